@@ -1,0 +1,152 @@
+#ifndef CLUA_H
+#define CLUA_H
+
+// What Swift sees of Lua: the stock API, the macros it cannot import, and the few entries below.
+//
+// Two rules keep Swift frames and Lua's longjmp apart:
+//  * Swift runs only between two C lines of a trampoline. While it does, `no_fail` is above zero and the allocator
+//    ignores the memory limit, so that nothing Swift may call (raw access only, no metamethods) can raise.
+//  * Every way from Swift into code that can raise is one of the protected `clua_` entries. They set `no_fail` to
+//    zero for their extent and restore it.
+
+#include <lua5.4/lauxlib.h>
+#include <lua5.4/lua.h>
+#include <lua5.4/lualib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// What a dispatched Swift function answers instead of a count of results.
+enum {
+    CLUA_ERROR = -1,    ///< the top of the stack is a table of error fields: complete and raise it
+    CLUA_PENDING = -2,  ///< the result comes later: suspend the task
+    CLUA_RERAISE = -3,  ///< the top of the stack is an error value that is raised unchanged
+};
+
+/// Why a run was stopped for good. Kept in the run, never inferred from an error value.
+enum { CLUA_STOP_NONE = 0, CLUA_STOP_CPU, CLUA_STOP_WALL, CLUA_STOP_CANCEL };
+
+/// How the values that resume a waiting task are to be taken.
+enum { CLUA_RESUME_VALUES = 0, CLUA_RESUME_ERROR, CLUA_RESUME_RERAISE };
+
+/// The budgets of one run. Belongs to the thread that executes the run, except for the cancel flag.
+enum { CLUA_CHUNK_SIZE = 256 };
+
+typedef struct clua_run {
+    int64_t cpu_used_ns;
+    int64_t cpu_limit_ns;
+    int64_t grace_limit_ns;   ///< CPU time until which a cancelled run may clean up; 0 before the cancellation
+    int64_t deadline_ns;      ///< on the monotonic clock; 0 = none
+    int32_t cancel_requested; ///< read and written by any thread, through the functions below
+    int32_t stop;
+    int annotations;          ///< registry reference of a table whose fields join every error; or LUA_NOREF
+    int environment;          ///< registry reference of the globals of this run; or LUA_NOREF
+    char stop_chunk[CLUA_CHUNK_SIZE]; ///< where a stop met the script; empty when it met none
+    int stop_line;
+    int origins;              ///< registry reference of a table: error value -> where it was raised; or LUA_NOREF
+} clua_run;
+
+/// The chunk in which a stop met the script, as a C string.
+static inline const char *clua_run_stop_chunk(const clua_run *run) { return run->stop_chunk; }
+
+/// The machine's record of one Lua state; every coroutine of the state points to it.
+typedef struct clua_context {
+    void *host;
+    int32_t (*dispatch)(void *host, lua_State *L, int64_t function);
+    void (*release)(void *object);
+
+    size_t used, limit, peak;
+    int32_t no_fail;         ///< above zero: the allocator must not refuse
+    int32_t refused;         ///< set when the allocator refused; cleared by whoever reports it
+    int64_t fail_after;      ///< fault injection: the allocation that brings it to zero fails, and so does the retry
+    int32_t ignore_no_fail;  ///< fault injection: shows what `no_fail` prevents
+
+    clua_run *run;           ///< the run being resumed
+    int32_t host_yield;      ///< the latest yield is meant for the driver, not for a script's resume
+    int32_t preempted;       ///< ... and it is no wait: the task wants to go on
+    int32_t no_yield;        ///< a coroutine is being resumed from where no suspension can pass
+    int32_t resume_kind;     ///< CLUA_RESUME_...
+
+    int64_t seed;
+    int64_t last_number;     ///< the number given to the last value shown without an address
+    int64_t last_object;     ///< the number given to the last object of the host
+} clua_context;
+
+static inline clua_context *clua_get(lua_State *L) {
+    // The low bits of the pointer mark coroutines, see coroutines.c.
+    return (clua_context *)(*(uintptr_t *)lua_getextraspace(L) & ~(uintptr_t)7);
+}
+
+// -- Macros of Lua that Swift cannot import
+static inline void clua_pop(lua_State *L, int n) { lua_settop(L, -n - 1); }
+static inline int clua_registryindex(void) { return LUA_REGISTRYINDEX; }
+static inline int clua_noref(void) { return LUA_NOREF; }
+static inline int clua_upvalueindex(int i) { return lua_upvalueindex(i); }
+static inline const char *clua_tostring(lua_State *L, int i, size_t *n) { return lua_tolstring(L, i, n); }
+static inline void clua_insert(lua_State *L, int i) { lua_rotate(L, i, 1); }
+static inline void clua_remove(lua_State *L, int i) { lua_rotate(L, i, -1); clua_pop(L, 1); }
+static inline void *clua_newuserdata(lua_State *L, size_t n) { return lua_newuserdatauv(L, n, 1); }
+
+// -- States (runtime.c)
+clua_context *clua_context_new(size_t limit, int64_t seed);
+void clua_context_free(clua_context *context);
+/// A sandboxed state, or NULL when the limit does not even hold the libraries. Leaves `no_fail` at 1: Swift is running.
+lua_State *clua_state_new(clua_context *context);
+void clua_state_close(lua_State *L);
+void clua_collect(lua_State *L);
+
+// -- Protected entries (runtime.c)
+/// Pushes the compiled chunk, or the error. `name` as Lua wants it ("@file" or "=[prelude]"). Answers a Lua status.
+int clua_load(lua_State *L, const char *source, size_t count, const char *name);
+/// Calls on the main thread of the state, for trusted code. Answers a Lua status.
+int clua_call(lua_State *L, int arguments, int results);
+/// Makes `task` ready to be resumed for the first time: below the function and its arguments goes the frame that
+/// protects them, so that errors unwind (and close variables) inside of the task.
+void clua_task_prepare(lua_State *task, int arguments);
+int clua_resume(lua_State *task, clua_run *run, int arguments, int *results);
+/// Ends a suspended or failed task. Pending `__close` handlers run, at most one instruction each when stopped.
+void clua_task_close(lua_State *task, clua_run *run);
+
+// -- Functions and objects
+/// Pushes a Lua function that dispatches to Swift. `waits`: refuse it where the task cannot suspend.
+void clua_push_function(lua_State *L, int64_t function, const char *name, bool waits);
+/// Pushes one of the functions in C that a prelude gets.
+void clua_push_traced(lua_State *L);
+void clua_push_is_error(lua_State *L);
+void clua_push_raise(lua_State *L);
+/// Pushes the metatable for objects of a type; `methods` is the stack index of its methods.
+void clua_push_object_type(lua_State *L, const char *name, int methods, int64_t property, int64_t describe);
+/// Pushes the userdata of `object`. False: there was none yet, and a reference was taken over by the new one, whose
+/// metatable is the value on the top of the stack before the call. The metatable is replaced by the object.
+bool clua_push_object(lua_State *L, void *object);
+/// The object in a userdata of ours, or NULL.
+void *clua_to_object(lua_State *L, int index);
+/// The place of an object of the host in the order of creation, from 1; 0 for other values.
+int64_t clua_object_serial(lua_State *L, int index);
+
+// -- Errors (errors.c)
+bool clua_is_error(lua_State *L, int index);
+/// Finds the nearest frame of a script; false: there is none. The name lives as long as the function.
+bool clua_nearest_frame(lua_State *L, int level, const char **chunk, int *line);
+/// Pushes the recorded frames ("file:line" per line) of an error value, or nil.
+void clua_push_origin(lua_State *L, clua_run *run, int index);
+
+// -- Sandbox (sandbox.c)
+/// The registry's table of hints for absent things, and of modules for `require`.
+void clua_push_hints(lua_State *L);
+void clua_push_modules(lua_State *L);
+void clua_push_globals(lua_State *L);
+
+// -- Watchdog (watchdog.c)
+/// Names this thread and starts the tick of its CPU clock; `runs` counts the runs that it has to serve.
+void clua_watch_start(const char *name, const int32_t *runs);
+void clua_watch_stop(void);
+int64_t clua_ticks(void);
+int64_t clua_monotonic_ns(void);
+void clua_run_cancel(clua_run *run);
+bool clua_run_is_cancelled(const clua_run *run);
+void clua_count_add(int32_t *count, int32_t change);
+/// True when the CPU budget or the deadline is used up; notes it as the reason to stop.
+bool clua_run_check(clua_run *run);
+
+#endif

@@ -1,0 +1,47 @@
+#ifndef CLUA_INTERNAL_H
+#define CLUA_INTERNAL_H
+
+#include "clua.h"
+
+// Keys of the registry are addresses of these.
+extern const char clua_key_error_metatable, clua_key_hints, clua_key_modules, clua_key_numbers, clua_key_objects,
+    clua_key_object_marker;
+
+// Marks in the low bits of a coroutine's context pointer.
+enum { CLUA_MARK_WAITING = 1, CLUA_MARK_TASK = 2 };
+static inline bool clua_has_mark(lua_State *L, uintptr_t mark) {
+    return (*(uintptr_t *)lua_getextraspace(L) & mark) != 0;
+}
+static inline void clua_set_mark(lua_State *L, uintptr_t mark) { *(uintptr_t *)lua_getextraspace(L) |= mark; }
+static inline void clua_clear_mark(lua_State *L, uintptr_t mark) { *(uintptr_t *)lua_getextraspace(L) &= ~mark; }
+
+static inline bool clua_stopped(clua_context *context) { return context->run && context->run->stop; }
+
+// errors.c
+void clua_open_errors(lua_State *L);
+int clua_finish_error(lua_State *L);  // completes the table of fields on the top and raises it
+int clua_raise(lua_State *L, const char *kind, const char *code, const char *hint, const char *format, ...);
+int clua_raise_cancelled(lua_State *L);
+int clua_record_origin(lua_State *L);  // a message handler
+int clua_raise_memory(lua_State *L);
+
+// sandbox.c, coroutines.c, ordering.c
+void clua_open_sandbox(lua_State *L);
+void clua_lock_strings(lua_State *L);  // after everything that changes the string library
+void clua_open_coroutines(lua_State *L);
+void clua_open_ordering(lua_State *L);
+int clua_protected_body(lua_State *L);  // the lowest frame of every coroutine
+void clua_guard(lua_State *L, const char *library, const char *name, lua_CFunction function);
+int clua_call_original(lua_State *L);   // calls the guarded stock function (upvalue 1) in the same frame
+
+// watchdog.c
+typedef struct clua_watch_scope {
+    lua_State *running;
+    clua_run *run;
+} clua_watch_scope;
+clua_watch_scope clua_watch_enter(lua_State *L, clua_run *run);
+void clua_watch_leave(clua_watch_scope previous);
+lua_State *clua_watch_switch(lua_State *L);  // the coroutine that runs from now on; answers the one before
+void clua_hook_now(lua_State *L);            // a stopped run dies at its next instruction
+
+#endif

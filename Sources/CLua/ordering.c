@@ -1,0 +1,249 @@
+// The same script behaves the same in every process: no addresses, no hash order, no hidden seed.
+//
+// Lua seeds its string hashes from addresses and the clock, so the order of `next` over string keys differs between
+// processes, and so does everything that prints an address.
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+// -- pairs
+
+enum { RANK_NUMBER, RANK_STRING, RANK_BOOLEAN, RANK_OBJECT, RANK_OTHER };
+
+typedef struct key {
+    int rank, is_float;
+    lua_Integer integer;
+    lua_Number number;
+    const char *text;
+    size_t count;
+    int position;  // in the order of `next`
+} key;
+
+static int compare_numbers(const key *a, const key *b) {
+    if (!a->is_float && !b->is_float) return (a->integer > b->integer) - (a->integer < b->integer);
+    if (a->is_float && b->is_float) return (a->number > b->number) - (a->number < b->number);
+    if (a->is_float) return -compare_numbers(b, a);
+    // A float key has a fraction or lies outside of the integers: Lua turns the others into integers.
+    if (b->number >= 9223372036854775808.0) return -1;
+    if (b->number < -9223372036854775808.0) return 1;
+    return a->integer <= (lua_Integer)floor(b->number) ? -1 : 1;
+}
+
+static int compare_keys(const void *left, const void *right) {
+    const key *a = left, *b = right;
+    if (a->rank != b->rank) return a->rank - b->rank;
+    if (a->rank == RANK_NUMBER) return compare_numbers(a, b);
+    if (a->rank == RANK_BOOLEAN || a->rank == RANK_OBJECT) return (a->integer > b->integer) - (a->integer < b->integer);
+    if (a->rank == RANK_OTHER) return a->position - b->position;
+    size_t shorter = a->count < b->count ? a->count : b->count;
+    int order = memcmp(a->text, b->text, shorter);
+    return order ? order : (a->count > b->count) - (a->count < b->count);
+}
+
+static int next_entry(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 2);
+    if (lua_next(L, 1)) return 2;
+    lua_pushnil(L);
+    return 1;
+}
+
+static int next_in_snapshot(lua_State *L) {  // upvalues: the sorted keys, how many were visited
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_Integer visited = lua_tointeger(L, lua_upvalueindex(2));
+    for (;;) {
+        if (lua_rawgeti(L, lua_upvalueindex(1), ++visited) == LUA_TNIL) return 1;
+        lua_pushvalue(L, -1);
+        if (lua_rawget(L, 1) != LUA_TNIL) break;
+        lua_pop(L, 2);  // removed since
+    }
+    lua_pushinteger(L, visited);
+    lua_replace(L, lua_upvalueindex(2));
+    return 2;
+}
+
+// Tells whether the order of the keys depends on the hash of a string or on the address of an object. Every key has to be
+// looked at: the elements of a list may lie among such keys, so not even those before its end can be passed over. Tables
+// and functions as keys keep the order of `next`.
+static bool needs_snapshot(lua_State *L) {
+    lua_Integer count = 0;
+    bool has_hash = false;
+    lua_pushnil(L);
+    while (lua_next(L, 1)) {
+        lua_pop(L, 1);
+        count++;
+        int type = lua_type(L, -1);
+        has_hash |= type == LUA_TSTRING || type == LUA_TUSERDATA;
+        if (has_hash && count > 1) {
+            lua_pop(L, 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_key(lua_State *L, int index, key *out, int position) {
+    *out = (key){.rank = RANK_OTHER, .position = position};
+    if (lua_type(L, index) == LUA_TSTRING) {
+        out->rank = RANK_STRING;
+        out->text = lua_tolstring(L, index, &out->count);
+    } else if (lua_type(L, index) == LUA_TNUMBER) {
+        out->rank = RANK_NUMBER;
+        out->is_float = !lua_isinteger(L, index);
+        out->integer = lua_tointeger(L, index);
+        out->number = lua_tonumber(L, index);
+    } else if (lua_type(L, index) == LUA_TBOOLEAN) {
+        out->rank = RANK_BOOLEAN;
+        out->integer = lua_toboolean(L, index);
+    } else if ((out->integer = clua_object_serial(L, index)) > 0) {
+        out->rank = RANK_OBJECT;
+    }
+}
+
+static void push_sorted_keys(lua_State *L) {  // of the table at 1
+    int count = 0;
+    lua_pushnil(L);
+    for (; lua_next(L, 1); count++) lua_pop(L, 1);
+    key *keys = lua_newuserdatauv(L, sizeof(key) * (size_t)count, 0);
+    lua_createtable(L, count, 0);  // in the order of `next`; keeps the strings alive while they are sorted
+    int unsorted = lua_gettop(L), read = 0;
+    lua_pushnil(L);
+    for (; read < count && lua_next(L, 1); read++) {
+        lua_pop(L, 1);
+        read_key(L, -1, &keys[read], read + 1);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, unsorted, read + 1);
+    }
+    lua_settop(L, unsorted);
+    qsort(keys, (size_t)read, sizeof(key), compare_keys);
+    lua_createtable(L, read, 0);
+    for (int i = 0; i < read; i++) {
+        lua_rawgeti(L, unsorted, keys[i].position);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+static int pairs_done(lua_State *L, int status, lua_KContext context) {
+    (void)L, (void)status, (void)context;
+    return 3;
+}
+
+static int ordered_pairs(lua_State *L) {
+    luaL_checkany(L, 1);
+    if (luaL_getmetafield(L, 1, "__pairs") != LUA_TNIL) {
+        lua_pushvalue(L, 1);
+        lua_callk(L, 1, 3, 0, pairs_done);
+        return 3;
+    }
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    if (needs_snapshot(L)) {
+        lua_settop(L, 1);
+        push_sorted_keys(L);
+        lua_pushinteger(L, 0);
+        lua_pushcclosure(L, next_in_snapshot, 2);
+    } else {
+        lua_settop(L, 1);
+        lua_pushcfunction(L, next_entry);
+    }
+    lua_pushvalue(L, 1);
+    lua_pushnil(L);
+    return 3;
+}
+
+// -- Text without addresses
+
+// Pushes "table: 0x00000001": numbers stand for addresses, in the order in which values are first shown.
+static void push_numbered(lua_State *L, int index) {
+    clua_context *context = clua_get(L);
+    luaL_checkstack(L, 6, NULL);
+    const char *name = luaL_getmetafield(L, index, "__name") == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, index);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_numbers);
+    lua_pushvalue(L, index);
+    if (lua_rawget(L, -2) == LUA_TNIL) {
+        lua_pushvalue(L, index);
+        lua_pushinteger(L, context->last_number + 1);
+        lua_rawset(L, -4);
+        lua_pop(L, 1);
+        lua_pushinteger(L, ++context->last_number);
+    }
+    char number[32];
+    snprintf(number, sizeof number, "0x%08llx", (unsigned long long)lua_tointeger(L, -1));
+    lua_pushfstring(L, "%s: %s", name, number);
+}
+
+static bool shows_address(lua_State *L, int index) {
+    switch (lua_type(L, index)) {
+        case LUA_TTABLE: case LUA_TFUNCTION: case LUA_TUSERDATA: case LUA_TTHREAD: case LUA_TLIGHTUSERDATA:
+            if (luaL_getmetafield(L, index, "__tostring") == LUA_TNIL) return true;
+            lua_pop(L, 1);
+            return false;
+        default: return false;
+    }
+}
+
+static int numbered_tostring(lua_State *L) {
+    luaL_checkany(L, 1);
+    if (shows_address(L, 1))
+        push_numbered(L, 1);
+    else
+        luaL_tolstring(L, 1, NULL);
+    return 1;
+}
+
+// string.format: gives %s the numbered text, refuses %p, and leaves the rest to the stock function.
+static int numbered_format(lua_State *L) {
+    size_t count;
+    const char *format = luaL_checklstring(L, 1, &count), *end = format + count;
+    int argument = 1, top = lua_gettop(L);
+    while (format < end) {
+        if (*format++ != '%') continue;
+        if (format < end && *format == '%') {
+            format++;
+            continue;
+        }
+        argument++;
+        while (format < end && *format && strchr("-+ #0123456789.", *format)) format++;
+        if (format < end && *format == 'p')
+            return clua_raise(L, "misuse", "sandbox.absent", NULL, "the format %%p is not available to scripts");
+        if (format < end && *format == 's' && argument <= top && shows_address(L, argument)) {
+            push_numbered(L, argument);
+            lua_replace(L, argument);
+            lua_settop(L, top);
+        }
+    }
+    return clua_call_original(L);
+}
+
+// -- Random numbers
+
+static int seeded_randomseed(lua_State *L) {
+    if (lua_isnone(L, 1)) lua_pushinteger(L, clua_get(L)->seed);
+    lua_pushvalue(L, lua_upvalueindex(1));  // a closure over the generator: it needs a frame of its own
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+// -- Installation
+
+void clua_open_ordering(lua_State *L) {
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_numbers);
+    lua_register(L, "pairs", ordered_pairs);
+    lua_register(L, "tostring", numbered_tostring);
+    clua_guard(L, "string", "format", numbered_format);
+    clua_guard(L, "math", "randomseed", seeded_randomseed);
+    lua_getglobal(L, "math");
+    lua_getfield(L, -1, "randomseed");
+    lua_call(L, 0, 0);
+    lua_pop(L, 1);
+}

@@ -1,0 +1,193 @@
+// The state, its capped allocator, and the protected entries from Swift into Lua.
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+// -- Allocator
+
+static bool refuses(clua_context *context, size_t grown) {
+    if (context->no_fail > 0) return false;
+    if (context->used + grown > context->limit) return true;
+    // Lua collects garbage and retries after a failure, so a fault that is to be felt must hit twice.
+    if (context->fail_after < 0) {
+        context->fail_after = 0;
+        return true;
+    }
+    if (context->fail_after > 0 && --context->fail_after == 0) {
+        context->fail_after = -1;
+        return true;
+    }
+    return false;
+}
+
+static void *allocate(void *user, void *block, size_t old_size, size_t new_size) {
+    clua_context *context = user;
+    size_t old = block ? old_size : 0;  // for a new block, Lua passes the kind of object here
+    if (new_size == 0) {
+        free(block);
+        context->used -= old;
+        return NULL;
+    }
+    if (new_size > old && refuses(context, new_size - old)) {
+        context->refused = 1;
+        return NULL;
+    }
+    void *fresh = realloc(block, new_size);
+    if (!fresh) {
+        if (new_size <= old) return block;  // Lua relies on shrinking
+        if (context->no_fail > 0) {
+            fputs("clua: out of memory while host code runs\n", stderr);
+            abort();
+        }
+        return NULL;
+    }
+    context->used = context->used - old + new_size;
+    if (context->used > context->peak) context->peak = context->used;
+    return fresh;
+}
+
+// -- States
+
+clua_context *clua_context_new(size_t limit, int64_t seed) {
+    clua_context *context = calloc(1, sizeof *context);
+    if (!context) abort();
+    context->limit = limit;
+    context->seed = seed;
+    return context;
+}
+
+void clua_context_free(clua_context *context) { free(context); }
+
+static int open_state(lua_State *L) {
+    // Lua makes these two strings outside of any protection when it needs them: they must exist before.
+    lua_pushliteral(L, "error in error handling");
+    luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushliteral(L, "not enough memory");
+    luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_newtable(L);  // object -> its userdata, so that an object keeps its identity in Lua
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_objects);
+    clua_open_errors(L);
+    clua_open_sandbox(L);
+    clua_open_ordering(L);
+    clua_open_coroutines(L);
+    clua_lock_strings(L);
+    return 0;
+}
+
+static int panic(lua_State *L) {
+    const char *message = lua_tostring(L, -1);
+    fprintf(stderr, "clua: unprotected error: %s\n", message ? message : "(not a string)");
+    return 0;
+}
+
+lua_State *clua_state_new(clua_context *context) {
+    context->no_fail = 0;
+    lua_State *L = lua_newstate(allocate, context);
+    if (!L) return NULL;
+    *(uintptr_t *)lua_getextraspace(L) = (uintptr_t)context;
+    lua_atpanic(L, panic);
+    lua_pushcfunction(L, open_state);  // a light C function: allocates nothing
+    if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
+        lua_close(L);
+        return NULL;
+    }
+    context->no_fail = 1;
+    return L;
+}
+
+void clua_state_close(lua_State *L) {
+    clua_context *context = clua_get(L);
+    context->run = NULL;
+    lua_close(L);
+}
+
+void clua_collect(lua_State *L) { lua_gc(L, LUA_GCCOLLECT); }
+
+// -- Protected entries
+
+static int32_t leave_host(clua_context *context) {
+    int32_t saved = context->no_fail;
+    context->no_fail = 0;
+    return saved;
+}
+
+typedef struct chunk {
+    const char *source;
+    size_t count;
+    const char *name;
+} chunk;
+
+static int load_chunk(lua_State *L) {
+    const chunk *given = lua_touserdata(L, 1);
+    // "t": bytecode is refused, it could break the interpreter.
+    if (luaL_loadbufferx(L, given->source, given->count, given->name, "t") != LUA_OK) return lua_error(L);
+    return 1;
+}
+
+int clua_load(lua_State *L, const char *source, size_t count, const char *name) {
+    clua_context *context = clua_get(L);
+    chunk given = {source, count, name};
+    lua_pushcfunction(L, load_chunk);
+    lua_pushlightuserdata(L, &given);
+    int32_t saved = leave_host(context);
+    int status = lua_pcall(L, 1, 1, 0);
+    context->no_fail = saved;
+    return status;
+}
+
+int clua_call(lua_State *L, int arguments, int results) {
+    clua_context *context = clua_get(L);
+    int handler = lua_gettop(L) - arguments;
+    lua_pushcfunction(L, clua_record_origin);
+    lua_insert(L, handler);
+    int32_t saved = leave_host(context);
+    clua_watch_scope scope = clua_watch_enter(L, NULL);
+    int status = lua_pcall(L, arguments, results, handler);
+    clua_watch_leave(scope);
+    context->no_fail = saved;
+    lua_remove(L, handler);
+    return status;
+}
+
+void clua_task_prepare(lua_State *task, int arguments) {
+    clua_set_mark(task, CLUA_MARK_TASK);
+    lua_pushcfunction(task, clua_protected_body);
+    lua_insert(task, -(arguments + 2));
+}
+
+int clua_resume(lua_State *task, clua_run *run, int arguments, int *results) {
+    clua_context *context = clua_get(task);
+    int32_t saved = leave_host(context);
+    clua_run *outer = context->run;
+    context->run = run;
+    context->host_yield = 0;
+    context->preempted = 0;
+    context->no_yield = 0;
+    clua_watch_scope scope = clua_watch_enter(task, run);
+    int status = lua_resume(task, NULL, arguments, results);
+    clua_watch_leave(scope);
+    context->run = outer;
+    context->no_fail = saved;
+    return status;
+}
+
+void clua_task_close(lua_State *task, clua_run *run) {
+    clua_context *context = clua_get(task);
+    int32_t saved = leave_host(context);
+    clua_run *outer = context->run;
+    context->run = run;
+    clua_watch_scope scope = clua_watch_enter(task, run);
+    if (run->stop) clua_hook_now(task);
+    lua_resetthread(task);
+    clua_watch_leave(scope);
+    lua_sethook(task, NULL, 0, 0);
+    lua_settop(task, 0);
+    context->run = outer;
+    context->no_fail = saved;
+}

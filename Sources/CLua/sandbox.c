@@ -1,0 +1,265 @@
+// What scripts find: a whitelist of the standard libraries, guards around a few of their functions, and clear errors
+// in place of what is absent.
+
+#include <string.h>
+
+#include "internal.h"
+
+int clua_call_original(lua_State *L) {
+    // Same frame: a stock function that yields or raises does so as if it had been called directly.
+    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+// -- Guards
+
+static int guarded_rep(lua_State *L) {
+    size_t text, separator = 0;
+    luaL_checklstring(L, 1, &text);
+    luaL_checkinteger(L, 2);
+    if (!lua_isnoneornil(L, 3)) luaL_checklstring(L, 3, &separator);
+    if (text + separator == 0) {  // would loop 10^18 times without allocating anything
+        lua_pushliteral(L, "");
+        return 1;
+    }
+    return clua_call_original(L);
+}
+
+static int guarded_setmetatable(lua_State *L) {
+    if (lua_type(L, 2) == LUA_TTABLE) {
+        lua_pushliteral(L, "__gc");
+        if (lua_rawget(L, 2) != LUA_TNIL)  // finalizers run with hooks off: they could not be stopped
+            return clua_raise(L, "misuse", "sandbox.absent", "use a to-be-closed variable: local x <close> = ...",
+                              "__gc is not available to scripts");
+        lua_pop(L, 1);
+    }
+    return clua_call_original(L);
+}
+
+// A message handler that is called for an error raised in a hook runs with hooks off: it could not be stopped.
+static int guarded_handler(lua_State *L) {
+    if (clua_stopped(clua_get(L))) return 1;
+    if (clua_is_error(L, 1)) {
+        lua_getfield(L, 1, "kind");
+        bool cancelled = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "cancelled") == 0;
+        lua_pop(L, 1);
+        if (cancelled) return 1;
+    }
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    return 1;
+}
+
+static int guarded_xpcall(lua_State *L) {
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lua_pushvalue(L, 2);
+    lua_pushcclosure(L, guarded_handler, 1);
+    lua_replace(L, 2);
+    return clua_call_original(L);
+}
+
+static int memory_count(lua_State *L) {
+    const char *option = luaL_optstring(L, 1, "collect");
+    if (strcmp(option, "count") != 0)
+        return clua_raise(L, "misuse", "sandbox.absent", "memory is collected when it is needed",
+                          "collectgarbage(\"%s\") is not available to scripts, only collectgarbage(\"count\")", option);
+    lua_pushnumber(L, (lua_Number)clua_get(L)->used / 1024.0);
+    return 1;
+}
+
+// load: strings only, text only, and the globals of the run unless an environment is given.
+static int guarded_load(lua_State *L) {
+    if (lua_type(L, 1) == LUA_TFUNCTION)
+        return clua_raise(L, "misuse", "sandbox.absent", "collect the pieces with table.concat first",
+                          "load takes the text of a chunk, not a function");
+    size_t count;
+    const char *source = luaL_checklstring(L, 1, &count);
+    const char *name = luaL_optstring(L, 2, source);
+    if (name[0] == '=' && name[1] == '[') name++;  // such names are for the host's own chunks
+    bool has_environment = !lua_isnone(L, 4);
+    if (luaL_loadbufferx(L, source, count, name, "t") != LUA_OK) {
+        luaL_pushfail(L);
+        lua_insert(L, -2);
+        return 2;
+    }
+    clua_run *run = clua_get(L)->run;
+    if (has_environment)
+        lua_pushvalue(L, 4);
+    else if (run && run->environment != LUA_NOREF)
+        lua_rawgeti(L, LUA_REGISTRYINDEX, run->environment);
+    else
+        return 1;
+    if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
+    return 1;
+}
+
+// -- require
+
+void clua_push_hints(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_hints); }
+void clua_push_modules(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_modules); }
+void clua_push_globals(lua_State *L) { lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS); }
+
+static int require_module(lua_State *L) {
+    const char *name = luaL_checkstring(L, 1);
+    lua_settop(L, 1);
+    clua_push_modules(L);
+    lua_pushvalue(L, 1);
+    if (lua_rawget(L, 2) != LUA_TNIL) return 1;
+    // Say what there is, in a fixed order.
+    lua_settop(L, 2);
+    lua_newtable(L);
+    int count = 0;
+    lua_pushnil(L);
+    while (lua_next(L, 2)) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, 3, ++count);
+    }
+    lua_getglobal(L, "table");
+    lua_getfield(L, -1, "sort");
+    lua_pushvalue(L, 3);
+    lua_call(L, 1, 0);
+    lua_getfield(L, -1, "concat");
+    lua_pushvalue(L, 3);
+    lua_pushliteral(L, ", ");
+    lua_call(L, 2, 1);
+    return clua_raise(L, "misuse", "script.unknown_module", NULL, "there is no module '%s'; modules: %s", name,
+                      count ? lua_tostring(L, -1) : "none");
+}
+
+// -- Absent things
+
+static int raise_absent(lua_State *L, const char *library, const char *name) {
+    lua_settop(L, 0);
+    const char *full = library ? lua_pushfstring(L, "%s.%s", library, name) : lua_pushstring(L, name);
+    clua_push_hints(L);
+    lua_pushstring(L, full);
+    if (lua_rawget(L, 2) != LUA_TSTRING && library) {  // the whole library may have a hint
+        lua_pushstring(L, library);
+        lua_rawget(L, 2);
+    }
+    const char *hint = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    return clua_raise(L, "misuse", "sandbox.absent", hint, "%s is not available to scripts", full);
+}
+
+static int absent_field(lua_State *L) {  // upvalue: the library. As __index and __newindex
+    lua_pushvalue(L, 2);
+    const char *name = lua_type(L, -1) == LUA_TSTRING || lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1) : "?";
+    return raise_absent(L, lua_tostring(L, lua_upvalueindex(1)), name);
+}
+
+static int absent_function(lua_State *L) {  // upvalues: library or nil, name
+    return raise_absent(L, lua_tostring(L, lua_upvalueindex(1)), lua_tostring(L, lua_upvalueindex(2)));
+}
+
+// The table on the top answers unknown names with an error.
+static void refuse_unknown(lua_State *L, const char *library) {
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, library);
+    lua_pushcclosure(L, absent_field, 1);
+    lua_setfield(L, -2, "__index");
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_setmetatable(L, -2);
+}
+
+static void set_absent_function(lua_State *L, const char *library, const char *name) {  // of the table on the top
+    lua_pushstring(L, library);
+    lua_pushstring(L, name);
+    lua_pushcclosure(L, absent_function, 2);
+    lua_setfield(L, -2, name);
+}
+
+static void open_absent(lua_State *L) {
+    static const char *const libraries[] = {"io", "os", "debug", "package"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        lua_newtable(L);
+        refuse_unknown(L, libraries[i]);
+        lua_setglobal(L, libraries[i]);
+    }
+    lua_pushglobaltable(L);
+    set_absent_function(L, NULL, "dofile");
+    set_absent_function(L, NULL, "loadfile");
+    lua_getfield(L, -1, "string");
+    set_absent_function(L, "string", "dump");
+    lua_pop(L, 2);
+}
+
+// -- Installation
+
+void clua_guard(lua_State *L, const char *library, const char *name, lua_CFunction function) {
+    lua_getglobal(L, library);
+    lua_getfield(L, -1, name);
+    lua_pushcclosure(L, function, 1);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
+}
+
+static void keep_only(lua_State *L, const char *const *names) {  // of the base library
+    lua_newtable(L);
+    for (; *names; names++) {
+        lua_getglobal(L, *names);
+        lua_setfield(L, -2, *names);
+    }
+    lua_pushglobaltable(L);
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, -5);
+        lua_rawset(L, -4);  // assigning to an existing field keeps the walk valid
+    }
+    lua_pop(L, 2);
+}
+
+void clua_open_sandbox(lua_State *L) {
+    static const luaL_Reg libraries[] = {
+        {LUA_GNAME, luaopen_base},         {LUA_STRLIBNAME, luaopen_string}, {LUA_TABLIBNAME, luaopen_table},
+        {LUA_MATHLIBNAME, luaopen_math},   {LUA_UTF8LIBNAME, luaopen_utf8},  {LUA_COLIBNAME, luaopen_coroutine},
+    };
+    static const char *const allowed[] = {
+        "_G",     "_VERSION", "assert", "error",  "getmetatable", "ipairs", "next",   "pairs",     "pcall",
+        "rawequal", "rawget", "rawlen", "rawset", "select", "setmetatable", "tonumber", "tostring", "type",
+        "xpcall", "string",   "table",  "math",   "utf8",         "coroutine", NULL,
+    };
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
+        lua_pop(L, 1);
+    }
+    keep_only(L, allowed);
+    lua_newtable(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_hints);
+    lua_newtable(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_modules);
+    lua_pushnil(L);  // the stock libraries left themselves there: nothing of ours reads it
+    lua_setfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+
+    clua_guard(L, "string", "rep", guarded_rep);
+    clua_guard(L, "_G", "setmetatable", guarded_setmetatable);
+    clua_guard(L, "_G", "xpcall", guarded_xpcall);
+    lua_register(L, "load", guarded_load);
+    lua_register(L, "collectgarbage", memory_count);
+    lua_register(L, "require", require_module);
+    open_absent(L);
+}
+
+// Method lookups on strings go to a private copy of the library, which scripts can neither reach nor change.
+void clua_lock_strings(lua_State *L) {
+    lua_newtable(L);
+    lua_getglobal(L, "string");
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, -5);
+    }
+    lua_pop(L, 1);
+    lua_pushliteral(L, "");
+    lua_getmetatable(L, -1);
+    lua_pushvalue(L, -3);
+    lua_setfield(L, -2, "__index");
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_pop(L, 3);
+}

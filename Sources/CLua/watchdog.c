@@ -1,0 +1,174 @@
+// CPU accounting, budgets and preemption without a standing hook.
+//
+// Any count hook makes every instruction of the interpreter take the slow path (about twice the time). So none is set:
+// a timer on the thread's own CPU clock ticks a few times per 20 ms while the thread works. Its signal handler charges
+// the tick to the run that is being executed and, once a resume has lasted for a whole tick, sets a hook from within
+// the thread, the way the stand-alone `lua` treats SIGINT. An idle thread uses no CPU and gets no ticks.
+
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+enum { TICK_NS = 5 * 1000 * 1000, HOOK_COUNT = 1000 };
+static const int64_t cleanup_grace_ns = 1000 * 1000 * 1000LL;
+
+typedef struct watch {
+    lua_State *volatile running;
+    clua_run *volatile run;
+    volatile uint64_t epoch;       // counts resumes
+    volatile uint64_t seen_epoch;  // at the last tick
+    volatile int64_t ticks;
+    volatile sig_atomic_t pending;  // a hook was asked for and has not run yet
+    const int32_t *runs;
+    timer_t timer;
+    bool has_timer;
+} watch;
+
+static __thread watch t_watch;
+
+static void hook(lua_State *L, lua_Debug *unused);
+
+static void set_hook(lua_State *L, clua_run *run) {
+    lua_sethook(L, hook, LUA_MASKCOUNT, run && run->stop ? 1 : HOOK_COUNT);
+}
+
+static void on_tick(int signal_number) {
+    (void)signal_number;
+    watch *w = &t_watch;
+    clua_run *run = w->run;
+    w->ticks++;
+    if (!run) return;
+    int missed = timer_getoverrun(w->timer);
+    run->cpu_used_ns += (int64_t)TICK_NS * (1 + (missed > 0 ? missed : 0));
+    if (w->seen_epoch == w->epoch && w->running) {
+        w->pending = 1;
+        set_hook(w->running, run);
+    }
+    w->seen_epoch = w->epoch;
+}
+
+void clua_watch_start(const char *name, const int32_t *runs) {
+    watch *w = &t_watch;
+    char short_name[16];  // as long as Linux allows
+    snprintf(short_name, sizeof short_name, "%s", name);
+    pthread_setname_np(pthread_self(), short_name);
+    memset(w, 0, sizeof *w);
+    w->runs = runs;
+    struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGURG, &action, NULL);
+    sigset_t tick_signal;  // a thread inherits the mask of whoever starts it; libdispatch's workers block nearly all
+    sigemptyset(&tick_signal);
+    sigaddset(&tick_signal, SIGURG);
+    pthread_sigmask(SIG_UNBLOCK, &tick_signal, NULL);
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGURG};
+    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &w->timer) != 0) return;
+    w->has_timer = true;
+    struct itimerspec every = {.it_interval = {0, TICK_NS}, .it_value = {0, TICK_NS}};
+    timer_settime(w->timer, 0, &every, NULL);
+}
+
+void clua_watch_stop(void) {
+    watch *w = &t_watch;
+    if (w->has_timer) timer_delete(w->timer);
+    w->has_timer = false;
+}
+
+int64_t clua_ticks(void) { return t_watch.ticks; }
+
+clua_watch_scope clua_watch_enter(lua_State *L, clua_run *run) {
+    watch *w = &t_watch;
+    clua_watch_scope previous = {w->running, w->run};
+    w->running = NULL;  // never let the handler see one without the other
+    w->run = run;
+    w->epoch++;
+    w->pending = 0;
+    w->running = L;
+    return previous;
+}
+
+void clua_watch_leave(clua_watch_scope previous) {
+    watch *w = &t_watch;
+    w->running = NULL;
+    w->run = previous.run;
+    w->epoch++;
+    w->pending = 0;
+    w->running = previous.running;
+}
+
+lua_State *clua_watch_switch(lua_State *L) {
+    watch *w = &t_watch;
+    lua_State *before = w->running;
+    w->running = L;
+    // A hook that was set on the coroutine we leave, and did not run there, is wanted here. One that is set already
+    // stays: setting it again would restart its count, and many short coroutines would never get to its end.
+    if (w->pending && L && lua_gethook(L) != hook) set_hook(L, w->run);
+    return before;
+}
+
+void clua_hook_now(lua_State *L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
+
+// -- Budgets
+
+int64_t clua_monotonic_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+void clua_run_cancel(clua_run *run) { __atomic_store_n(&run->cancel_requested, 1, __ATOMIC_RELEASE); }
+
+bool clua_run_is_cancelled(const clua_run *run) {
+    return __atomic_load_n(&run->cancel_requested, __ATOMIC_ACQUIRE) != 0;
+}
+
+void clua_count_add(int32_t *count, int32_t change) { __atomic_add_fetch(count, change, __ATOMIC_RELAXED); }
+
+bool clua_run_check(clua_run *run) {
+    if (run->stop) return true;
+    if (run->cpu_used_ns > run->cpu_limit_ns)
+        run->stop = CLUA_STOP_CPU;
+    else if (run->deadline_ns && clua_monotonic_ns() > run->deadline_ns)
+        run->stop = CLUA_STOP_WALL;
+    else if (run->grace_limit_ns && run->cpu_used_ns > run->grace_limit_ns)
+        run->stop = CLUA_STOP_CANCEL;
+    return run->stop != CLUA_STOP_NONE;
+}
+
+static void hook(lua_State *L, lua_Debug *unused) {
+    (void)unused;
+    clua_context *context = clua_get(L);
+    clua_run *run = context->run;
+    t_watch.pending = 0;
+    if (run && clua_run_check(run)) {
+        const char *chunk;
+        if (!run->stop_chunk[0] && clua_nearest_frame(L, 0, &chunk, &run->stop_line))
+            snprintf(run->stop_chunk, sizeof run->stop_chunk, "%s", chunk);
+        // From here on every instruction raises again: whoever catches this gets no further than the next one.
+        clua_hook_now(L);
+        lua_pushliteral(L, "stopped");
+        lua_error(L);
+    }
+    lua_sethook(L, NULL, 0, 0);
+    if (!run) return;
+    if (!run->grace_limit_ns && clua_run_is_cancelled(run)) {
+        // Once, and as an error that can be caught, so that the script may clean up.
+        run->grace_limit_ns = run->cpu_used_ns + cleanup_grace_ns;
+        clua_raise_cancelled(L);
+    }
+    // A run that has the thread for itself keeps it; its operations then go on in an order that no clock decides.
+    bool others = t_watch.runs && __atomic_load_n(t_watch.runs, __ATOMIC_RELAXED) > 1;
+    if (others && context->no_yield == 0 && lua_isyieldable(L)) {
+        context->preempted = 1;
+        context->host_yield = 1;
+        lua_yield(L, 0);
+    }
+}

@@ -1,0 +1,86 @@
+/// A named part of the host that scripts can `require`.
+public struct LuaModule: Sendable {
+    /// The name to `require`.
+    public var name: String
+    /// The functions. Without a prelude they are the module's fields, under the part of their name after the last dot.
+    public var functions: [LuaFunction]
+    /// The types of the objects that the functions give out.
+    public var types: [LuaObjectType]
+    /// Functions installed as globals under their full names, such as `print` or `os.time`.
+    public var globals: [LuaFunction]
+    /// Trusted Lua that builds the module. It is called with one table, `host`; what it returns is the module.
+    ///
+    /// `host.functions["push.send"]` are the functions by full name and `host.types.device` the method tables by type
+    /// name. `host.traced(f, ...)` is a `pcall` that may wait and that remembers where an error was raised.
+    /// `host.spawn(f, ...)`, `host.spawn_daemon(f, ...)` and `host.all{...}` start tasks, `host.raise{...}` raises a
+    /// structured error and `host.is_error(value)` tells one.
+    public var prelude: LuaScript?
+
+    /// A module.
+    public init(
+        name: String,
+        functions: [LuaFunction] = [],
+        types: [LuaObjectType] = [],
+        globals: [LuaFunction] = [],
+        prelude: LuaScript? = nil
+    ) {
+        self.name = name
+        self.functions = functions
+        self.types = types
+        self.globals = globals
+        self.prelude = prelude
+    }
+}
+
+/// The text of a script.
+public struct LuaScript: Sendable {
+    /// The name shown in errors, for example `scripts/a.lua`. A name beginning with `=[` marks a chunk of the host,
+    /// which errors and tracebacks pass over.
+    public var name: String
+    /// The source. A byte order mark and a first line beginning with `#!` are skipped.
+    public var source: [UInt8]
+
+    /// A script of these bytes.
+    public init(name: String, source: [UInt8]) {
+        self.name = name
+        self.source = source
+    }
+
+    /// A script of this text.
+    public init(name: String, source: String) {
+        self.init(name: name, source: Array(source.utf8))
+    }
+
+    /// The name in Lua's notation.
+    var chunkName: String {
+        name.hasPrefix("=") || name.hasPrefix("@") ? name : "@" + name
+    }
+
+    /// The source without what Lua does not accept; line numbers stay.
+    var compilable: ArraySlice<UInt8> {
+        var text = source[...]
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+        if text.first == UInt8(ascii: "#") { text = text.drop { $0 != UInt8(ascii: "\n") } }
+        return text
+    }
+}
+
+/// The budgets of a state and of its runs.
+public struct LuaLimits: Sendable {
+    /// Bytes that the state may use, all runs together.
+    public var memory: Int = 64 << 20
+    /// CPU time of one run.
+    public var cpu: Duration = .seconds(10)
+    /// Real time of one run, waiting included. `nil`: no limit.
+    public var wall: Duration?
+    /// Spawned tasks of one run that live at the same time.
+    public var tasks: Int = 10_000
+
+    /// The usual budgets.
+    public init(memory: Int = 64 << 20, cpu: Duration = .seconds(10), wall: Duration? = nil, tasks: Int = 10_000) {
+        self.memory = memory
+        self.cpu = cpu
+        self.wall = wall
+        self.tasks = tasks
+    }
+}

@@ -1,0 +1,129 @@
+import CLua
+
+/// A sandboxed Lua 5.4 state and the scripts that run in it.
+///
+/// Many runs can be under way at once; they take turns on the state's ``LuaThread`` whenever one waits. Runs share the
+/// memory budget and what modules hold, but not their globals. Scripts that must not see each other belong into states
+/// of their own.
+///
+/// ```swift
+/// let thread = LuaThread(name: "scripts")
+/// let state = try LuaState(thread: thread)
+/// try await state.define(LuaModule(name: "clock", functions: [
+///     .async("clock.sleep") { call in try await Task.sleep(for: .seconds(1)); return [] }
+/// ]))
+/// let script = LuaScript(name: "a.lua", source: "require('clock').sleep() return 6 * 7")
+/// let results = try await state.run(script, id: LuaRunID(rawValue: 1))
+/// ```
+public actor LuaState {
+    private nonisolated let machine: Machine
+    private nonisolated let thread: LuaThread
+    private nonisolated let table = RunTable()
+    private nonisolated let limits: LuaLimits
+
+    /// The state runs on its Lua thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Makes a state.
+    ///
+    /// - Parameters:
+    ///   - thread: The thread that executes its scripts. Several states may share it.
+    ///   - limits: The budgets. The memory budget is for the whole state, the others are for each run.
+    ///   - seed: What `math.random` starts from. The same seed and scripts give the same results, in every process.
+    ///   - absent: What scripts should use instead of absent parts of Lua's library, by their names: `io`,
+    ///     `os.execute`, `dofile`, …
+    public init(
+        thread: LuaThread, limits: LuaLimits = LuaLimits(), seed: UInt64 = 0, absent: [String: String] = [:]
+    ) throws {
+        self.thread = thread
+        self.limits = limits
+        machine = try Machine(thread: thread, limits: limits, seed: seed, absent: absent, table: table)
+    }
+
+    deinit {
+        thread.perform { [machine] in machine.close() }
+    }
+
+    // MARK: Modules
+
+    /// Makes a module known to scripts that are started from now on.
+    public func define(_ module: LuaModule) throws {
+        try machine.define(module)
+    }
+
+    // MARK: Runs
+
+    /// Runs a script to its end and answers what it returns.
+    ///
+    /// The run waits for the tasks it spawned. Cancelling the Swift task cancels the run.
+    ///
+    /// - Parameters:
+    ///   - script: The script.
+    ///   - id: The identity of the run, unique among those under way in this state.
+    ///   - arguments: What the script gets as `...`.
+    ///   - annotations: Fields that join every error of the run, such as the number of the run in a log.
+    ///   - limits: Other budgets than those of the state. Its memory budget is not looked at.
+    /// - Throws: A ``LuaError``.
+    public nonisolated func run(
+        _ script: LuaScript, id: LuaRunID, arguments: [LuaValue] = [], annotations: [String: String] = [:],
+        limits: LuaLimits? = nil
+    ) async throws -> [LuaValue] {
+        var budgets = limits ?? self.limits
+        budgets.memory = self.limits.memory
+        let control = RunControl(limits: budgets)
+        guard table.add(id, control) else {
+            throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")
+        }
+        // Counted until the result has left the thread: its last step there must not wait behind a run that spins.
+        thread.countRun(1)
+        defer { thread.countRun(-1) }
+        return try await withTaskCancellationHandler {
+            try await start(script, id, arguments, annotations, budgets, control)
+        } onCancel: {
+            control.cancel()
+            deliverCancel(id)
+        }
+    }
+
+    private func start(
+        _ script: LuaScript, _ id: LuaRunID, _ arguments: [LuaValue], _ annotations: [String: String],
+        _ limits: LuaLimits, _ control: RunControl
+    ) async throws -> [LuaValue] {
+        try await withCheckedThrowingContinuation { continuation in
+            let run = Run(id: id, control: control, limits: limits, annotations: annotations)
+            run.continuation = continuation
+            machine.start(script, arguments: arguments, run: run)
+        }
+    }
+
+    /// Cancels a run: a task that waits gets an error with the code `cancelled`, and so does one that computes.
+    /// The script may clean up for a second of CPU time; then it is stopped.
+    public nonisolated func cancel(_ run: LuaRunID) {
+        if table.cancel(run) { deliverCancel(run) }
+    }
+
+    private nonisolated func deliverCancel(_ id: LuaRunID) {
+        thread.perform { [machine] in machine.deliverCancel(id) }
+    }
+
+    /// Compiles a script without running it.
+    public func compile(_ script: LuaScript) throws {
+        try machine.check(script)
+    }
+
+    // MARK: Figures
+
+    /// Bytes in use.
+    public var memoryInUse: Int { machine.context.pointee.used }
+
+    /// The most bytes that were in use at a time.
+    public var memoryPeak: Int { machine.context.pointee.peak }
+
+    /// Tasks that have not ended, of all runs; the scripts' bodies count.
+    public var liveTasks: Int { machine.runs.values.reduce(0) { $0 + $1.live.count } }
+
+    /// For tests of the machine itself.
+    func inspect<Result>(_ body: (Machine) throws -> Result) rethrows -> Result {
+        try body(machine)
+    }
+}

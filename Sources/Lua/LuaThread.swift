@@ -1,0 +1,166 @@
+import CLua
+import Glibc
+
+/// One thread that serves Lua states, in the order in which work arrives.
+///
+/// It is the executor of its ``LuaState``s and the preferred executor of the operations that scripts start, so that both
+/// take turns in an order that does not depend on other threads. Several states may share one thread.
+///
+/// The thread lives until ``stop()``.
+// @unchecked: `mutex` guards `shared`; `liveRuns` is only accessed atomically, by C.
+public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    private enum Work {
+        case job(UnownedJob)
+        case closure(@Sendable () -> Void)
+    }
+
+    private struct Shared {
+        var work: [Work] = []
+        var idleHandler: (@Sendable () -> Bool)?
+        var isRunning = false
+        var isStopped = false
+        var thread: pthread_t?
+    }
+
+    private let name: String
+    private var shared = Shared()
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let liveRuns = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+
+    /// Starts a thread. The name is for debuggers.
+    public init(name: String) {
+        self.name = name
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(wake, nil)
+        liveRuns.initialize(to: 0)
+    }
+
+    deinit {
+        pthread_cond_destroy(wake)
+        pthread_mutex_destroy(mutex)
+        wake.deallocate()
+        mutex.deallocate()
+        liveRuns.deallocate()
+    }
+
+    /// Sets what the thread does when it has no work: the handler is called on the thread and answers whether it made
+    /// some (then the thread looks again) or not (then the thread sleeps until work arrives).
+    public func setIdleHandler(_ handler: (@Sendable () -> Bool)?) {
+        withLock {
+            shared.idleHandler = handler
+            pthread_cond_signal(wake)
+        }
+    }
+
+    /// Lets the thread end once it has no work left. Work that arrives later still is done, on a new thread.
+    public func stop() {
+        withLock {
+            shared.isStopped = true
+            pthread_cond_signal(wake)
+        }
+    }
+
+    // MARK: Executor
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        add(.job(UnownedJob(job)))
+    }
+
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
+    }
+
+    public func asUnownedTaskExecutor() -> UnownedTaskExecutor {
+        UnownedTaskExecutor(ordinary: self)
+    }
+
+    public func checkIsolated() {
+        let isCurrent = withLock { shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+        precondition(isCurrent, "not on the Lua thread \(name)")
+    }
+
+    /// Adds work of the machine itself to the queue.
+    func perform(_ work: @escaping @Sendable () -> Void) {
+        add(.closure(work))
+    }
+
+    /// Notes that the thread has a run more, or less, to serve. A run that is alone is not preempted.
+    func countRun(_ change: Int32) {
+        clua_count_add(liveRuns, change)
+    }
+
+    // MARK: The thread
+
+    private func withLock<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    private func add(_ work: Work) {
+        withLock {
+            shared.work.append(work)
+            if shared.isRunning {
+                pthread_cond_signal(wake)
+            } else {
+                shared.isRunning = true
+                start()
+            }
+        }
+    }
+
+    private func start() {
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<LuaThread>.fromOpaque(argument).takeRetainedValue().main()
+                return nil
+            },
+            Unmanaged.passRetained(self).toOpaque())
+        precondition(status == 0, "no thread for \(name): error \(status)")
+        pthread_detach(thread)
+        shared.thread = thread
+    }
+
+    private func main() {
+        clua_watch_start(name, liveRuns)
+        defer { clua_watch_stop() }
+        let serial = asUnownedSerialExecutor()
+        let task = asUnownedTaskExecutor()
+        while let batch = nextBatch() {
+            for work in batch {
+                switch work {
+                case .job(let job): job.runSynchronously(isolatedTo: serial, taskExecutor: task)
+                case .closure(let closure): closure()
+                }
+            }
+        }
+    }
+
+    /// Waits for work. `nil`: the thread is to end.
+    private func nextBatch() -> [Work]? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while shared.work.isEmpty {
+            if shared.isStopped {
+                shared.isRunning = false
+                shared.thread = nil
+                return nil
+            }
+            if let handler = shared.idleHandler {
+                pthread_mutex_unlock(mutex)
+                let madeWork = handler()
+                pthread_mutex_lock(mutex)
+                if madeWork || !shared.work.isEmpty { continue }
+                if shared.isStopped { continue }
+            }
+            pthread_cond_wait(wake, mutex)
+        }
+        let batch = shared.work
+        shared.work = []
+        return batch
+    }
+}

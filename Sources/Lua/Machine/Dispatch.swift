@@ -1,0 +1,120 @@
+import CLua
+import Glibc
+
+// Calls from Lua into Swift. Between the two lines of the trampoline nothing here can raise a Lua error.
+
+let dispatchFromLua: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, Int64) -> Int32 = { host, L, function in
+    guard let host, let L else { return 0 }
+    return Unmanaged<Machine>.fromOpaque(host)._withUnsafeGuaranteedRef { $0.dispatch(L, Int(function)) }
+}
+
+let releaseFromLua: @convention(c) (UnsafeMutableRawPointer?) -> Void = { object in
+    guard let object else { return }
+    Unmanaged<AnyObject>.fromOpaque(object).release()
+}
+
+extension Machine {
+    func dispatch(_ L: OpaquePointer, _ index: Int) -> Int32 {
+        framesEntered += 1
+        defer { framesLeft += 1 }
+        do {
+            switch functions[index] {
+            case .sync(let body): return try push(body(try call(from: L)), to: L)
+            case .async(let body): return try startOperation(body, L)
+            case .builtin(let body): return try body(self, L)
+            }
+        } catch {
+            pushError(LuaError(raisedByHost: error), to: L)
+            return Int32(CLUA_ERROR)
+        }
+    }
+
+    /// Registers a function and answers its number.
+    func add(_ function: Function) -> Int64 {
+        functions.append(function)
+        return Int64(functions.count - 1)
+    }
+
+    /// Pushes a Lua function for a function of the host.
+    func pushFunction(_ function: LuaFunction, to L: OpaquePointer) {
+        switch function.body {
+        case .sync(let body): clua_push_function(L, add(.sync(body)), function.name, false)
+        case .async(let body): clua_push_function(L, add(.async(body)), function.name, true)
+        }
+    }
+
+    private func call(from L: OpaquePointer) throws -> LuaCall {
+        let count = lua_gettop(L)
+        var arguments: [LuaValue] = []
+        arguments.reserveCapacity(Int(count))
+        var cost = 0
+        for index in 0..<count {
+            lastReadingCost = 0
+            arguments.append(try read(L, index + 1, name: "argument \(index + 1)"))
+            cost += lastReadingCost
+            guard cost <= Self.readingLimit else {
+                throw LuaError.misuse("value.unsupported", "the arguments have too many values or too much text together")
+            }
+        }
+        return LuaCall(
+            arguments: arguments, location: location(in: L), run: current?.run.id ?? LuaRunID(rawValue: 0),
+            task: current?.number ?? 0)
+    }
+
+    /// The nearest line of a script.
+    func location(in L: OpaquePointer) -> SourceLocation? {
+        var chunk: UnsafePointer<CChar>?
+        var line: Int32 = 0
+        guard clua_nearest_frame(L, 0, &chunk, &line), let chunk else { return nil }
+        let isSame = lastChunk.utf8.elementsEqual(
+            UnsafeBufferPointer(start: chunk, count: strlen(chunk)).lazy.map(UInt8.init(bitPattern:)))
+        if !isSame { lastChunk = String(cString: chunk) }
+        return SourceLocation(chunk: lastChunk, line: Int(line))
+    }
+
+    // MARK: Operations
+
+    private func startOperation(
+        _ body: @escaping @Sendable (LuaCall) async throws -> [LuaValue], _ L: OpaquePointer
+    ) throws -> Int32 {
+        guard let task = current else {
+            throw LuaError.misuse("lua.cannot_wait", "a prelude cannot wait while it is being loaded")
+        }
+        let call = try call(from: L)
+        lastOperation += 1
+        let serial = lastOperation
+        starting = serial
+        // Runs here until the body suspends for the first time; most never do. Afterwards it continues on the thread.
+        let operation = Task.immediate(executorPreference: thread) {
+            let result: Result<[LuaValue], any Error>
+            do {
+                result = .success(try await body(call))
+            } catch {
+                result = .failure(error)
+            }
+            self.operationEnded(serial, result)
+        }
+        starting = 0
+        // In the cleanup of a cancelled task operations still work, as long as they do not have to wait.
+        if task.isCancelled { operation.cancel() }
+        if let result = immediateResult {
+            immediateResult = nil
+            return try push(result.get(), to: L)
+        }
+        task.wait = .operation(serial: serial, task: operation)
+        task.run.operations += 1
+        waiting[serial] = task
+        return Int32(CLUA_PENDING)
+    }
+
+    private func operationEnded(_ serial: Int, _ result: Result<[LuaValue], any Error>) {
+        if starting == serial {
+            immediateResult = result
+            return
+        }
+        guard !isClosed, let task = waiting[serial] else { return }  // too late: nobody waits any more
+        task.run.inbox.append(OperationResult(serial: serial, result: result))
+        schedule(task.run)
+        pump()
+    }
+}

@@ -1,0 +1,259 @@
+import CLua
+
+// The driver: resumes the tasks of runs, one at a time.
+
+extension Machine {
+    // MARK: Turns
+
+    func schedule(_ run: Run) {
+        guard !run.isScheduled, !run.isFinished else { return }
+        run.isScheduled = true
+        turns.append(run)
+    }
+
+    private func pumpLater() {
+        guard !isPumpScheduled else { return }
+        isPumpScheduled = true
+        thread.perform { [self] in
+            isPumpScheduled = false
+            pump()
+        }
+    }
+
+    /// Lets runs take turns until none can go on, or until other work of the thread should get a chance.
+    func pump() {
+        guard !isPumping, !isClosed else { return }
+        isPumping = true
+        defer { isPumping = false }
+        emptyBin()
+        let begin = clua_ticks()
+        while let run = turns.popFirst() {
+            run.isScheduled = false
+            if !takeTurn(run) { schedule(run) }
+            if !turns.isEmpty, !run.isFinished && run.isScheduled || clua_ticks() - begin > 1 {
+                return pumpLater()
+            }
+        }
+    }
+
+    /// Runs the tasks of a run until none can go on (true) or until one was preempted (false).
+    private func takeTurn(_ run: Run) -> Bool {
+        while !run.isFinished {
+            if run.forcedError != nil || clua_run_check(run.control.pointer) {
+                stop(run)
+                return true
+            }
+            if let task = run.ready.popFirst() {
+                guard task.end == nil else { continue }
+                if !step(task) {
+                    run.ready.prepend(task)  // it goes on next: preemption never reorders the tasks of a run
+                    return false
+                }
+            } else if let result = run.inbox.popFirst() {
+                deliver(result)
+            } else if run.operations == 0, !run.live.isEmpty {
+                run.forcedError = LuaError(
+                    kind: .runtime, code: "script.deadlock",
+                    message: "every task of the script waits for another one")
+            } else {
+                return true
+            }
+        }
+        return true
+    }
+
+    private func deliver(_ operation: OperationResult) {
+        guard let task = waiting.removeValue(forKey: operation.serial) else { return }
+        task.run.operations -= 1
+        task.wait = .nothing
+        do {
+            resume(task, with: try operation.result.get())
+        } catch {
+            resume(task, raising: LuaError(raisedByHost: error))
+        }
+    }
+
+    // MARK: What a waiting task gets
+
+    func resume(_ task: ScriptTask, with values: [LuaValue]) {
+        do {
+            resume(task, count: try push(values, to: task.coroutine), kind: CLUA_RESUME_VALUES)
+        } catch {
+            resume(task, raising: LuaError(raisedByHost: error))
+        }
+    }
+
+    func resume(_ task: ScriptTask, raising error: LuaError) {
+        _ = lua_checkstack(task.coroutine, 8)
+        pushError(error, to: task.coroutine)
+        resume(task, count: 1, kind: CLUA_RESUME_ERROR)
+    }
+
+    /// The values are on the stack of the task already.
+    func resume(_ task: ScriptTask, count: Int32, kind: Int) {
+        task.wait = .nothing
+        task.delivery = ScriptTask.Delivery(count: count, kind: Int32(kind))
+        task.run.ready.append(task)
+    }
+
+    // MARK: One step
+
+    /// Resumes a task until it waits or ends (true), or is preempted (false).
+    private func step(_ task: ScriptTask) -> Bool {
+        let run = task.run
+        let coroutine = task.coroutine
+        var arguments: Int32 = 0
+        context.pointee.resume_kind = Int32(CLUA_RESUME_VALUES)
+        if !task.hasStarted {
+            if task.isCancelled {
+                pushError(.taskCancelled, to: coroutine)
+                ended(task, .failure)
+                return true
+            }
+            task.hasStarted = true
+            arguments = lua_gettop(coroutine) - 1
+        } else if let delivery = task.delivery {
+            task.delivery = nil
+            arguments = delivery.count
+            context.pointee.resume_kind = delivery.kind
+        }
+        current = task
+        var results: Int32 = 0
+        let status = clua_resume(coroutine, run.control.pointer, arguments, &results)
+        current = nil
+        switch status {
+        case LUA_YIELD:
+            clua_pop(coroutine, results)
+            return context.pointee.preempted == 0
+        case LUA_OK:
+            ended(task, .results)
+        default:
+            if run.control.pointer.pointee.stop == 0 { ended(task, .failure) }
+        }
+        return true
+    }
+
+    // MARK: Ends
+
+    /// A task has ended: its results, or its error, are on its stack.
+    private func ended(_ task: ScriptTask, _ end: ScriptTask.End) {
+        let run = task.run
+        task.end = end
+        run.live[task.number] = nil
+        task.parent?.children[task.number] = nil
+        if task !== run.main, !task.isDaemon { run.liveChildren -= 1 }
+        if end == .failure {
+            for child in task.children.values.sorted(by: { $0.number < $1.number }) { cancel(child) }
+            failed(task)
+        }
+        for waiter in task.waiters {
+            guard case .task(let awaited) = waiter.wait, awaited === task else { continue }
+            handOver(task, to: waiter)
+        }
+        task.waiters = []
+        for group in task.groups { memberEnded(task, of: group) }
+        task.groups = []
+        releaseAnchor(task)
+        endIfDone(run)
+    }
+
+    private func failed(_ task: ScriptTask) {
+        let run = task.run
+        if task === run.main {
+            setRoot(task)
+        } else if task.isCancelled || task.isObserved {
+            return
+        } else if task.isDaemon {
+            setRoot(task)
+        } else {
+            task.holders += 1
+            run.unobserved.append(task)
+        }
+    }
+
+    private func setRoot(_ task: ScriptTask) {
+        let run = task.run
+        if run.rootFailure == nil {
+            task.holders += 1
+            run.rootFailure = task
+        }
+        end(run)
+    }
+
+    /// Cancels whatever is left of a run.
+    private func end(_ run: Run) {
+        guard !run.isEnding else { return }
+        run.isEnding = true
+        for task in run.liveInOrder { cancel(task) }
+    }
+
+    private func endIfDone(_ run: Run) {
+        if run.live.isEmpty {
+            finish(run)
+        } else if run.main?.end != nil, run.liveChildren == 0 {
+            end(run)  // only daemons are left
+        }
+    }
+
+    /// Stops a run that used up a budget. Nothing of the script runs any more.
+    private func stop(_ run: Run) {
+        if run.control.pointer.pointee.stop == 0 { run.control.pointer.pointee.stop = Int32(CLUA_STOP_CANCEL) }
+        for task in run.liveInOrder {
+            abandonWait(task)
+            if task.hasStarted {
+                clua_task_close(task.coroutine, run.control.pointer)
+            } else {
+                lua_settop(task.coroutine, 0)
+            }
+            task.end = .failure
+            releaseAnchor(task)
+        }
+        run.live = [:]
+        finish(run)
+    }
+
+    // MARK: Cancelling
+
+    func cancel(_ task: ScriptTask) {
+        guard task.end == nil, !task.isCancelled else { return }
+        task.isCancelled = true
+        for child in task.children.values.sorted(by: { $0.number < $1.number }) { cancel(child) }
+        switch task.wait {
+        case .nothing: return  // not started, or about to go on: meets the cancellation there, or at its next wait
+        case .all(let group):
+            group.isCancelled = true
+            for member in group.members { cancel(member) }
+            return  // goes on when all members have ended
+        case .operation, .task: break
+        }
+        abandonWait(task)
+        resume(task, raising: task.run.control.isCancelled ? .cancelled : .taskCancelled)
+    }
+
+    private func abandonWait(_ task: ScriptTask) {
+        switch task.wait {
+        case .nothing: break
+        case .all(let group): releaseGroup(group)
+        case .operation(let serial, let operation):
+            waiting[serial] = nil
+            task.run.operations -= 1
+            operation.cancel()
+        case .task(let awaited): awaited.waiters.removeAll { $0 === task }
+        }
+        task.wait = .nothing
+    }
+
+    /// The host cancelled a run; its flag is set already.
+    func deliverCancel(_ id: LuaRunID) {
+        guard !isClosed, let run = runs[id], run.control.isCancelled, !run.isCancelDelivered else { return }
+        run.isCancelDelivered = true
+        // Waiting tasks get the error here. One that computes, or is about to, gets it from the hook if it goes on.
+        let pointer = run.control.pointer
+        if pointer.pointee.grace_limit_ns == 0, !run.live.values.contains(where: \.mayCompute) {
+            pointer.pointee.grace_limit_ns = pointer.pointee.cpu_used_ns + 1_000_000_000
+        }
+        end(run)
+        schedule(run)
+        pump()
+    }
+}

@@ -1,0 +1,184 @@
+import CLua
+
+// Structured errors between Swift and Lua.
+
+extension Machine {
+    // MARK: To Lua
+
+    /// Pushes the fields of an error as a plain table; the trampoline completes and raises it.
+    func pushError(_ error: LuaError, to L: OpaquePointer) {
+        lua_createtable(L, 0, 12)
+        func set(_ name: String, _ value: LuaValue) {
+            if value == .nil { return }
+            push(name, to: L)
+            do { try push(value, to: L, depth: 0) } catch { lua_pushnil(L) }  // details that have no form in Lua
+            lua_rawset(L, -3)
+        }
+        for (name, value) in error.annotations.sorted(by: { $0.key < $1.key }) { set(name, .string(value)) }
+        set("kind", .string(error.kind.rawValue))
+        set("code", .string(error.code))
+        set("message", .string(error.message))
+        set("hint", error.hint.map(LuaValue.string) ?? .nil)
+        set("status", error.status.map { .integer(Int64($0)) } ?? .nil)
+        set("retryable", .boolean(error.isRetryable))
+        set("tracking_id", error.trackingID.map(LuaValue.string) ?? .nil)
+        set("details", error.details)
+        set("where", error.location.map { .string("\($0)") } ?? .nil)
+        if !error.traceback.isEmpty {
+            set("traceback", .string(error.traceback.map(\.description).joined(separator: "\n")))
+        }
+    }
+
+    // MARK: From Lua
+
+    /// Reads the error value at an index.
+    func readError(_ L: OpaquePointer, _ index: Int32, run: Run?) -> LuaError {
+        let index = lua_absindex(L, index)
+        guard lua_checkstack(L, 8) != 0 else {
+            return LuaError(kind: .runtime, code: "script.error", message: "stack overflow")
+        }
+        if clua_is_error(L, index) { return readStructured(L, index, run: run) }
+        var error = LuaError(kind: .runtime, code: "script.error", message: "")
+        switch lua_type(L, index) {
+        case LUA_TSTRING:
+            let text = text(L, index)
+            if text == "not enough memory", context.pointee.refused != 0 {
+                context.pointee.refused = 0
+                error = .memoryBudget(limits)
+            } else {
+                error = LuaError(positioned: text)
+            }
+        case LUA_TTABLE:
+            error.code = field(L, index, "code") ?? "script.error"
+            error.message = field(L, index, "message") ?? "the script raised a table"
+            error.value = (try? read(L, index)) ?? .nil
+        case LUA_TNIL:
+            error.message = "the script raised nil"
+        default:
+            error.value = (try? read(L, index)) ?? .nil
+            error.message = "the script raised a \(String(cString: lua_typename(L, lua_type(L, index))))"
+            if case .integer(let number) = error.value { error.message = "\(number)" }
+            if case .number(let number) = error.value { error.message = "\(number)" }
+        }
+        if let run {
+            clua_push_origin(L, run.control.pointer, index)
+            error.traceback = Self.frames(readString(L, -1))
+            clua_pop(L, 1)
+            error.location = error.location ?? error.traceback.first
+            error.annotations = run.annotations
+        }
+        return error
+    }
+
+    private func readStructured(_ L: OpaquePointer, _ index: Int32, run: Run?) -> LuaError {
+        var error = LuaError(
+            kind: field(L, index, "kind").flatMap(LuaError.Kind.init(rawValue:)) ?? .failure,
+            code: field(L, index, "code") ?? "script.error",
+            message: field(L, index, "message") ?? "")
+        func value(_ name: String) -> LuaValue {
+            push(name, to: L)
+            lua_rawget(L, index)
+            defer { clua_pop(L, 1) }
+            return (try? read(L, -1)) ?? .nil
+        }
+        error.hint = field(L, index, "hint")
+        error.trackingID = field(L, index, "tracking_id")
+        if case .integer(let status) = value("status") { error.status = Int(status) }
+        error.isRetryable = value("retryable") == .boolean(true)
+        error.details = value("details")
+        error.location = field(L, index, "where").flatMap { SourceLocation(text: $0) }
+        error.traceback = Self.frames(field(L, index, "traceback"))
+        for name in run?.annotations.keys.sorted() ?? [] {
+            error.annotations[name] = field(L, index, name)
+        }
+        return error
+    }
+
+    private static func frames(_ text: String?) -> [SourceLocation] {
+        guard let text, !text.isEmpty else { return [] }
+        return text.split(separator: "\n").compactMap { SourceLocation(text: $0) }
+    }
+
+    private func field(_ L: OpaquePointer, _ table: Int32, _ name: String) -> String? {
+        push(name, to: L)
+        lua_rawget(L, table)
+        defer { clua_pop(L, 1) }
+        return lua_type(L, -1) == LUA_TSTRING ? text(L, -1) : nil
+    }
+
+    /// A string for people: what is not UTF-8 is replaced.
+    private func text(_ L: OpaquePointer, _ index: Int32) -> String {
+        var count = 0
+        guard let start = clua_tostring(L, index, &count) else { return "" }
+        return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// The error that a stopped run ends with, at the line where the stop met the script.
+    func stopError(_ run: Run) -> LuaError? {
+        let control = run.control.pointer
+        var error: LuaError
+        switch Int(control.pointee.stop) {
+        case CLUA_STOP_CPU:
+            error = LuaError(
+                kind: .budget, code: "budget.cpu",
+                message: "the script used more than its CPU budget of \(run.limits.cpu.shown)")
+        case CLUA_STOP_WALL:
+            error = LuaError(
+                kind: .budget, code: "budget.wall",
+                message: "the script took longer than its time budget of \(run.limits.wall?.shown ?? "?")")
+        case CLUA_STOP_CANCEL: error = .cancelled
+        default: return nil
+        }
+        error.location = clua_run_stop_chunk(control).flatMap { (chunk) -> SourceLocation? in
+            let name = String(cString: chunk)
+            return name.isEmpty ? nil : SourceLocation(chunk: name, line: Int(control.pointee.stop_line))
+        }
+        return error
+    }
+}
+
+extension LuaError {
+    static func memoryBudget(_ limits: LuaLimits) -> LuaError {
+        let bytes = limits.memory
+        let shown =
+            bytes % (1 << 20) == 0
+            ? "\(bytes >> 20) MiB" : bytes % (1 << 10) == 0 ? "\(bytes >> 10) KiB" : "\(bytes) bytes"
+        return LuaError(
+            kind: .budget, code: "budget.memory", message: "the script used more than its memory budget of \(shown)")
+    }
+
+    /// An error from Lua's text "file:line: message". The position of a host's own chunk ("[name]:line:") is dropped.
+    init(positioned text: String, kind: Kind = .runtime, code: String = "script.error") {
+        self.init(kind: kind, code: code, message: text)
+        guard let (chunk, line, message) = Self.split(text) else { return }
+        self.message = message
+        if !chunk.hasPrefix("[") || chunk.hasPrefix("[string \"") {
+            location = SourceLocation(chunk: chunk, line: line)
+        }
+    }
+
+    private static func split(_ text: String) -> (chunk: String, line: Int, message: String)? {
+        // A chunk's name is at most this long where Lua puts it before a message.
+        var rest = text.prefix(400).prefix { $0 != "\n" }
+        while let colon = rest.firstIndex(of: ":") {
+            let after = text[text.index(after: colon)...]
+            let digits = after.prefix { $0.isASCII && $0.isNumber }
+            let tail = after[digits.endIndex...]
+            if let line = Int(digits), tail.hasPrefix(": ") {
+                return (String(text[..<colon]), line, String(tail.dropFirst(2)))
+            }
+            rest = rest[rest.index(after: colon)...]
+        }
+        return nil
+    }
+}
+
+extension Duration {
+    /// For messages: "10 s", "250 ms".
+    fileprivate var shown: String {
+        let nanoseconds = nanoseconds
+        if nanoseconds % 1_000_000_000 == 0 { return "\(nanoseconds / 1_000_000_000) s" }
+        if nanoseconds % 1_000_000 == 0 { return "\(nanoseconds / 1_000_000) ms" }
+        return "\(Double(nanoseconds) / 1_000_000) ms"
+    }
+}

@@ -1,0 +1,132 @@
+import CLua
+import Synchronization
+
+/// The inside of a ``LuaState``: a Lua state and the runs in it.
+// @unchecked: confined to the state's LuaThread; `LuaState` and the operations it starts reach it only from there.
+final class Machine: @unchecked Sendable {
+    /// What a number in a Lua closure stands for.
+    enum Function {
+        case sync(@Sendable (LuaCall) throws -> [LuaValue])
+        case async(@Sendable (LuaCall) async throws -> [LuaValue])
+        /// Works on the Lua stack itself: answers a count of results or one of the codes of `clua.h`.
+        case builtin((Machine, OpaquePointer) throws -> Int32)
+    }
+
+    let thread: LuaThread
+    let limits: LuaLimits
+    let context: UnsafeMutablePointer<clua_context>
+    let lua: OpaquePointer
+    let bin = ReferenceBin()
+    let table: RunTable
+
+    var functions: [Function] = []
+    /// Registry references of the metatables of object types, and their descriptions.
+    var objectTypes: [String: (metatable: Int32, methods: Int32)] = [:]
+    var taskMetatable: Int32 = 0
+
+    var runs: [LuaRunID: Run] = [:]
+    var turns = Queue<Run>()
+    var current: ScriptTask?
+    var isPumping = false
+    var isPumpScheduled = false
+    var isClosed = false
+
+    var lastOperation = 0
+    /// What the latest value read from a stack cost, see `readingLimit`.
+    var lastReadingCost = 0
+    /// Tasks that wait for an operation, by its serial number.
+    var waiting: [Int: ScriptTask] = [:]
+    /// The operation that is being started, and its result if it ended at once.
+    var starting = 0
+    var immediateResult: Result<[LuaValue], any Error>?
+
+    /// Swift frames below Lua: how often one was entered, and left. They differ if Lua ever jumped over one.
+    var framesEntered = 0
+    var framesLeft = 0
+
+    /// The name of the chunk that called last, to save making the same string again.
+    var lastChunk = ""
+
+    init(thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], table: RunTable) throws {
+        self.thread = thread
+        self.limits = limits
+        self.table = table
+        context = clua_context_new(limits.memory, Int64(bitPattern: seed))
+        guard let lua = clua_state_new(context) else {
+            clua_context_free(context)
+            throw LuaError.memoryBudget(limits)
+        }
+        self.lua = lua
+        context.pointee.host = Unmanaged.passUnretained(self).toOpaque()
+        context.pointee.dispatch = dispatchFromLua
+        context.pointee.release = releaseFromLua
+        installHints(absent)
+        installTasks()
+    }
+
+    /// Ends the state. Operations that are still under way find it closed.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        clua_state_close(lua)
+        clua_context_free(context)
+    }
+
+    /// Frees what references of the host no longer hold.
+    func emptyBin() {
+        for reference in bin.empty() {
+            luaL_unref(lua, clua_registryindex(), reference)
+        }
+    }
+}
+
+/// The cancel flags of the runs of a state, for all threads.
+final class RunTable: Sendable {
+    private let controls = Mutex<[LuaRunID: RunControl]>([:])
+
+    func add(_ id: LuaRunID, _ control: RunControl) -> Bool {
+        controls.withLock { table in
+            if table[id] != nil { return false }
+            table[id] = control
+            return true
+        }
+    }
+
+    func remove(_ id: LuaRunID) {
+        controls.withLock { $0[id] = nil }
+    }
+
+    /// Sets the flag; false: there is no such run.
+    func cancel(_ id: LuaRunID) -> Bool {
+        guard let control = controls.withLock({ $0[id] }) else { return false }
+        control.cancel()
+        return true
+    }
+}
+
+// MARK: For tests of the machine
+
+extension Machine {
+    /// Lets an allocation of Lua code fail, and its retry: the one after so many others.
+    func armFault(after count: Int) {
+        context.pointee.fail_after = Int64(count)
+    }
+
+    func collect() {
+        emptyBin()
+        clua_collect(lua)
+        clua_collect(lua)
+    }
+
+    /// How many entries the registry has in use.
+    var registryCount: Int {
+        var count = 0
+        lua_pushnil(lua)
+        while lua_next(lua, clua_registryindex()) != 0 {
+            // Free slots of the reference list hold integers.
+            if lua_type(lua, -1) != LUA_TNUMBER { count += 1 }
+            clua_pop(lua, 1)
+        }
+        return count
+    }
+}

@@ -1,0 +1,88 @@
+import CLua
+
+/// The part of a run that any thread may touch: its cancel flag.
+// @unchecked: everything but the flag belongs to the state's thread; the flag is accessed atomically, by C.
+final class RunControl: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<clua_run>
+
+    init(limits: LuaLimits) {
+        pointer = .allocate(capacity: 1)
+        pointer.initialize(to: clua_run())
+        pointer.pointee.cpu_limit_ns = limits.cpu.nanoseconds
+        pointer.pointee.annotations = clua_noref()
+        pointer.pointee.environment = clua_noref()
+        pointer.pointee.origins = clua_noref()
+    }
+
+    deinit {
+        pointer.deallocate()
+    }
+
+    func cancel() {
+        clua_run_cancel(pointer)
+    }
+
+    var isCancelled: Bool { clua_run_is_cancelled(pointer) }
+}
+
+/// One execution of a script: its budgets, its tasks, and who waits for its end.
+final class Run {
+    let id: LuaRunID
+    let control: RunControl
+    let limits: LuaLimits
+    let annotations: [String: String]
+    var continuation: CheckedContinuation<[LuaValue], any Error>?
+    var wallTimer: Task<Void, Never>?
+
+    /// Tasks that can go on, in order.
+    var ready = Queue<ScriptTask>()
+    /// Ended operations, in order of their end. Delivered one by one when no task can go on, so that preemption cannot
+    /// change the order in which tasks meet their results.
+    var inbox = Queue<OperationResult>()
+    /// Tasks that have not ended, by number.
+    var live: [Int: ScriptTask] = [:]
+    /// How many of these are ordinary: neither the main task nor daemons.
+    var liveChildren = 0
+    var lastTask = 0
+    var main: ScriptTask?
+
+    /// Operations of the host that have not ended.
+    var operations = 0
+    /// The task whose error is the run's error.
+    var rootFailure: ScriptTask?
+    /// Failed tasks that nobody has awaited so far.
+    var unobserved: [ScriptTask] = []
+    /// An error of the run as a whole.
+    var forcedError: LuaError?
+    var isCancelDelivered = false
+    var isEnding = false
+    var isScheduled = false
+    var isFinished = false
+
+    init(id: LuaRunID, control: RunControl, limits: LuaLimits, annotations: [String: String]) {
+        self.id = id
+        self.control = control
+        self.limits = limits
+        self.annotations = annotations
+    }
+
+    /// The live tasks in the order of their creation: a dictionary's own order differs between processes.
+    var liveInOrder: [ScriptTask] {
+        live.values.sorted { $0.number < $1.number }
+    }
+}
+
+struct OperationResult {
+    var serial: Int
+    var result: Result<[LuaValue], any Error>
+}
+
+extension Duration {
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? 0 : .max }
+        let (sum, carried) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return carried ? .max : sum
+    }
+}

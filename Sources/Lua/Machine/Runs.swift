@@ -1,0 +1,171 @@
+import CLua
+
+// The beginning and the end of runs.
+
+extension Machine {
+    func start(_ script: LuaScript, arguments: [LuaValue], run: Run) {
+        runs[run.id] = run
+        if run.control.isCancelled {
+            run.forcedError = .cancelled
+            return finish(run)
+        }
+        prepare(run)
+        let main = newTask(run, isDaemon: false)
+        main.holders = 1
+        run.main = main
+        do {
+            try load(script, to: main.coroutine)
+            lua_rawgeti(main.coroutine, clua_registryindex(), Int64(run.control.pointer.pointee.environment))
+            if lua_setupvalue(main.coroutine, -2, 1) == nil { clua_pop(main.coroutine, 1) }
+            let count = try push(arguments, to: main.coroutine)
+            clua_task_prepare(main.coroutine, count)
+        } catch {
+            lua_settop(main.coroutine, 0)
+            var error = LuaError(raisedByHost: error)
+            error.annotations = run.annotations
+            run.forcedError = error
+            run.live = [:]
+            main.end = .failure
+            return finish(run)
+        }
+        if let wall = run.limits.wall { startWallTimer(run, wall) }
+        run.ready.append(main)
+        schedule(run)
+        pump()
+    }
+
+    /// The registry entries of a run: its globals, what joins its errors, and where these came from.
+    private func prepare(_ run: Run) {
+        let pointer = run.control.pointer
+        _ = lua_checkstack(lua, 8)
+        // A copy of the globals: what a script assigns ends with its run.
+        clua_push_globals(lua)
+        lua_createtable(lua, 0, 40)
+        let environment = lua_gettop(lua)
+        lua_pushnil(lua)
+        while lua_next(lua, environment - 1) != 0 {
+            lua_pushvalue(lua, -2)
+            clua_insert(lua, -2)
+            lua_rawset(lua, environment)
+        }
+        lua_pushvalue(lua, environment)
+        lua_setfield(lua, environment, "_G")
+        pointer.pointee.environment = luaL_ref(lua, clua_registryindex())
+        if !run.annotations.isEmpty {
+            lua_createtable(lua, 0, Int32(clamping: run.annotations.count))
+            for (name, value) in run.annotations.sorted(by: { $0.key < $1.key }) {
+                push(name, to: lua)
+                push(value, to: lua)
+                lua_rawset(lua, -3)
+            }
+            pointer.pointee.annotations = luaL_ref(lua, clua_registryindex())
+        }
+        lua_createtable(lua, 0, 0)
+        pointer.pointee.origins = luaL_ref(lua, clua_registryindex())
+        lua_settop(lua, 0)
+    }
+
+    private func startWallTimer(_ run: Run, _ wall: Duration) {
+        let deadline = clua_monotonic_ns().addingReportingOverflow(wall.nanoseconds)
+        run.control.pointer.pointee.deadline_ns = deadline.overflow ? .max : deadline.partialValue
+        let id = run.id
+        let control = run.control
+        run.wallTimer = Task(executorPreference: thread) { [weak self] in
+            guard (try? await Task.sleep(for: wall)) != nil, let self else { return }
+            guard !isClosed, let run = runs[id], run.control === control else { return }
+            if control.pointer.pointee.stop == 0 { control.pointer.pointee.stop = Int32(CLUA_STOP_WALL) }
+            schedule(run)
+            pump()
+        }
+    }
+
+    /// Pushes the compiled script.
+    func load(_ script: LuaScript, to L: OpaquePointer) throws {
+        let status = script.compilable.withUnsafeBytes { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                clua_load(L, $0.baseAddress, $0.count, script.chunkName)
+            }
+        }
+        guard status != LUA_OK else { return }
+        defer { clua_pop(L, 1) }
+        var error = readError(L, -1, run: nil)
+        if status == LUA_ERRSYNTAX || error.code == "script.error" {
+            error.kind = .syntax
+            error.code = "script.syntax"
+        }
+        throw error
+    }
+
+    // MARK: The end
+
+    /// All tasks of a run have ended.
+    func finish(_ run: Run) {
+        guard !run.isFinished else { return }
+        run.isFinished = true
+        run.wallTimer?.cancel()
+        let result = result(of: run)
+        release(run)
+        runs[run.id] = nil
+        table.remove(run.id)
+        run.continuation?.resume(with: result)
+        run.continuation = nil
+    }
+
+    private func result(of run: Run) -> Result<[LuaValue], any Error> {
+        var error: LuaError?
+        if let forced = run.forcedError {
+            error = forced
+        } else if let stopped = stopError(run) {
+            error = stopped
+        } else if run.control.isCancelled {
+            var cancelled = LuaError.cancelled
+            if let task = run.rootFailure ?? run.unobserved.first {
+                let last = readError(task.coroutine, -1, run: run)
+                cancelled.location = last.location
+                cancelled.traceback = last.traceback
+            }
+            error = cancelled
+        } else if let task = run.rootFailure ?? run.unobserved.first {
+            error = readError(task.coroutine, -1, run: run)
+        }
+        if var error {
+            error.annotations.merge(run.annotations) { own, _ in own }
+            return .failure(error)
+        }
+        guard let main = run.main else { return .success([]) }
+        do {
+            let count = lua_gettop(main.coroutine)
+            return .success(
+                try (0..<count).map { try read(main.coroutine, $0 + 1, name: "result \($0 + 1)") })
+        } catch {
+            var error = LuaError(raisedByHost: error)
+            error.annotations = run.annotations
+            return .failure(error)
+        }
+    }
+
+    private func release(_ run: Run) {
+        for task in [run.main, run.rootFailure].compactMap({ $0 }) + run.unobserved {
+            task.holders = 0
+            releaseAnchor(task)
+        }
+        run.unobserved = []
+        run.rootFailure = nil
+        run.main = nil
+        let pointer = run.control.pointer
+        for reference in [pointer.pointee.environment, pointer.pointee.annotations, pointer.pointee.origins] {
+            luaL_unref(lua, clua_registryindex(), reference)
+        }
+        pointer.pointee.environment = clua_noref()
+        pointer.pointee.annotations = clua_noref()
+        pointer.pointee.origins = clua_noref()
+    }
+}
+
+extension Machine {
+    /// Compiles a script and forgets it.
+    func check(_ script: LuaScript) throws {
+        try load(script, to: lua)
+        lua_settop(lua, 0)
+    }
+}

@@ -1,0 +1,230 @@
+import CLua
+
+// Values between the Lua stack and Swift. Raw access only: nothing here calls a metamethod or can raise.
+
+/// Where a value is, for messages: built only when something is wrong with it.
+private struct DecodingState {
+    enum Step: CustomStringConvertible {
+        case name(String)
+        case key(String)
+        case position(Int64)
+
+        var description: String {
+            switch self {
+            case .name(let name): name
+            case .key(let key): "." + key
+            case .position(let position): "[\(position)]"
+            }
+        }
+    }
+
+    var path: [Step]
+    var text: String { path.map(\.description).joined() }
+    var open: [UnsafeRawPointer] = []
+    var remaining = Machine.readingLimit
+}
+
+extension Machine {
+    // MARK: Reading
+
+    /// What one call may hand to the host: values, and each 64 bytes of text in tables as one more.
+    static let readingLimit = 250_000
+
+    /// Reads the value at an index; `name` says what it is, for errors.
+    func read(_ L: OpaquePointer, _ index: Int32, name: @autoclosure () -> String = "the value") throws -> LuaValue {
+        switch lua_type(L, index) {
+        case LUA_TNIL, LUA_TNONE: return .nil
+        case LUA_TBOOLEAN: return .boolean(lua_toboolean(L, index) != 0)
+        case LUA_TNUMBER:
+            if lua_isinteger(L, index) != 0 { return .integer(lua_tointegerx(L, index, nil)) }
+            return .number(lua_tonumberx(L, index, nil))
+        case LUA_TSTRING: return readText(L, index)
+        case LUA_TTABLE:
+            var state = DecodingState(path: [.name(name())])
+            defer { lastReadingCost = Self.readingLimit - state.remaining }
+            return .table(try readTable(L, lua_absindex(L, index), &state))
+        default: return try readReference(L, index, path: { name() })
+        }
+    }
+
+    private func readText(_ L: OpaquePointer, _ index: Int32) -> LuaValue {
+        var count = 0
+        guard let text = clua_tostring(L, index, &count) else { return .nil }
+        let bytes = UnsafeRawBufferPointer(start: text, count: count)
+        if let string = String(validating: bytes, as: UTF8.self) { return .string(string) }
+        return .bytes(Array(bytes))
+    }
+
+    /// The string at an index; `nil` when there is none, or when it is not UTF-8.
+    func readString(_ L: OpaquePointer, _ index: Int32) -> String? {
+        guard lua_type(L, index) == LUA_TSTRING, case .string(let string) = readText(L, index) else { return nil }
+        return string
+    }
+
+    private func readReference(_ L: OpaquePointer, _ index: Int32, path: () -> String) throws -> LuaValue {
+        switch lua_type(L, index) {
+        case LUA_TFUNCTION:
+            lua_pushvalue(L, index)
+            return .function(LuaFunctionReference(reference: luaL_ref(L, clua_registryindex()), bin: bin))
+        case LUA_TUSERDATA:
+            if let object = object(L, index) as? LuaObject { return .object(object) }
+            fallthrough
+        default:
+            let type = String(cString: lua_typename(L, lua_type(L, index)))
+            throw LuaError.misuse("value.unsupported", "\(path()) is a \(type), which cannot leave the script")
+        }
+    }
+
+    private func readTable(_ L: OpaquePointer, _ table: Int32, _ state: inout DecodingState) throws -> LuaTable {
+        func unsupported(_ reason: String) -> LuaError {
+            .misuse("value.unsupported", "\(state.text) \(reason)")
+        }
+        guard let identity = lua_topointer(L, table), !state.open.contains(identity) else {
+            throw unsupported("contains itself")
+        }
+        guard state.open.count < 64, lua_checkstack(L, 4) != 0 else { throw unsupported("is nested too deeply") }
+        state.open.append(identity)
+        defer { state.open.removeLast() }
+        var result = LuaTable()
+        var position: Int64 = 1
+        while lua_rawgeti(L, table, position) != LUA_TNIL {
+            result.array.append(try readElement(L, &state, .position(position)))
+            position += 1
+        }
+        clua_pop(L, 1)
+        lua_pushnil(L)
+        while lua_next(L, table) != 0 {
+            switch lua_type(L, -2) {
+            case LUA_TSTRING:
+                guard let key = readString(L, -2) else {
+                    clua_pop(L, 2)
+                    throw unsupported("has a key that is not UTF-8")
+                }
+                do {
+                    result.fields[key] = try readElement(L, &state, .key(key))
+                } catch {
+                    clua_pop(L, 1)
+                    throw error
+                }
+            case LUA_TNUMBER where lua_isinteger(L, -2) != 0 && (1..<position).contains(lua_tointegerx(L, -2, nil)):
+                clua_pop(L, 1)
+            case LUA_TNUMBER:
+                let key = lua_isinteger(L, -2) != 0 ? "\(lua_tointegerx(L, -2, nil))" : "\(lua_tonumberx(L, -2, nil))"
+                clua_pop(L, 2)
+                throw unsupported("has the key [\(key)], which is neither a name nor part of a list without holes")
+            default:
+                let type = String(cString: lua_typename(L, lua_type(L, -2)))
+                clua_pop(L, 2)
+                throw unsupported("has a \(type) as a key")
+            }
+        }
+        return result
+    }
+
+    /// Reads the value on the top and pops it, whether it could be read or not.
+    private func readElement(_ L: OpaquePointer, _ state: inout DecodingState, _ step: DecodingState.Step) throws
+        -> LuaValue
+    {
+        defer { clua_pop(L, 1) }
+        state.remaining -= 1 + (lua_type(L, -1) == LUA_TSTRING ? Int(lua_rawlen(L, -1)) / 64 : 0)
+        // A small table can name a huge tree, by naming its parts twice on every level.
+        guard state.remaining > 0 else {
+            throw LuaError.misuse("value.unsupported", "\(state.path[0]) has too many values or too much text")
+        }
+        guard lua_type(L, -1) == LUA_TTABLE else {
+            return try read(L, -1, name: state.text + step.description)
+        }
+        state.path.append(step)
+        defer { state.path.removeLast() }
+        return .table(try readTable(L, lua_absindex(L, -1), &state))
+    }
+
+    /// What a userdata of ours holds.
+    func object(_ L: OpaquePointer, _ index: Int32) -> AnyObject? {
+        guard let pointer = clua_to_object(L, index) else { return nil }
+        return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    // MARK: Writing
+
+    /// Pushes values; all of them or, when one cannot be pushed, none.
+    @discardableResult
+    func push(_ values: [LuaValue], to L: OpaquePointer) throws -> Int32 {
+        let top = lua_gettop(L)
+        guard lua_checkstack(L, Int32(clamping: values.count + 8)) != 0 else {
+            throw LuaError.misuse("value.unsupported", "too many values at once")
+        }
+        do {
+            for value in values { try push(value, to: L, depth: 0) }
+        } catch {
+            lua_settop(L, top)
+            throw error
+        }
+        return Int32(values.count)
+    }
+
+    func push(_ value: LuaValue, to L: OpaquePointer, depth: Int) throws {
+        switch value {
+        case .nil: lua_pushnil(L)
+        case .boolean(let flag): lua_pushboolean(L, flag ? 1 : 0)
+        case .integer(let number): lua_pushinteger(L, number)
+        case .number(let number): lua_pushnumber(L, number)
+        case .string(let text): push(text, to: L)
+        case .bytes(let bytes): push(bytes: bytes, to: L)
+        case .table(let table): try push(table, to: L, depth: depth)
+        case .function(let function):
+            guard function.bin === bin else {
+                throw LuaError.misuse("value.unsupported", "a function of another Lua state")
+            }
+            lua_rawgeti(L, clua_registryindex(), Int64(function.reference))
+        case .object(let object):
+            guard let type = objectTypes[object.type] else {
+                throw LuaError.misuse("value.unsupported", "no module has defined the type '\(object.type)'")
+            }
+            pushObject(object, metatable: type.metatable, to: L)
+        }
+    }
+
+    func push(_ text: String, to L: OpaquePointer) {
+        var text = text
+        text.withUTF8 { push(bytes: $0, to: L) }
+    }
+
+    private func push(bytes: some Sequence<UInt8>, to L: OpaquePointer) {
+        let done: Void? = bytes.withContiguousStorageIfAvailable { buffer in
+            UnsafeRawBufferPointer(buffer).withMemoryRebound(to: CChar.self) { characters in
+                // A null pointer would push nil.
+                if let start = characters.baseAddress, characters.count > 0 {
+                    _ = lua_pushlstring(L, start, characters.count)
+                } else {
+                    _ = lua_pushstring(L, "")
+                }
+            }
+        }
+        if done == nil { push(bytes: Array(bytes), to: L) }
+    }
+
+    private func push(_ table: LuaTable, to L: OpaquePointer, depth: Int) throws {
+        guard depth < 64, lua_checkstack(L, 6) != 0 else {
+            throw LuaError.misuse("value.unsupported", "a table is nested too deeply")
+        }
+        lua_createtable(L, Int32(clamping: table.array.count), Int32(clamping: table.fields.count))
+        for (index, value) in table.array.enumerated() {
+            try push(value, to: L, depth: depth + 1)
+            lua_rawseti(L, -2, Int64(index + 1))
+        }
+        // In a fixed order, so that the same values make the same table in every process.
+        for key in table.fields.keys.sorted() {
+            push(key, to: L)
+            try push(table.fields[key] ?? .nil, to: L, depth: depth + 1)
+            lua_rawset(L, -3)
+        }
+    }
+
+    /// Pushes the userdata of an object, a new one if there is none.
+    func pushObject(_ object: AnyObject, metatable: Int32, to L: OpaquePointer) {
+        lua_rawgeti(L, clua_registryindex(), Int64(metatable))
+        let pointer = Unmanaged.passRetained(object)
+        if clua_push_object(L, pointer.toOpaque()) { pointer.release() }
+    }
+}

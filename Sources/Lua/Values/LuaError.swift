@@ -1,0 +1,103 @@
+/// An error of a script, or of a function that a script called.
+///
+/// A function of the host throws one to raise it in the script; there it is a table with the fields `code`, `message`,
+/// `hint`, `status`, `retryable`, `where`, `tracking_id`, `details` and `kind`. An error that the script does not catch
+/// comes back to the host as it was, with the place it was raised at.
+public struct LuaError: Error, Sendable, Equatable {
+    /// What sort of error it is.
+    public enum Kind: String, Sendable {
+        /// The world did not cooperate: a service refused, a connection broke.
+        case failure
+        /// The script used a function wrongly.
+        case misuse
+        /// The script itself failed: it called `error`, indexed nil, overflowed the stack.
+        case runtime
+        /// The script does not compile.
+        case syntax
+        /// The run used up one of its budgets.
+        case budget
+        /// The run, or the task, was cancelled.
+        case cancelled
+    }
+
+    /// What sort of error it is.
+    public var kind: Kind
+    /// A stable dotted name, such as `hub.no_target`.
+    public var code: String
+    /// What happened, for people.
+    public var message: String
+    /// What to do about it.
+    public var hint: String?
+    /// The status of an HTTP response, if one caused the error.
+    public var status: Int?
+    /// True when the same call may succeed later.
+    public var isRetryable: Bool
+    /// The identifier under which a remote service logged the request.
+    public var trackingID: String?
+    /// More about the error, for programs.
+    public var details: LuaValue
+    /// Where the script was. Filled in when the error is raised in a script.
+    public var location: SourceLocation?
+    /// The lines of scripts that led there, innermost first.
+    public var traceback: [SourceLocation]
+    /// The annotations of the run, see ``LuaState/run(_:id:arguments:annotations:limits:)``.
+    public var annotations: [String: String]
+    /// What the script raised, when it was not a structured error.
+    public var value: LuaValue
+
+    /// An error.
+    public init(
+        kind: Kind,
+        code: String,
+        message: String,
+        hint: String? = nil,
+        status: Int? = nil,
+        isRetryable: Bool = false,
+        trackingID: String? = nil,
+        details: LuaValue = .nil,
+        location: SourceLocation? = nil,
+        traceback: [SourceLocation] = [],
+        annotations: [String: String] = [:],
+        value: LuaValue = .nil
+    ) {
+        self.kind = kind
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.status = status
+        self.isRetryable = isRetryable
+        self.trackingID = trackingID
+        self.details = details
+        self.location = location
+        self.traceback = traceback
+        self.annotations = annotations
+        self.value = value
+    }
+}
+
+extension LuaError: CustomStringConvertible {
+    /// The same text that `tostring` gives in a script: `FILE:LINE: MESSAGE (CODE)`.
+    public var description: String {
+        (location.map { "\($0): " } ?? "") + "\(message) (\(code))"
+    }
+}
+
+extension LuaError {
+    static func misuse(_ code: String, _ message: String, hint: String? = nil) -> LuaError {
+        LuaError(kind: .misuse, code: code, message: message, hint: hint)
+    }
+
+    static let cancelled = LuaError(kind: .cancelled, code: "cancelled", message: "the run was cancelled")
+    static let taskCancelled = LuaError(kind: .cancelled, code: "cancelled", message: "the task was cancelled")
+
+    /// Any error as a structured one.
+    init(raisedByHost error: any Error) {
+        if let error = error as? LuaError {
+            self = error
+        } else if error is CancellationError {
+            self = .cancelled
+        } else {
+            self.init(kind: .failure, code: "host.error", message: "\(error)")
+        }
+    }
+}

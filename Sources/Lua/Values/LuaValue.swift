@@ -1,0 +1,62 @@
+/// A value that crosses between Swift and a Lua script.
+///
+/// Values are copies: changing a ``LuaTable`` in Swift does not change the table in the script. Functions and objects
+/// are references.
+public enum LuaValue: Sendable, Equatable {
+    /// Nothing.
+    case `nil`
+    /// A truth value.
+    case boolean(Bool)
+    /// A 64-bit integer; Lua keeps integers and floats apart.
+    case integer(Int64)
+    /// A double.
+    case number(Double)
+    /// A Lua string that is valid UTF-8.
+    case string(String)
+    /// A Lua string that is not valid UTF-8.
+    case bytes([UInt8])
+    /// A table with a list part and named fields.
+    case table(LuaTable)
+    /// A function of a script, held for later.
+    case function(LuaFunctionReference)
+    /// An object of the host.
+    case object(LuaObject)
+}
+
+extension LuaValue {
+    /// The Lua name of the type, as `type()` gives it in a script.
+    public var typeName: String {
+        switch self {
+        case .nil: "nil"
+        case .boolean: "boolean"
+        case .integer, .number: "number"
+        case .string, .bytes: "string"
+        case .table: "table"
+        case .function: "function"
+        case .object(let object): object.type
+        }
+    }
+}
+
+/// A table of a script, as a list (keys 1…n) and named fields.
+///
+/// A Lua table with other keys than these (a hole in the list, a Boolean, a table) has no counterpart here; passing one
+/// to the host is an error with the code `value.unsupported`.
+public struct LuaTable: Sendable, Equatable {
+    /// The values under the keys 1…n.
+    public var array: [LuaValue]
+    /// The values under string keys.
+    public var fields: [String: LuaValue]
+
+    /// A table of these values.
+    public init(array: [LuaValue] = [], fields: [String: LuaValue] = [:]) {
+        self.array = array
+        self.fields = fields
+    }
+
+    /// The value of a named field, `nil` when there is none.
+    public subscript(name: String) -> LuaValue? {
+        get { fields[name] }
+        set { fields[name] = newValue }
+    }
+}

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import Lua
+
+@Suite struct SandboxTests {
+    @Test(arguments: [
+        ("io.open('x')", "io.open", "use push.log"),
+        ("os.execute('x')", "os.execute", "there are no processes"),
+        ("os.exit()", "os.exit", nil),
+        ("os.getenv('HOME')", "os.getenv", nil),
+        ("os.remove('x')", "os.remove", nil),
+        ("debug.traceback()", "debug.traceback", nil),
+        ("dofile('x')", "dofile", "use require"),
+        ("loadfile('x')", "loadfile", nil),
+        ("return package.path", "package.path", nil),
+        ("string.dump(print)", "string.dump", nil),
+        ("setmetatable({}, {__gc = print})", "__gc", "use a to-be-closed variable: local x <close> = ..."),
+    ])
+    func `absent things say so`(source: String, name: String, hint: String?) async throws {
+        let bench = try await Bench()
+        let error = try await bench.failure(of: "\n" + source)
+        #expect(error.code == "sandbox.absent")
+        #expect(error.message == "\(name) is not available to scripts")
+        #expect(error.hint == hint)
+        #expect(error.location == SourceLocation(chunk: "a.lua", line: 2))
+    }
+
+    @Test func `host functions replace parts of the library`() async throws {
+        let bench = try await Bench()
+        #expect(try await bench.run("print('a', 1) return os.time()") == [.integer(1_000)])
+        #expect(bench.log == ["a\t1"])
+    }
+
+    @Test func `strings are locked`() async throws {
+        let bench = try await Bench()
+        let results = try await bench.run(
+            "string.upper = function() return 'poisoned' end return ('a'):upper(), getmetatable('')")
+        #expect(results == [.string("A"), .boolean(false)])
+        #expect(try await bench.failure(of: "setmetatable(t.thing(1), {})").code == "script.error")
+    }
+
+    @Test func `globals end with their run, and load sees them`() async throws {
+        let bench = try await Bench()
+        #expect(try await bench.run("x = 5 return load('return x')(), _G.x") == [.integer(5), .integer(5)])
+        #expect(try await bench.run("return x") == [.nil])
+        #expect(try await bench.run("return load('return x', 'n', 't', {x = 6})()") == [.integer(6)])
+        #expect(try await bench.run("return (load('\\27Lua'))") == [.nil])
+    }
+
+    @Test func `an unknown module names those that exist`() async throws {
+        let bench = try await Bench()
+        let error = try await bench.failure(of: "require('pusch')")
+        #expect(error.code == "script.unknown_module")
+        #expect(error.message == "there is no module 'pusch'; modules: t")
+    }
+
+    @Test func `objects have methods, properties and a text, and name the nearest field`() async throws {
+        let bench = try await Bench()
+        let results = try await bench.run(
+            "local x = t.thing('a') return x:shout(), x.name, tostring(x), t.echo(x) == x, getmetatable(x), x")
+        #expect(
+            results.dropLast() == [
+                .string("a!"), .string("a"), .string("thing a"), .boolean(true), .boolean(false),
+            ])
+        guard case .object(let object)? = results.last else { throw LuaError(kind: .failure, code: "", message: "") }
+        #expect(object.payload as? String == "a")
+        let error = try await bench.failure(of: "return t.thing('a').nmae")
+        #expect(error.code == "script.unknown_name")
+        #expect(error.hint == "did you mean 'name'?")
+        #expect(try await bench.failure(of: "t.thing('a').name = 1").code == "script.read_only")
+    }
+
+    @Test func `the same script and seed behave the same in two states`() async throws {
+        let source = """
+            local out = {}
+            local keyed = {z = 1, a = 2, [3] = 3, [1] = 4, [2.5] = 5, [-1] = 6, m = 7, [2^53] = 8}
+            for k, v in pairs(keyed) do out[#out + 1] = tostring(k) .. "=" .. v end
+            out[#out + 1] = tostring({}) .. tostring(print) .. string.format("%s %5.1f %%", {}, 2)
+            out[#out + 1] = tostring(math.random(1000000))
+            math.randomseed() out[#out + 1] = tostring(math.random(1000000))
+            for k in pairs({x = 1, y = 2, w = 3}) do out[#out + 1] = k end
+            return table.concat(out, "|")
+            """
+        let first = try await Bench()
+        let second = try await Bench()
+        let results = try await first.run(source)
+        #expect(try await second.run(source) == results)
+        guard case .string(let text)? = results.first else { throw LuaError(kind: .failure, code: "", message: "") }
+        #expect(
+            text.hasPrefix(
+                "-1=6|1=4|2.5=5|3=3|9007199254740992=8|a=2|m=7|z=1|table: 0x00000001function: 0x00000002table: 0x00000003   2.0 %|"
+            ))
+        #expect(text.hasSuffix("|w|x|y"))
+        #expect(try await Bench(seed: 8).run(source) != results)
+    }
+
+    @Test func `pairs skips removed entries and honours __pairs`() async throws {
+        let bench = try await Bench()
+        let results = try await bench.run(
+            """
+            local keys, a = {}, {a = 1, b = 2, c = 3}
+            for k in pairs(a) do keys[#keys + 1] = k a.b = nil end
+            local own = setmetatable({}, {__pairs = function(s) return function(_, k) if not k then return t.later(1), 2 end end, s, nil end})
+            for k, v in pairs(own) do keys[#keys + 1] = k + v end
+            return keys
+            """)
+        #expect(results == [.table(LuaTable(array: [.string("a"), .string("c"), .integer(3)]))])
+        #expect(try await bench.failure(of: "return string.format('%p', {})").code == "sandbox.absent")
+    }
+}

@@ -1,0 +1,184 @@
+import Testing
+
+@testable import Lua
+
+@Suite(.serialized) struct StopTests {
+    @Test(arguments: [
+        "while true do end",
+        "while true do pcall(function() while true do end end) end",
+        "coroutine.wrap(function() while true do end end)()",
+        "while true do coroutine.resume(coroutine.create(function() while true do end end)) end",
+        "while true do coroutine.wrap(function() for i = 1, 300 do end end)() end",
+        "xpcall(error, function() while true do end end)",
+        "xpcall(function() while true do end end, function() while true do end end)",
+        "local c <close> = setmetatable({}, {__close = function() while true do end end}) while true do end",
+        "local c <close> = setmetatable({}, {__close = function() while true do end end})",
+        """
+        local co = coroutine.create(function()
+            local c <close> = setmetatable({}, {__close = function() while true do end end})
+            while true do end
+        end)
+        while true do coroutine.resume(co) coroutine.close(co) end
+        """,
+        """
+        local co = coroutine.create(function()
+            local c <close> = setmetatable({}, {__close = function() while true do end end})
+            coroutine.yield()
+        end)
+        coroutine.resume(co) coroutine.close(co)
+        """,
+        "return tostring(setmetatable({}, {__tostring = function() while true do end end}))",
+        "table.sort({1, 2, 3}, function() while true do end end)",
+        "local ok, e repeat ok, e = pcall(function() while true do end end) until false",
+        "while true do t.later() for i = 1, 100000 do end end",
+        "t.all { function() while true do end end, function() t.gate('never') end }",
+        "for i = 1, 1e9 do t.spawn(function() while true do end end) t.later() end",
+    ])
+    func `a stop cannot be swallowed`(source: String) async throws {
+        let bench = try await Bench()
+        let error = try await bench.failure(of: source, limits: LuaLimits(cpu: .milliseconds(20)))
+        #expect(error.code == "budget.cpu")
+        #expect(error.kind == .budget)
+        #expect(try await bench.run("return 1 + 1") == [.integer(2)])
+    }
+
+    @Test(arguments: [
+        "local all = {} while true do all[#all + 1] = {} end",
+        "local s = 'x' while true do s = s .. s end",
+        "return ('x'):rep(1e9)",
+        "return t.echo(('x'):rep(3 << 20), ('y'):rep(3 << 20))",
+    ])
+    func `a script that allocates names its memory budget`(source: String) async throws {
+        let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
+        let error = try await bench.failure(of: source)
+        #expect(error.code == "budget.memory")
+        #expect(error.message == "the script used more than its memory budget of 8 MiB")
+        #expect(try await bench.run("return 1 + 1") == [.integer(2)])
+    }
+
+    @Test func `an endless wait ends with the wall budget`() async throws {
+        let bench = try await Bench()
+        let error = try await bench.failure(of: "t.gate('never')", limits: LuaLimits(wall: .milliseconds(10)))
+        #expect(error.code == "budget.wall")
+        #expect(error.message == "the script took longer than its time budget of 10 ms")
+    }
+
+    @Test func `a loop ends with the wall budget`() async throws {
+        let bench = try await Bench()
+        let error = try await bench.failure(of: "while true do end", limits: LuaLimits(wall: .milliseconds(10)))
+        #expect(error.code == "budget.wall")
+    }
+
+    @Test func `cancelling reaches a run that waits, and its cleanup runs`() async throws {
+        let bench = try await Bench()
+        let id = bench.nextID()
+        let result = Task {
+            try await bench.run(
+                "local c <close> = setmetatable({}, {__close = function() t.log('closed') end}) t.gate('g')", id: id)
+        }
+        await bench.gates.arrival(at: "g")
+        bench.state.cancel(id)
+        await #expect(throws: LuaError.self) { try await result.value }
+        #expect(bench.log == ["closed"])
+        #expect(await bench.state.liveTasks == 0)
+    }
+
+    @Test func `cancelling the Swift task cancels the run`() async throws {
+        let bench = try await Bench()
+        let task = Task { try await bench.run("t.gate('g')") }
+        await bench.gates.arrival(at: "g")
+        task.cancel()
+        do {
+            _ = try await task.value
+            Issue.record("did not fail")
+        } catch let error as LuaError {
+            #expect(error.code == "cancelled")
+        }
+    }
+
+    @Test func `cancelling reaches a run that computes, once, as an error`() async throws {
+        let bench = try await Bench()
+        let id = bench.nextID()
+        async let result = bench.run(
+            """
+            local ok, e = pcall(function() t.gate('g') while true do end end)
+            t.log(e.code)
+            local ok, e = pcall(function() for i = 1, 1000 do end return "cleaned up" end)
+            t.log(e)
+            """, id: id)
+        await bench.gates.arrival(at: "g")
+        // The gate opens first: the script is in its loop when, or soon after, the cancellation arrives.
+        bench.gates.open("g")
+        bench.state.cancel(id)
+        do {
+            _ = try await result
+            Issue.record("did not fail")
+        } catch let error as LuaError {
+            #expect(error.code == "cancelled")
+        }
+        #expect(bench.log == ["cancelled", "cleaned up"])
+    }
+
+    @Test func `a cancelled run that computes may clean up`() async throws {
+        let bench = try await Bench()
+        let id = bench.nextID()
+        let state = bench.state
+        try await state.define(
+            LuaModule(
+                name: "self",
+                functions: [
+                    .sync("self.cancel") { call in
+                        state.cancel(call.run)
+                        return []
+                    }
+                ]))
+        await #expect(throws: LuaError.self) {
+            try await bench.run(
+                "local ok, e = pcall(function() require('self').cancel() while true do end end) t.log(e.code) return 1",
+                id: id)
+        }
+        #expect(bench.log == ["cancelled"])
+    }
+
+    @Test func `a cancelled run that goes on computing is stopped`() async throws {
+        let bench = try await Bench()
+        let id = bench.nextID()
+        async let result = bench.run("t.gate('g') while true do pcall(function() while true do end end) end", id: id)
+        await bench.gates.arrival(at: "g")
+        bench.state.cancel(id)
+        do {
+            _ = try await result
+            Issue.record("did not fail")
+        } catch let error as LuaError {
+            #expect(error.code == "cancelled")
+        }
+    }
+
+    @Test func `cancelling before the start keeps a run from starting`() async throws {
+        let bench = try await Bench()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await bench.run("t.log('ran')")
+        }
+        do {
+            _ = try await task.value
+            Issue.record("did not fail")
+        } catch let error as LuaError {
+            #expect(error.code == "cancelled")
+        }
+        #expect(bench.log.isEmpty)
+    }
+
+    @Test func `a spinning run lets others of its thread in`() async throws {
+        let bench = try await Bench()
+        let other = try await Bench(thread: bench.thread)
+        let id = bench.nextID()
+        let spinner = Task { try await bench.run("t.gate('g') while true do end", id: id) }
+        await bench.gates.arrival(at: "g")
+        bench.gates.open("g")
+        #expect(try await other.run("return t.later(1)") == [.integer(1)])
+        #expect(try await bench.run("return t.later(2)") == [.integer(2)])
+        bench.state.cancel(id)
+        await #expect(throws: LuaError.self) { try await spinner.value }
+    }
+}
