@@ -8,16 +8,27 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+
 let package = Package(
     name: "PushHost",
     products: [
         .library(name: "Lua", targets: ["Lua"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
     ],
     targets: [
         // The machine: Lua 5.4 for any Swift program. Knows nothing of push.
         .target(name: "CLua", linkerSettings: [.linkedLibrary("lua5.4")]),
         .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
 
+        // The hub and the app backend: no sockets, no files, no interpreter.
+        .target(name: "PushCore", dependencies: [crypto, cryptoExtras], swiftSettings: strict),
+
+        .target(name: "Support", dependencies: ["PushCore"], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
+        .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support"], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,88 @@
+/// A JSON value (RFC 8259).
+///
+/// Numbers without fraction and exponent that fit are `integer`, all others `number`; `1` and `1.0` are not equal.
+/// `null` is a value, not the lack of one, so there is no `nil` literal: write `.null`.
+package enum JSON: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSON])
+    case object(JSONObject)
+
+    /// Most levels of arrays and objects that are read.
+    package static let maximumDepth = 128
+
+    /// What to do with a key that occurs twice in an object, which RFC 8259 leaves open.
+    package enum DuplicateKeys: Sendable {
+        /// The last value counts, at the place of the first.
+        case lastWins
+        /// An error at the second key.
+        case refused
+    }
+
+    /// Reads one value and nothing else. A byte order mark in front is skipped, as RFC 8259 allows.
+    ///
+    /// - Throws: `JSONError`, also for input that is not UTF-8, lone surrogates, numbers beyond `Double` and arrays or
+    ///   objects in more than 128 levels.
+    package init(
+        parsing bytes: some Collection<UInt8>, duplicateKeys: DuplicateKeys = .lastWins
+    ) throws(JSONError) {
+        var parser = JSONParser(Array(bytes), duplicateKeys: duplicateKeys)
+        self = try parser.document()
+    }
+
+    package init(parsing text: String, duplicateKeys: DuplicateKeys = .lastWins) throws(JSONError) {
+        try self.init(parsing: text.utf8, duplicateKeys: duplicateKeys)
+    }
+
+    package var isNull: Bool { self == .null }
+
+    package var string: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    package var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    /// The integer, also of a number without fraction such as `1e3`.
+    package var int: Int? {
+        switch self {
+        case .integer(let value): Int(exactly: value)
+        case .number(let value): Int(exactly: value)
+        default: nil
+        }
+    }
+
+    package var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
+    package var array: [JSON]? {
+        if case .array(let values) = self { values } else { nil }
+    }
+
+    package var object: JSONObject? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    /// The member of an object; `nil` when it is absent or this is no object.
+    package subscript(key: String) -> JSON? { object?[key] }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(floatLiteral value: Double) { self = .number(value) }
+    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, JSON)...) { self = .object(JSONObject(elements)) }
+}

@@ -1,0 +1,139 @@
+/// Where a push service finds one app on one device.
+package enum DeviceHandle: Hashable, Sendable {
+    /// An APNs device token: hexadecimal, opaque, compared without regard to case.
+    case apns(token: String)
+    /// An FCM registration token, used through FCM's v1 interface.
+    case fcmV1(token: String)
+    /// The same token in a legacy GCM registration.
+    case gcm(token: String)
+    /// A WNS channel URI.
+    case wns(channel: String)
+    /// A Web Push subscription (RFC 8291: the user agent's P-256 key and authentication secret, base64url).
+    case browser(endpoint: String, p256dh: String, auth: String)
+
+    /// Checks the shape that the platform prescribes. A browser's handle is the JSON text of its subscription.
+    /// Throws `handle.invalid`.
+    package init(platform: Platform, text: String) throws(PushError) {
+        func refuse(_ why: String, _ hint: String) -> PushError { Self.refusal(platform, why, hint) }
+        guard !text.isEmpty else { throw refuse("is empty", "pass the handle that the push service gave the app") }
+        guard text.utf8.count <= 4096 else { throw refuse("is longer than 4,096 bytes", "pass the handle alone") }
+        switch platform {
+        case .apns:
+            guard text.utf8.count.isMultiple(of: 2), text.utf8.allSatisfy(\.isHexDigit) else {
+                throw refuse("is not hexadecimal of even length", "send the device token as hex, without blanks")
+            }
+            self = .apns(token: text.uppercased())
+        case .fcmV1, .gcm:
+            guard text.utf8.allSatisfy(\.isVisibleASCII) else {
+                throw refuse("has blanks or characters outside ASCII", "pass the registration token as FCM gave it")
+            }
+            self = platform == .gcm ? .gcm(token: text) : .fcmV1(token: text)
+        case .wns:
+            guard ["https://", "http://"].contains(where: { text.startsInAnyCase(with: $0) }),
+                text.utf8.allSatisfy(\.isVisibleASCII)
+            else { throw refuse("is not a URI", "pass the channel URI that WNS gave the app") }
+            self = .wns(channel: text)
+        case .browser:
+            guard let subscription = try? JSON(parsing: text) else {
+                throw refuse("needs endpoint, p256dh and auth", "pass the browser's PushSubscription")
+            }
+            try self.init(subscription: subscription)
+        }
+    }
+
+    /// A browser's PushSubscription: `endpoint`, and `p256dh` and `auth` beside it or under `keys`, as browsers
+    /// write it. Throws `handle.invalid`.
+    package init(subscription: JSON) throws(PushError) {
+        let keys = subscription["keys"] ?? subscription
+        guard let endpoint = subscription["endpoint"]?.string, let p256dh = keys["p256dh"]?.string,
+            let auth = keys["auth"]?.string
+        else { throw Self.refusal(.browser, "needs endpoint, p256dh and auth", "pass the browser's PushSubscription") }
+        try self.init(endpoint: endpoint, p256dh: p256dh, auth: auth)
+    }
+
+    /// Checks the parts of a Web Push subscription: a key of 65 bytes and a secret of 16 (RFC 8291, section 3).
+    package init(endpoint: String, p256dh: String, auth: String) throws(PushError) {
+        let hint = "pass the browser's PushSubscription"
+        guard endpoint.utf8.count <= 4096, endpoint.startsInAnyCase(with: "https://"),
+            endpoint.utf8.allSatisfy(\.isVisibleASCII)
+        else { throw Self.refusal(.browser, "has an endpoint that is not an https URI", hint) }
+        guard let key = Self.base64URL(p256dh), key.utf8.count == 87 else {
+            throw Self.refusal(.browser, "has a p256dh that is not a key of 65 bytes in base64url", hint)
+        }
+        guard let secret = Self.base64URL(auth), secret.utf8.count == 22 else {
+            throw Self.refusal(.browser, "has an auth that is not 16 bytes in base64url", hint)
+        }
+        self = .browser(endpoint: endpoint, p256dh: key, auth: secret)
+    }
+
+    /// The same handle as its platform spells it. Throws `handle.invalid` where the platform's rules do not hold.
+    package func checked() throws(PushError) -> DeviceHandle {
+        if case .browser(let endpoint, let p256dh, let auth) = self {
+            return try DeviceHandle(endpoint: endpoint, p256dh: p256dh, auth: auth)
+        }
+        return try DeviceHandle(platform: platform, text: text)
+    }
+
+    package var platform: Platform {
+        switch self {
+        case .apns: .apns
+        case .fcmV1: .fcmV1
+        case .gcm: .gcm
+        case .wns: .wns
+        case .browser: .browser
+        }
+    }
+
+    /// The token, channel URI or endpoint.
+    package var text: String {
+        switch self {
+        case .apns(let token), .fcmV1(let token), .gcm(let token): token
+        case .wns(let channel): channel
+        case .browser(let endpoint, _, _): endpoint
+        }
+    }
+
+    /// Enough to recognise a handle in a log, too little to send to it.
+    package var abbreviated: String {
+        let text = text
+        return text.count <= 12 ? text : "\(text.prefix(6))…\(text.suffix(4))"
+    }
+
+    private static func refusal(_ platform: Platform, _ why: String, _ hint: String) -> PushError {
+        PushError("handle.invalid", "\(platform.displayName) handle \(why)", hint: hint, status: 400)
+    }
+
+    /// Without padding and in the URL's alphabet; nil where the text is not base64.
+    private static func base64URL(_ text: String) -> String? {
+        var bytes: [UInt8] = []
+        for byte in text.utf8.prefix(1024) {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "_"): bytes.append(byte)
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: "-"))
+            case UInt8(ascii: "/"): bytes.append(UInt8(ascii: "_"))
+            case UInt8(ascii: "="): continue
+            default: return nil
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension String {
+    /// - Parameter prefix: in lower-case ASCII.
+    fileprivate func startsInAnyCase(with prefix: String) -> Bool {
+        String(decoding: utf8.prefix(prefix.utf8.count), as: UTF8.self).lowercased() == prefix
+    }
+}
+
+extension UInt8 {
+    package var isHexDigit: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+
+    /// Printable and not a blank.
+    fileprivate var isVisibleASCII: Bool { self > 0x20 && self < 0x7f }
+}

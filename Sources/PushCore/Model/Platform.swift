@@ -1,0 +1,62 @@
+/// A push service, as Azure tells them apart: FCM's v1 interface and its legacy GCM shape are two platforms.
+package enum Platform: String, CaseIterable, Hashable, Sendable, Comparable {
+    case apns
+    case fcmV1 = "fcmv1"
+    case gcm
+    case wns
+    case browser
+
+    /// The name in `ServiceBusNotification-Format` (Azure's REST interface, "Send a native notification").
+    package var format: String {
+        switch self {
+        case .apns: "apple"
+        case .fcmV1: "fcmV1"
+        case .gcm: "gcm"
+        case .wns: "windows"
+        case .browser: "browser"
+        }
+    }
+
+    /// The name that people read.
+    package var displayName: String {
+        switch self {
+        case .apns: "APNs"
+        case .fcmV1: "FCM"
+        case .gcm: "GCM"
+        case .wns: "WNS"
+        case .browser: "Web Push"
+        }
+    }
+
+    /// Accepts every spelling that clients use, in any case: `apns`, `apple`, `fcm`, `fcmV1`, `gcm`, `wns`, `windows`,
+    /// `browser`.
+    package init?(name: String) {
+        switch name.lowercased() {
+        case "apns", "apple", "ios": self = .apns
+        case "fcm", "fcmv1": self = .fcmV1
+        case "gcm": self = .gcm
+        case "wns", "windows": self = .wns
+        case "browser", "webpush", "web": self = .browser
+        default: return nil
+        }
+    }
+
+    /// The name in scripts and reports, one of `spellings`.
+    package var shortName: String { self == .fcmV1 ? "fcm" : rawValue }
+
+    package static let spellings = ["apns", "fcm", "gcm", "wns", "browser"]
+
+    /// The largest body the push service takes, in bytes: Apple 4,096; FCM 4,096; WNS 5,000; Web Push 3,993 before
+    /// encryption.
+    package var payloadLimit: Int {
+        switch self {
+        case .apns, .fcmV1, .gcm: 4096
+        case .wns: 5000
+        case .browser: 3993
+        }
+    }
+
+    package static func < (lhs: Platform, rhs: Platform) -> Bool { lhs.order < rhs.order }
+
+    private var order: Int { Platform.allCases.firstIndex(of: self) ?? 0 }
+}

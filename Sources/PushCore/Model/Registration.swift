@@ -1,0 +1,59 @@
+/// The id of a registration: `{digits}-{digits}-{shard}`, made by the hub.
+package struct RegistrationID: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    /// Nil unless the text has Azure's shape.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            parts.allSatisfy({ $0.utf8.count <= 19 })
+        else { return nil }
+        self.text = text
+    }
+
+    /// A new id from 19 digits of each of two random numbers, shard 1.
+    package init(random: some RandomSource) {
+        let first = random.next() % 9_000_000_000_000_000_000 + 1_000_000_000_000_000_000
+        let second = random.next() % 9_000_000_000_000_000_000 + 1_000_000_000_000_000_000
+        text = "\(first)-\(second)-1"
+    }
+
+    package var description: String { text }
+}
+
+/// One device handle with its tags and at most one template: a device of the hub.
+package struct Registration: Sendable, Equatable {
+    package var id: RegistrationID
+    /// Counts up with each update; `W/"n"` on the wire.
+    package var etag: Int
+    package var expiration: Timestamp
+    /// The last create or update: feedback older than it does not count.
+    package var updatedAt: Timestamp
+    package var handle: DeviceHandle
+    package var tags: [Tag]
+    package var template: RegistrationTemplate?
+    /// Further properties for templates, below those of the message.
+    package var pushVariables: [String: String]
+    /// Set on the registrations that stand for an installation.
+    package var installationID: String?
+
+    package var platform: Platform { handle.platform }
+}
+
+/// What a client sends to create or update a registration.
+package struct RegistrationDescription: Sendable, Equatable {
+    package var handle: DeviceHandle
+    package var tags: [Tag]
+    package var template: RegistrationTemplate?
+    package var pushVariables: [String: String]
+
+    package init(
+        handle: DeviceHandle, tags: [Tag] = [], template: RegistrationTemplate? = nil,
+        pushVariables: [String: String] = [:]
+    ) {
+        self.handle = handle
+        self.tags = tags
+        self.template = template
+        self.pushVariables = pushVariables
+    }
+}

@@ -1,0 +1,149 @@
+/// A template with what goes beside its body. Compiled when it is made, so that a bad one is refused at registration.
+package struct RegistrationTemplate: Sendable, Equatable {
+    /// What a send depends on. Two templates with the same content give the same bytes.
+    struct Content: Hashable, Sendable {
+        let platform: Platform
+        let body: String
+        let headers: [PushHeader]
+        let expiry: String?
+        let priority: String?
+    }
+
+    package let name: String?
+    let content: Content
+    package let compiled: Template
+    package let compiledHeaders: [TemplateExpression]
+    package let compiledExpiry: TemplateExpression?
+    package let compiledPriority: TemplateExpression?
+    /// Lower-cased names of every property that the body or something beside it uses.
+    let variables: Set<String>
+
+    package var platform: Platform { content.platform }
+    package var body: String { content.body }
+    /// APNs, WNS or other headers; values may be template expressions.
+    package var headers: [PushHeader] { content.headers }
+    /// When the notification expires: a date, `0`, or an expression giving one. APNs only.
+    package var expiry: String? { content.expiry }
+    /// `apns-priority`: a number up to 255, or an expression giving one. APNs only.
+    package var priority: String? { content.priority }
+
+    /// Throws `template.*` with the position in the body: `template.name` for a name over 200 characters,
+    /// `template.format` for a body that the platform cannot take, `template.header`, `template.expiry` and
+    /// `template.priority` for what stands beside it.
+    package init(
+        name: String? = nil, body: String, headers: [PushHeader] = [], expiry: String? = nil, priority: String? = nil,
+        platform: Platform
+    ) throws(PushError) {
+        if let name, name.count > 200 {
+            throw PushError(
+                "template.name", "the template name has \(name.count) characters; the limit is 200",
+                hint: "shorten the name", status: 400)
+        }
+        var headers = headers
+        do {
+            compiled = try Template(compiling: body)
+            if platform == .wns, !headers.contains(where: \.isWNSType) {
+                headers.append(PushHeader("X-WNS-Type", try Self.wnsType(of: body, format: compiled.format)))
+            }
+            compiledHeaders = try headers.map { header throws(TemplateError) in
+                try TemplateExpression(parsing: header.value)
+            }
+            compiledExpiry = try expiry.map { text throws(TemplateError) in try TemplateExpression(parsing: text) }
+            compiledPriority = try priority.map { text throws(TemplateError) in try TemplateExpression(parsing: text) }
+        } catch let error as TemplateError {
+            throw PushError(error, in: body)
+        } catch let error as PushError {
+            throw error
+        } catch {
+            throw PushError("template.invalid", "the template cannot be read", status: 400)
+        }
+        let beside = compiledHeaders + [compiledExpiry, compiledPriority].compactMap { $0 }
+        variables = Set(compiled.variables + beside.flatMap(\.variables))
+        content = Content(platform: platform, body: body, headers: headers, expiry: expiry, priority: priority)
+        self.name = name
+        switch platform {
+        case .apns:
+            try checkIsObject()
+            try checkAPNs()
+        case .fcmV1, .gcm: try checkIsObject()
+        case .wns: try checkWNS()
+        case .browser: break
+        }
+    }
+
+    package static func == (lhs: Self, rhs: Self) -> Bool { lhs.name == rhs.name && lhs.content == rhs.content }
+
+    // MARK: - What the platforms ask for
+
+    private func checkIsObject() throws(PushError) {
+        guard compiled.format == .json, body.unicodeScalars.first(where: Self.isContent) == "{" else {
+            throw PushError(
+                "template.format", "a template for \(platform.displayName) is a JSON object",
+                hint: "start it with \"{\"", status: 400)
+        }
+    }
+
+    private static func isContent(_ scalar: Unicode.Scalar) -> Bool {
+        !scalar.properties.isWhitespace && scalar != "\u{FEFF}"
+    }
+
+    private func checkAPNs() throws(PushError) {
+        for (header, value) in zip(headers, compiledHeaders) {
+            let name = header.name.lowercased()
+            guard name.hasPrefix("apns-") else {
+                throw PushError(
+                    "template.header", "\"\(header.name)\" is not a header of APNs",
+                    hint: "their names start with apns-",
+                    status: 400)
+            }
+            if name == "apns-priority" { try Self.checkPriority(value) }
+        }
+        if let compiledPriority { try Self.checkPriority(compiledPriority) }
+        if let text = compiledExpiry?.literalText, text != "0", Timestamp(iso8601: text) == nil {
+            throw PushError(
+                "template.expiry", "the expiry \"\(text)\" is neither a date nor 0",
+                hint: "write 2026-01-31T12:00:00Z, 0 for \"now or never\", or an expression such as $(expiry)",
+                status: 400)
+        }
+    }
+
+    private static func checkPriority(_ value: TemplateExpression) throws(PushError) {
+        guard let text = value.literalText, UInt8(text) == nil else { return }
+        throw PushError(
+            "template.priority", "the priority \"\(text)\" is not a number from 0 to 255",
+            hint: "APNs knows 10, 5 and 1", status: 400)
+    }
+
+    private func checkWNS() throws(PushError) {
+        guard let place = headers.firstIndex(where: \.isWNSType), let text = compiledHeaders[place].literalText else {
+            return
+        }
+        let types = ["wns/toast", "wns/tile", "wns/badge", "wns/raw"]
+        guard types.contains(text.lowercased()) else {
+            throw PushError(
+                "template.header", "X-WNS-Type is \"\(text)\"", hint: "it is one of \(types.joined(separator: ", "))",
+                status: 400)
+        }
+        if text.lowercased() != "wns/raw" { _ = try Self.wnsType(of: body, format: compiled.format) }
+    }
+
+    /// What `X-WNS-Type` follows from the body; JSON travels as raw.
+    private static func wnsType(of body: String, format: Template.Format) throws(PushError) -> String {
+        if format == .json { return "wns/raw" }
+        guard let type = Template.wnsType(of: body) else {
+            throw PushError(
+                "template.format", "the root element of a WNS template is toast, tile or badge",
+                hint: "for anything else give the header X-WNS-Type the value wns/raw", status: 400)
+        }
+        return type
+    }
+}
+
+extension TemplateExpression {
+    /// The value where it is the same for every message.
+    fileprivate var literalText: String? { isLiteral ? evaluate(TemplateProperties([:])) : nil }
+}
+
+extension PushHeader {
+    fileprivate var isWNSType: Bool { name.lowercased() == "x-wns-type" }
+}

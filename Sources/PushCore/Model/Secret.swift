@@ -1,0 +1,16 @@
+/// Text that must not be shown: a password, a key, a session token. Prints as `***`.
+package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    private let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    /// The text itself: for the one place that needs it, never for a log, an error or an answer.
+    package func reveal() -> String { text }
+
+    package var isEmpty: Bool { text.isEmpty }
+    package var description: String { "***" }
+    package var debugDescription: String { "***" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,45 @@
+extension Tag {
+    /// The forms that the hub itself gives out, in lower case; a registration has at most one of each.
+    private static let reservedForms = ["$installationid", "$userid"]
+
+    /// `$installationid` or `$userid` for a tag of that form, nil for any other.
+    package var reservedForm: String? {
+        guard text.utf8.first == UInt8(ascii: "$") else { return nil }
+        let folded = text.lowercased()
+        return Tag.reservedForms.first { folded.hasPrefix($0) }
+    }
+}
+
+extension Array where Element == Tag {
+    /// Most tags on one registration. Azure takes 60; a lint says so where the target is Azure.
+    package static var maximumCount: Int { 1000 }
+
+    /// Each tag once, in order. Throws `tag.too_many`, and `tag.reserved` for two of one form that the hub gives out.
+    package func checked() throws(PushError) -> [Tag] {
+        let tags = uniqued()
+        guard tags.count <= Self.maximumCount else {
+            throw PushError(
+                "tag.too_many", "\(tags.count) tags on one registration; the limit is 1,000", hint: "Azure takes 60",
+                status: 400)
+        }
+        var forms: [String: Tag] = [:]
+        for tag in tags {
+            guard let form = tag.reservedForm else { continue }
+            if let other = forms.updateValue(tag, forKey: form) {
+                throw PushError(
+                    "tag.reserved",
+                    "\"\(other)\" and \"\(tag)\" on one registration: it stands for one device of one user",
+                    hint: "keep one of them", status: 400)
+            }
+        }
+        return tags
+    }
+}
+
+extension Array where Element: Hashable {
+    /// Without repetitions, in order of first appearance.
+    package func uniqued() -> [Element] {
+        var seen = Set<Element>()
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,40 @@
+/// What the core services take from outside: time, randomness, background work, an observer.
+package struct HubEnvironment: Sendable {
+    package var clock: any HubClock
+    package var random: any RandomSource
+    /// Starts work that outlives the call that asked for it (a scheduled send). A rehearsal runs it on the run's own
+    /// thread, so that its order is repeatable.
+    package var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+    /// Told what the core did, when somebody watches.
+    package var observer: (@Sendable (CoreEvent) -> Void)?
+
+    package init(
+        clock: any HubClock, random: any RandomSource,
+        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
+        observer: (@Sendable (CoreEvent) -> Void)? = nil
+    ) {
+        self.clock = clock
+        self.random = random
+        self.start = start
+        self.observer = observer
+    }
+
+    func note(_ area: CoreEvent.Area, _ text: @autoclosure () -> String) {
+        observer?(CoreEvent(time: clock.now, area: area, text: text()))
+    }
+}
+
+/// A step of the core, for traces. Never holds a secret.
+package struct CoreEvent: Sendable, Equatable {
+    package enum Area: String, Sendable { case backend, hub, audience, render, delivery, feedback, schedule, phone }
+
+    package var time: Timestamp
+    package var area: Area
+    package var text: String
+
+    package init(time: Timestamp, area: Area, text: String) {
+        self.time = time
+        self.area = area
+        self.text = text
+    }
+}

@@ -1,0 +1,56 @@
+/// The notification hub as its clients see it: the embedded one, a served one, or Azure's.
+///
+/// Errors: `hub.not_found` (404), `hub.installation` (409: the registration stands for an installation), `hub.gone`
+/// (410: ask for a new id), `hub.precondition_failed` (412), `hub.continuation`, `installation.*`, `time.too_far` and
+/// those of tags, templates, handles and payloads (400; 413 for a size).
+package protocol HubGateway: Sendable {
+    func createRegistrationID() async throws(PushError) -> RegistrationID
+    func createRegistration(_ description: RegistrationDescription) async throws(PushError) -> Registration
+    /// Creates or updates. `ifMatch` is the expected ETag; nil writes in any case.
+    func putRegistration(
+        _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?
+    ) async throws(PushError) -> Registration
+    func registration(_ id: RegistrationID) async throws(PushError) -> Registration
+    func deleteRegistration(_ id: RegistrationID, ifMatch: Int?) async throws(PushError)
+    func registrations(_ filter: RegistrationFilter, page: Page) async throws(PushError) -> RegistrationPage
+
+    func putInstallation(_ installation: Installation) async throws(PushError)
+    func installation(_ id: String) async throws(PushError) -> Installation
+    func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError)
+    func deleteInstallation(_ id: String) async throws(PushError)
+
+    /// Sends at once and answers when every device has its verdict.
+    func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome
+    func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome
+    /// Throws `notification.not_found` when the id is unknown or has run.
+    func cancel(scheduled id: String) async throws(PushError)
+    func outcome(of id: String) async throws(PushError) -> NotificationOutcome
+}
+
+package enum RegistrationFilter: Sendable, Equatable {
+    case all
+    case tag(Tag)
+    case handle(DeviceHandle)
+}
+
+package struct Page: Sendable, Equatable {
+    /// At most 100, as in Azure.
+    package var top: Int
+    package var continuation: String?
+
+    package init(top: Int = 100, continuation: String? = nil) {
+        self.top = top
+        self.continuation = continuation
+    }
+}
+
+package struct RegistrationPage: Sendable, Equatable {
+    package var registrations: [Registration]
+    /// Present when there is more.
+    package var continuation: String?
+
+    package init(registrations: [Registration], continuation: String?) {
+        self.registrations = registrations
+        self.continuation = continuation
+    }
+}

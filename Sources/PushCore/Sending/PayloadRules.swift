@@ -1,0 +1,51 @@
+/// What a platform's body must be before anything is sent.
+package enum PayloadRules {
+    /// Throws `payload.empty`, `payload.invalid` (with the position) or `payload.too_large` (with both sizes).
+    package static func check(_ payload: NativePayload, for platform: Platform) throws(PushError) {
+        let name = platform.displayName
+        guard !payload.body.isEmpty else {
+            throw PushError("payload.empty", "the \(name) payload is empty", hint: "give it a body", status: 400)
+        }
+        switch platform {
+        case .apns, .fcmV1, .gcm: try checkIsObject(payload.body, name)
+        case .wns, .browser: break
+        }
+        let limit = limit(for: platform, headers: payload.headers)
+        guard payload.body.count <= limit else {
+            throw PushError(
+                "payload.too_large",
+                "the \(name) payload has \(payload.body.count) bytes; \(name) takes at most \(limit)",
+                hint: "shorten the text, or send an id and let the app fetch the rest", status: 413,
+                details: [
+                    "platform": .string(platform.rawValue), "size": .integer(Int64(payload.body.count)),
+                    "limit": .integer(Int64(limit)),
+                ])
+        }
+    }
+
+    /// The largest body that the platform takes with these headers, in bytes: VoIP pushes of APNs may have 5,120.
+    static func limit(for platform: Platform, headers: [PushHeader]) -> Int {
+        let isVoIP =
+            platform == .apns
+            && headers.contains { header in
+                ["apns-push-type", "x-apns-push-type"].contains(header.name.lowercased()) && header.value == "voip"
+            }
+        return isVoIP ? 5120 : platform.payloadLimit
+    }
+
+    private static func checkIsObject(_ body: [UInt8], _ name: String) throws(PushError) {
+        let hint = "pass a table, or text that is a JSON object"
+        let json: JSON
+        do throws(JSONError) {
+            json = try JSON(parsing: body)
+        } catch {
+            throw PushError(
+                "payload.invalid",
+                "the \(name) payload is not JSON: \(error.message.asClause) at line \(error.line), column \(error.column)",
+                hint: hint, status: 400)
+        }
+        guard json.object != nil else {
+            throw PushError("payload.invalid", "the \(name) payload is not a JSON object", hint: hint, status: 400)
+        }
+    }
+}

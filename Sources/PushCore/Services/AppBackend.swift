@@ -1,0 +1,134 @@
+/// The app backend of the tutorials over a hub: accounts, registration by handle (2014), notify.
+package actor AppBackend: BackendGateway {
+    private let environment: HubEnvironment
+    private let accounts: AccountService
+    private let hub: any HubGateway
+
+    package init(environment: HubEnvironment, accounts: AccountService, hub: any HubGateway) {
+        self.environment = environment
+        self.accounts = accounts
+        self.hub = hub
+    }
+
+    package func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState {
+        try await accounts.ensureAccount(username: username, password: password)
+    }
+
+    package func login(username: String, password: Secret) async throws(PushError) -> Session {
+        try await accounts.login(username: username, password: password)
+    }
+
+    package func logout(_ session: Session) async throws(PushError) {
+        await accounts.logout(session.token)
+    }
+
+    /// Keeps the first registration of the handle and deletes the others: one registration per handle. What stands for
+    /// an installation is not the backend's to touch.
+    package func registrationID(_ session: Session, handle: DeviceHandle) async throws(PushError) -> RegistrationID {
+        _ = try await accounts.session(for: session.token)
+        var first: RegistrationID?
+        var page = Page()
+        repeat {
+            let answer = try await hub.registrations(.handle(handle), page: page)
+            for registration in answer.registrations where registration.installationID == nil {
+                if first == nil {
+                    first = registration.id
+                } else {
+                    try await ignoringNotFound { () async throws(PushError) in
+                        try await hub.deleteRegistration(registration.id, ifMatch: nil)
+                    }
+                }
+            }
+            page.continuation = answer.continuation
+        } while page.continuation != nil
+        if let first { return first }
+        return try await hub.createRegistrationID()
+    }
+
+    /// Adds the tag of the session's user, whatever the device says. Throws `backend.reserved_tag` for a tag that only
+    /// the backend or the hub gives out, `backend.forbidden` for the registration of another user's device.
+    package func putRegistration(
+        _ session: Session, _ id: RegistrationID, _ description: RegistrationDescription
+    ) async throws(PushError) -> Registration {
+        let session = try await accounts.session(for: session.token)
+        var description = description
+        description.handle = try description.handle.checked()
+        for tag in description.tags { try refuseReserved(tag, username: session.username) }
+        let own = try userTag(session.username)
+        description.tags.append(own)
+        var existing = try await existingRegistration(id)
+        var isSecondTry = false
+        while true {
+            // Whoever holds the handle holds the device, so a change of user on one device is fine.
+            if let existing, existing.handle != description.handle, !existing.tags.contains(own) {
+                throw forbidden(id, hint: "ask for the id of this device's handle")
+            }
+            do {
+                return try await hub.putRegistration(id, description, ifMatch: existing?.etag)
+            } catch  where error.code == "hub.precondition_failed" && !isSecondTry {
+                isSecondTry = true
+                existing = try await existingRegistration(id)
+            }
+        }
+    }
+
+    package func deleteRegistration(_ session: Session, _ id: RegistrationID) async throws(PushError) {
+        let session = try await accounts.session(for: session.token)
+        let registration = try await hub.registration(id)
+        guard registration.tags.contains(try userTag(session.username)) else {
+            throw forbidden(id, hint: "delete your own")
+        }
+        try await hub.deleteRegistration(id, ifMatch: registration.etag)
+    }
+
+    package func notify(
+        _ session: Session, username: String?, text: String
+    ) async throws(PushError) -> NotificationOutcome {
+        let session = try await accounts.session(for: session.token)
+        let tag = try userTag(username ?? session.username)
+        return try await hub.send(
+            NotificationRequest(
+                audience: .expression(.tag(tag)), content: .native(AlertPayloads.backend(text: text))))
+    }
+
+    private func existingRegistration(_ id: RegistrationID) async throws(PushError) -> Registration? {
+        do {
+            return try await hub.registration(id)
+        } catch  where error.code == "hub.not_found" {
+            return nil
+        }
+    }
+
+    private func refuseReserved(_ tag: Tag, username: String) throws(PushError) {
+        if tag.text.lowercased().hasPrefix("username:") {
+            throw PushError(
+                "backend.reserved_tag", "the tag \"\(tag)\" is given by the backend, not by a device",
+                hint: "leave it out: the backend adds username:\(username)", status: 400)
+        }
+        if tag.reservedForm != nil {
+            throw PushError(
+                "backend.reserved_tag", "the tag \"\(tag)\" is given by the hub, not by a device",
+                hint: "leave it out", status: 400)
+        }
+    }
+
+    private func forbidden(_ id: RegistrationID, hint: String) -> PushError {
+        PushError("backend.forbidden", "registration \(id) belongs to another user", hint: hint, status: 403)
+    }
+
+    private func userTag(_ username: String) throws(PushError) -> Tag {
+        do {
+            return try Tag.username(username)
+        } catch {
+            throw PushError(error)
+        }
+    }
+
+    private func ignoringNotFound(_ work: () async throws(PushError) -> Void) async throws(PushError) {
+        do {
+            try await work()
+        } catch  where error.code == "hub.not_found" {
+            return
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/// The body of a notification with places to fill, compiled once and filled for every message.
+///
+/// Only whole values are places: string values of JSON (never keys), and character data, CDATA sections and attribute
+/// values of XML. Everything else of the body is sent byte by byte as it was written.
+package struct Template: Sendable, Equatable {
+    package enum Format: String, Sendable { case json, xml }
+
+    /// Where a value stands, which says how it is escaped.
+    enum Place: Sendable, Equatable { case json, xml(XMLValue.Place) }
+
+    enum Part: Sendable, Equatable {
+        /// Bytes of the body.
+        case literal(Range<Int>)
+        case slot(TemplateExpression, Place)
+    }
+
+    package let body: String
+    package let format: Format
+    /// Lower-cased names of the properties, each once, in order of first appearance.
+    package let variables: [String]
+    let parts: [Part]
+    private let bytes: [UInt8]
+    private let expectedLength: Int
+
+    /// - Parameter body: JSON if its first character other than blanks is `{` or `[`, XML if it is `<`.
+    /// - Throws: `TemplateError`; positions are within the whole body.
+    package init(
+        compiling body: String, options: TemplateOptions = TemplateOptions()
+    ) throws(TemplateError) {
+        let compiled = try TemplateCompiler.compile(body, options)
+        self.body = body
+        format = compiled.format
+        parts = compiled.parts
+        bytes = compiled.bytes
+        var seen: Set<String> = []
+        var names: [String] = []
+        var length = 0
+        for part in parts {
+            switch part {
+            case .literal(let range): length += range.count
+            case .slot(let expression, _):
+                length += 64
+                names += expression.variables.filter { seen.insert($0).inserted }
+            }
+        }
+        variables = names
+        expectedLength = length
+    }
+
+    /// The body with every place filled, as UTF-8. An absent property without a default is empty.
+    package func render(_ properties: TemplateProperties) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(expectedLength)
+        for part in parts {
+            switch part {
+            case .literal(let range): result.append(contentsOf: bytes[range])
+            case .slot(let expression, let place):
+                Template.fill(place, with: expression.evaluate(properties), isNumber: expression.isNumber, &result)
+            }
+        }
+        return result
+    }
+
+    static func fill(_ place: Place, with value: String, isNumber: Bool, _ bytes: inout [UInt8]) {
+        switch place {
+        case .json where isNumber && JSONNumber.isNumber(value): bytes.append(contentsOf: value.utf8)
+        case .json:
+            bytes.append(UInt8(ascii: "\""))
+            JSON.escape(value, into: &bytes)
+            bytes.append(UInt8(ascii: "\""))
+        case .xml(.text): XMLEscaping.text(value, into: &bytes)
+        case .xml(.cdata): XMLEscaping.cdata(value, into: &bytes)
+        case .xml(.attribute): XMLEscaping.attribute(value, into: &bytes)
+        }
+    }
+
+    /// The value of `X-WNS-Type` that follows from a body's root element: `wns/toast`, `wns/tile` or `wns/badge`, in
+    /// whatever case the element is written; `nil` for any other body. Reads no further than the root's start tag.
+    package static func wnsType(of body: String) -> String? {
+        guard let root = XMLScanner.root(of: body)?.lowercased(), ["toast", "tile", "badge"].contains(root) else {
+            return nil
+        }
+        return "wns/\(root)"
+    }
+}

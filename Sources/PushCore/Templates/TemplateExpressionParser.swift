@@ -1,0 +1,261 @@
+/// Reads one value of a template. The language does not nest, so there is no recursion.
+struct TemplateExpressionParser {
+    private let bytes: [UInt8]
+    private var at = 0
+
+    private init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// An expression for a value that starts with `$`, `.`, `%`, `#` or `{`, and a literal for any other.
+    static func parse(_ text: String, _ options: TemplateOptions) throws(TemplateFlaw) -> TemplateExpression {
+        var parser = TemplateExpressionParser(text)
+        if options.lenient, !parser.startsStrictly { return try parser.mixedText() }
+        guard startsExpression(text.utf8.first) else { return TemplateExpression(terms: [.literal(text)]) }
+        return try parser.wholeValue()
+    }
+
+    private static func startsExpression(_ byte: UInt8?) -> Bool {
+        byte.map { "$.%#{".utf8.contains($0) } ?? false
+    }
+
+    /// Whether a lenient reader, too, takes the whole value as an expression: `{…`, or a sign and `(` unless it is a
+    /// `$(…)` with text behind it.
+    private var startsStrictly: Bool {
+        switch bytes.first {
+        case UInt8(ascii: "{"): return true
+        case UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "#"):
+            return bytes.count > 1 && bytes[1] == UInt8(ascii: "(")
+        case UInt8(ascii: "$"): return isBodyReference
+        default: return false
+        }
+    }
+
+    private mutating func wholeValue() throws(TemplateFlaw) -> TemplateExpression {
+        if bytes[0] == UInt8(ascii: "{") { return TemplateExpression(terms: try joined()) }
+        let term = try property(inBraces: false)
+        guard at == bytes.count else {
+            throw flaw(
+                "Text follows the expression.",
+                hint: "An expression is a whole value; join with braces, as in {$(name) + ' text'}.")
+        }
+        return TemplateExpression(terms: [term])
+    }
+
+    /// Text in which every `$(…)` is replaced.
+    private mutating func mixedText() throws(TemplateFlaw) -> TemplateExpression {
+        var terms: [TemplateTerm] = []
+        var piece = 0
+        while at < bytes.count {
+            guard bytes[at] == UInt8(ascii: "$"), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "(") else {
+                at += 1
+                continue
+            }
+            if at > piece { terms.append(.literal(string(piece..<at))) }
+            terms.append(try property(inBraces: false))
+            piece = at
+        }
+        if at > piece || terms.isEmpty { terms.append(.literal(string(piece..<at))) }
+        return TemplateExpression(terms: terms)
+    }
+
+    // MARK: Terms
+
+    /// `{e1 + e2 + …}`
+    private mutating func joined() throws(TemplateFlaw) -> [TemplateTerm] {
+        at += 1
+        skipBlanks()
+        if peek == UInt8(ascii: "}") { throw flaw("There is nothing between the braces.") }
+        var terms: [TemplateTerm] = []
+        while true {
+            skipBlanks()
+            terms.append(try term())
+            skipBlanks()
+            switch peek {
+            case UInt8(ascii: "+"): at += 1
+            case UInt8(ascii: "}"):
+                at += 1
+                guard at == bytes.count else { throw flaw("Text follows the closing brace.") }
+                return terms
+            case nil: throw flaw("This \"{\" is never closed.", at: 0)
+            default: throw flaw("\"+\" or \"}\" was expected, not \(found).")
+            }
+        }
+    }
+
+    private mutating func term() throws(TemplateFlaw) -> TemplateTerm {
+        switch peek {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""): return .literal(try quotedText())
+        case UInt8(ascii: "{"): throw flaw("Braces do not nest.", hint: "Write one list: {a + b + c}.")
+        case UInt8(ascii: "}"), UInt8(ascii: "+"): throw flaw("An expression is missing before \(found).")
+        case nil: throw flaw("An expression is missing at the end.")
+        case let byte where TemplateExpressionParser.startsExpression(byte): return try property(inBraces: true)
+        default:
+            throw flaw("An expression was expected, not \(found).", hint: "Text stands in quotes: 'text'.")
+        }
+    }
+
+    /// Text in single or double quotes, the same quote doubled within.
+    private mutating func quotedText() throws(TemplateFlaw) -> String {
+        let start = at
+        let quote = bytes[at]
+        var content: [UInt8] = []
+        at += 1
+        while let byte = peek {
+            at += 1
+            if byte == quote {
+                if peek != quote {
+                    if content.isEmpty { throw flaw("The text between the quotes is empty.", at: start) }
+                    return String(decoding: content, as: UTF8.self)
+                }
+                at += 1
+            }
+            content.append(byte)
+        }
+        throw flaw("This quote is never closed.", at: start)
+    }
+
+    private mutating func property(inBraces: Bool) throws(TemplateFlaw) -> TemplateTerm {
+        let start = at
+        let sign = bytes[at]
+        if isBodyReference {
+            throw flaw(
+                "$body, the whole message, is not supported in templates.", hint: "Name the properties: $(name).")
+        }
+        at += 1
+        guard peek == UInt8(ascii: "(") else {
+            let shown = Character(Unicode.Scalar(sign))
+            throw flaw(
+                "\"(\" was expected after \"\(shown)\", not \(found).",
+                hint: inBraces
+                    ? nil
+                    : "A value that starts with \"\(shown)\" is an expression; as text it is written {'\(shown)…'}.")
+        }
+        if sign == UInt8(ascii: "#"), inBraces {
+            throw flaw("A number #(…) cannot be joined with others.", at: start, hint: "Use $(…) inside braces.")
+        }
+        let opening = at
+        at += 1
+        let name = try propertyName()
+        let fallback = try fallbackText()
+        let length = try length(sign)
+        guard peek == UInt8(ascii: ")") else {
+            if at == bytes.count { throw flaw("This \"(\" is never closed.", at: opening) }
+            throw flaw(
+                fallback == nil && length == nil
+                    ? "Property names have letters, digits and \"_\" only, not \(found)."
+                    : "\")\" was expected, not \(found).")
+        }
+        at += 1
+        return .property(TemplateProperty(name: name, form: try form(sign, length, at: start), fallback: fallback))
+    }
+
+    private func form(_ sign: UInt8, _ length: Int?, at start: Int) throws(TemplateFlaw) -> TemplateProperty.Form {
+        switch (sign, length) {
+        case (UInt8(ascii: "%"), _): return .encoded
+        case (UInt8(ascii: "#"), _): return .number
+        case (UInt8(ascii: "."), let length?): return .shortened(length)
+        case (UInt8(ascii: "."), nil):
+            throw flaw("\".(…)\" needs a length.", at: start, hint: "Write .(name, 20).")
+        case (_, let length?): return .clipped(length)
+        case (_, nil): return .plain
+        }
+    }
+
+    private mutating func propertyName() throws(TemplateFlaw) -> String {
+        skipBlanks()
+        let start = at
+        while let byte = peek, TemplateExpressionParser.isNameCharacter(byte) { at += 1 }
+        guard at > start else {
+            if at == bytes.count || peek == UInt8(ascii: ")") { throw flaw("The name of a property is missing.") }
+            throw flaw("Property names have letters, digits and \"_\" only, not \(found).")
+        }
+        guard at - start <= TemplateProperty.maximumNameLength else {
+            throw flaw(
+                "The name has \(at - start) characters; \(TemplateProperty.maximumNameLength) are allowed.", at: start)
+        }
+        let name = string(start..<at)
+        skipBlanks()
+        return name.lowercased()
+    }
+
+    /// `:{default}`
+    private mutating func fallbackText() throws(TemplateFlaw) -> String? {
+        guard peek == UInt8(ascii: ":") else { return nil }
+        at += 1
+        skipBlanks()
+        guard peek == UInt8(ascii: "{") else {
+            throw flaw("\"{\" was expected after \":\", not \(found).", hint: "A default is written $(name:{text}).")
+        }
+        let opening = at
+        at += 1
+        var content: [UInt8] = []
+        while let byte = peek {
+            at += 1
+            if byte == UInt8(ascii: "}") {
+                skipBlanks()
+                return String(decoding: content, as: UTF8.self)
+            }
+            if byte == UInt8(ascii: "\\"), peek == UInt8(ascii: "}") {
+                content.append(UInt8(ascii: "}"))
+                at += 1
+            } else {
+                content.append(byte)
+            }
+        }
+        throw flaw("The \"{\" of the default is never closed.", at: opening)
+    }
+
+    /// `, n`
+    private mutating func length(_ sign: UInt8) throws(TemplateFlaw) -> Int? {
+        guard peek == UInt8(ascii: ",") else { return nil }
+        guard sign == UInt8(ascii: "$") || sign == UInt8(ascii: ".") else {
+            throw flaw("\"\(Character(Unicode.Scalar(sign)))(…)\" takes no length.")
+        }
+        at += 1
+        skipBlanks()
+        let start = at
+        if peek == UInt8(ascii: "-") { throw flaw("The length cannot be negative.") }
+        while let byte = peek, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { at += 1 }
+        guard at > start else { throw flaw("A length was expected after \",\", not \(found).") }
+        guard at - start <= 9, let length = Int(string(start..<at)) else {
+            throw flaw("The length is too large.", at: start)
+        }
+        skipBlanks()
+        return length
+    }
+
+    // MARK: Bytes and messages
+
+    private var peek: UInt8? { at < bytes.count ? bytes[at] : nil }
+
+    /// Whether `$body` stands here as a word of its own, in any case.
+    private var isBodyReference: Bool {
+        let word = bytes[at...].prefix(5).map { $0 | 0x20 }
+        guard bytes[at] == UInt8(ascii: "$"), word.dropFirst().elementsEqual("body".utf8) else { return false }
+        guard at + 5 < bytes.count else { return true }
+        return !TemplateExpressionParser.isNameCharacter(bytes[at + 5])
+    }
+
+    private static func isNameCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private mutating func skipBlanks() {
+        while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { at += 1 }
+    }
+
+    private func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    private func flaw(_ message: String, at offset: Int? = nil, hint: String? = nil) -> TemplateFlaw {
+        TemplateFlaw(offset: offset ?? at, message: message, hint: hint)
+    }
+
+    private var found: String {
+        let text = string(at..<min(at + 4, bytes.count))
+        return text.unicodeScalars.first.map(\.quoted) ?? "the end"
+    }
+}

@@ -1,0 +1,170 @@
+import PushCore
+import Support
+import Testing
+
+@Suite struct InstallationPatchTests {
+    private var installation: Installation {
+        get throws {
+            Installation(
+                id: "pad", userID: "alice", handle: .phone(1), tags: [try Tag("Sports"), try Tag("News")],
+                pushVariables: ["name": "Alice"],
+                templates: ["news": InstallationTemplate(body: "{}", expiry: "0", tags: [try Tag("a"), try Tag("b")])])
+        }
+    }
+
+    private func patched(_ operations: PatchOperation...) throws -> Installation {
+        var installation = try installation
+        try installation.apply(operations)
+        return installation
+    }
+
+    private func tags(_ operation: PatchOperation) throws -> [String] {
+        try patched(operation).tags.map(\.text)
+    }
+
+    @Test("Tags are added once, replaced as a whole, and removed by name") func tags() throws {
+        #expect(try tags(.init(.add, "/tags", "World")) == ["Sports", "News", "World"])
+        #expect(try tags(.init(.add, "/tags", "sports")) == ["Sports", "News"])
+        #expect(try tags(.init(.add, "/tags", ["World", "News"])) == ["Sports", "News", "World"])
+        #expect(try tags(.init(.add, "/tags", #"["World","Arts"]"#)) == ["Sports", "News", "World", "Arts"])
+        #expect(try tags(.init(.add, "/tags/-", "World")) == ["Sports", "News", "World"])
+        #expect(try tags(.init(.add, "/tags/World", "ignored")) == ["Sports", "News", "World"])
+        #expect(try tags(.init(.replace, "/tags", ["World"])) == ["World"])
+        #expect(try tags(.init(.replace, "/tags/sports", "Arts")) == ["Arts", "News"])
+        #expect(try tags(.init(.remove, "/tags/sports")) == ["News"])
+        #expect(try tags(.init(.remove, "/tags")) == [])
+    }
+
+    @Test("Plain members are set and removed") func members() throws {
+        #expect(try patched(.init(.replace, "/userId", "bob")).userID == "bob")
+        #expect(try patched(.init(.remove, "/userId")).userID == nil)
+        let moment = try patched(.init(.add, "/expirationTime", "2026-02-01T00:00:00Z")).expiration
+        #expect(moment == Timestamp(iso8601: "2026-02-01"))
+        #expect(
+            try patched(.init(.add, "/pushVariables/city", "Boston")).pushVariables == [
+                "name": "Alice", "city": "Boston",
+            ])
+        #expect(try patched(.init(.add, "/pushVariables/age", 7)).pushVariables["age"] == "7")
+        #expect(try patched(.init(.remove, "/pushVariables/name")).pushVariables.isEmpty)
+        #expect(try patched(.init(.replace, "/pushVariables", ["a": "1"])).pushVariables == ["a": "1"])
+        #expect(try patched(.init(.add, "/pushVariables/a~1b~0c", "x")).pushVariables["a/b~c"] == "x")
+    }
+
+    @Test("A template is added from JSON or from text that holds it") func templates() throws {
+        let json: JSON = ["body": "{\"a\":1}", "headers": ["apns-priority": "5"], "expiry": "0", "tags": ["t"]]
+        for value in [json, .string(json.text())] {
+            let template = try #require(try patched(.init(.add, "/templates/new", value)).templates["new"])
+            #expect(template.body == "{\"a\":1}")
+            #expect(template.headers == [PushHeader("apns-priority", "5")])
+            #expect(template.expiry == "0")
+            #expect(template.tags?.map(\.text) == ["t"])
+        }
+        #expect(try patched(.init(.remove, "/templates/news")).templates.isEmpty)
+        let sparse = try patched(
+            .init(.add, "/templates/n", ["body": "{}", "tags": .null, "headers": .null, "expiry": .null]))
+        #expect(sparse.templates["n"] == InstallationTemplate(body: "{}"))
+    }
+
+    @Test("The members of a template change one by one") func templateMembers() throws {
+        func template(_ kind: PatchOperation.Kind, _ member: String, _ value: JSON? = nil) throws
+            -> InstallationTemplate?
+        {
+            try patched(.init(kind, "/templates/news/\(member)", value)).templates["news"]
+        }
+        #expect(try template(.replace, "body", "{\"b\":2}")?.body == "{\"b\":2}")
+        #expect(try template(.replace, "expiry", "$(e)")?.expiry == "$(e)")
+        #expect(try template(.remove, "expiry")?.expiry == nil)
+        #expect(try template(.add, "headers", #"{"apns-priority":"5"}"#)?.headers == [PushHeader("apns-priority", "5")])
+        #expect(try template(.remove, "headers")?.headers == [])
+        #expect(try template(.add, "tags", "c")?.tags?.map(\.text) == ["a", "b", "c"])
+        #expect(try template(.replace, "tags", ["c"])?.tags?.map(\.text) == ["c"])
+        #expect(try template(.replace, "tags/a", "c")?.tags?.map(\.text) == ["c", "b"])
+        #expect(try template(.remove, "tags/b")?.tags?.map(\.text) == ["a"])
+        #expect(try template(.remove, "tags")?.tags == [])
+    }
+
+    @Test("A new channel is no longer expired; the same channel still is") func channel() throws {
+        var expired = try installation
+        expired.isPushChannelExpired = true
+        var same = expired
+        try same.apply([.init(.replace, "/pushChannel", .string(expired.handle.text.lowercased()))])
+        #expect(same.isPushChannelExpired)
+        try expired.apply([.init(.replace, "/pushChannel", .string(DeviceHandle.phone(2).text))])
+        #expect(expired.handle == .phone(2) && !expired.isPushChannelExpired)
+    }
+
+    @Test("A browser's channel is changed by its subscription") func browser() throws {
+        guard case .browser(_, let p256dh, let auth) = DeviceHandle.subscription else { return }
+        let json: JSON = ["endpoint": "https://push.example/2", "p256dh": .string(p256dh), "auth": .string(auth)]
+        for value in [json, .string(json.text())] {
+            var installation = Installation(id: "web", handle: .subscription)
+            try installation.apply([.init(.replace, "/pushChannel", value)])
+            #expect(installation.handle.text == "https://push.example/2")
+        }
+    }
+
+    @Test(
+        "An operation that does not fit is named with its reason",
+        arguments: [
+            (PatchOperation(.add, "tags", "x"), "add tags: the path must begin with /"),
+            (PatchOperation(.add, "/colour", "x"), "add /colour: no such path"),
+            (PatchOperation(.add, "/templates//body", "x"), "add /templates//body: no such path"),
+            (PatchOperation(.add, "/templates/news/tags/a/b", "x"), "add /templates/news/tags/a/b: no such path"),
+            (PatchOperation(.add, "/tags"), "add /tags: the value is missing"),
+            (PatchOperation(.replace, "/userId", .null), "replace /userId: the value is missing"),
+            (PatchOperation(.replace, "/userId", 7), "replace /userId: the value must be a string"),
+            (PatchOperation(.add, "/tags", [1]), "add /tags: tags must be strings"),
+            (PatchOperation(.add, "/tags", 1), "add /tags: tags must be a string or an array of strings"),
+            (PatchOperation(.remove, "/tags/Arts"), "remove /tags/Arts: there is no such tag"),
+            (PatchOperation(.replace, "/tags/Arts", "x"), "replace /tags/Arts: there is no such tag"),
+            (PatchOperation(.remove, "/pushChannel"), "remove /pushChannel: an installation always has a channel"),
+            (
+                PatchOperation(.add, "/expirationTime", "soon"),
+                "add /expirationTime: the value must be an ISO 8601 time"
+            ),
+            (PatchOperation(.remove, "/templates/x"), "remove /templates/x: there is no such template"),
+            (PatchOperation(.add, "/templates/x/body", "{}"), "add /templates/x/body: there is no such template"),
+            (PatchOperation(.add, "/templates/x", "{}"), "add /templates/x: a template is an object with a body"),
+            (
+                PatchOperation(.remove, "/templates/news/body"),
+                "remove /templates/news/body: a template always has a body"
+            ),
+            (
+                PatchOperation(.add, "/templates/news/expiry", 5),
+                "add /templates/news/expiry: the value must be a string"
+            ),
+            (
+                PatchOperation(.add, "/templates/news/headers", "x"),
+                "add /templates/news/headers: headers must be an object"
+            ),
+            (
+                PatchOperation(.add, "/templates/news/colour", "x"),
+                "add /templates/news/colour: a template has body, headers, expiry and tags"
+            ),
+            (PatchOperation(.remove, "/pushVariables/city"), "remove /pushVariables/city: there is no such variable"),
+            (PatchOperation(.add, "/pushVariables", "x"), "add /pushVariables: the value must be an object"),
+        ])
+    func refused(operation: PatchOperation, message: String) async {
+        let error = await refusal { try patched(operation) }
+        #expect(error?.code == "installation.patch")
+        #expect(error?.message == message)
+        #expect(error?.status == 400)
+    }
+
+    @Test("Bad tags and handles are refused as such") func values() async {
+        #expect(await refusal { try patched(.init(.add, "/tags", "a b")) }?.code == "tag.invalid")
+        #expect(await refusal { try patched(.init(.replace, "/pushChannel", "xyz")) }?.code == "handle.invalid")
+    }
+
+    @Test("All operations apply or none does") func atomic() async throws {
+        var installation = try installation
+        let before = installation
+        let error = await refusal {
+            try installation.apply([
+                .init(.add, "/tags", "World"), .init(.replace, "/userId", "bob"), .init(.remove, "/tags/Arts"),
+            ])
+        }
+        #expect(error?.code == "installation.patch")
+        #expect(installation == before)
+    }
+}

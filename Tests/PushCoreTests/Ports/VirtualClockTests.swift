@@ -1,0 +1,122 @@
+import PushCore
+import Support
+import Testing
+
+@Suite struct VirtualClockTests {
+    private let clock = VirtualClock(now: HubBench.dawn)
+
+    private func later(_ seconds: Int64) -> Timestamp { HubBench.dawn + .seconds(seconds) }
+
+    /// Starts a sleeper and returns once it sleeps.
+    private func sleeper(
+        until deadline: Timestamp, then note: @escaping @Sendable () -> Void
+    ) async -> Task<Void, any Error> {
+        let before = clock.sleeperCount
+        let clock = clock
+        let task = Task {
+            try await clock.sleep(until: deadline)
+            note()
+        }
+        while clock.sleeperCount == before { await Task.yield() }
+        return task
+    }
+
+    @Test("Sleepers wake by deadline, and in the order of falling asleep where deadlines are equal")
+    @MainActor func order() async throws {
+        let clock = clock
+        var woken: [String] = []
+        var tasks: [Task<Void, any Error>] = []
+        for (name, seconds) in [("c", 30), ("a1", 10), ("b", 20), ("a2", 10), ("a3", 10)] as [(String, Int64)] {
+            let deadline = later(seconds)
+            let before = clock.sleeperCount
+            tasks.append(
+                Task { @MainActor in
+                    try await clock.sleep(until: deadline)
+                    woken.append("\(name) \(Int((clock.now - HubBench.dawn).components.seconds))")
+                })
+            while clock.sleeperCount == before { await Task.yield() }
+        }
+        for waiting in [[1, 3, 4], [2], [0]] {
+            #expect(clock.advanceToNextSleeper())
+            for number in waiting { try await tasks[number].value }
+        }
+        #expect(woken == ["a1 10", "a2 10", "a3 10", "b 20", "c 30"])
+        #expect(!clock.advanceToNextSleeper())
+        #expect(!clock.hasSleepers)
+    }
+
+    @Test("Nobody wakes before the deadline") func notEarly() async throws {
+        let task = await sleeper(until: later(10)) {}
+        clock.advance(to: Timestamp(milliseconds: later(10).milliseconds - 1))
+        #expect(clock.hasSleepers)
+        clock.advance(to: later(10))
+        try await task.value
+    }
+
+    @Test("Time never goes back") func neverBack() {
+        clock.advance(to: later(5))
+        clock.advance(to: later(1))
+        #expect(clock.now == later(5))
+    }
+
+    @Test("A deadline that has passed is no sleep") func past() async throws {
+        try await clock.sleep(until: HubBench.dawn)
+        try await clock.sleep(until: later(-1))
+        #expect(clock.now == HubBench.dawn)
+    }
+
+    @Test("Who is cancelled before sleeping does not sleep") func cancelledBefore() async {
+        let clock = clock
+        let deadline = later(10)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await clock.sleep(until: deadline)
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!clock.hasSleepers)
+    }
+
+    @Test("Who is cancelled while sleeping wakes at once, and time stands still") func cancelledWhile() async {
+        let task = await sleeper(until: later(10)) {}
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!clock.hasSleepers)
+        #expect(!clock.advanceToNextSleeper())
+        #expect(clock.now == HubBench.dawn)
+    }
+
+    @Test("Cancelling after the deadline changes nothing") func cancelledAfter() async throws {
+        let task = await sleeper(until: later(10)) {}
+        clock.advance(to: later(10))
+        try await task.value
+        task.cancel()
+        let next = await sleeper(until: later(20)) {}
+        #expect(clock.advanceToNextSleeper())
+        try await next.value
+    }
+
+    @Test("A sleeper that was cancelled does not hold the next one up") func skipsCancelled() async throws {
+        let first = await sleeper(until: later(10)) {}
+        let second = await sleeper(until: later(20)) {}
+        first.cancel()
+        _ = await first.result
+        #expect(clock.advanceToNextSleeper())
+        #expect(clock.now == later(20))
+        try await second.value
+    }
+
+    @Test("Thousands of sleepers come and go") func many() async throws {
+        let clock = clock
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<2000 {
+                let deadline = later(Int64(number % 97 + 1))
+                group.addTask { try await clock.sleep(until: deadline) }
+            }
+            while clock.sleeperCount < 2000 { await Task.yield() }
+            while clock.advanceToNextSleeper() {}
+            try await group.waitForAll()
+        }
+        #expect(clock.now == later(97))
+    }
+}

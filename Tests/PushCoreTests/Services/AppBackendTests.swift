@@ -1,0 +1,229 @@
+import PushCore
+import Support
+import Testing
+
+@Suite struct AppBackendTests {
+    private let bench: HubBench
+    private var backend: AppBackend { bench.backend }
+
+    init() throws { bench = try HubBench() }
+
+    private func login(_ username: String) async throws -> Session {
+        let password = Secret("password of \(username)")
+        _ = try await backend.ensureAccount(username: username, password: password)
+        return try await backend.login(username: username, password: password)
+    }
+
+    private func description(_ number: Int, tags: [String] = []) throws -> RegistrationDescription {
+        RegistrationDescription(handle: .phone(number), tags: try tags.map { try Tag($0) })
+    }
+
+    private func register(_ session: Session, _ number: Int, tags: [String] = []) async throws -> Registration {
+        let id = try await backend.registrationID(session, handle: .phone(number))
+        return try await backend.putRegistration(session, id, try description(number, tags: tags))
+    }
+
+    @Test("A registration carries the tag of the session's user") func userTag() async throws {
+        let registration = try await register(try await login("alice"), 1, tags: ["phone"])
+        #expect(registration.tags.map(\.text) == ["phone", "username:alice"])
+    }
+
+    @Test("An id by handle is the handle's first registration, and the others are deleted") func idByHandle()
+        async throws
+    {
+        let session = try await login("alice")
+        var ids: [RegistrationID] = []
+        for _ in 0..<150 { ids.append(try await bench.register(.phone(1)).id) }
+        let other = try await bench.register(.phone(2))
+        #expect(try await backend.registrationID(session, handle: .phone(1)) == ids[0])
+        let left = try await bench.hub.registrations(.all, page: Page()).registrations.map(\.id)
+        #expect(left == [ids[0], other.id])
+        let fresh = try await backend.registrationID(session, handle: .phone(3))
+        #expect(!ids.contains(fresh) && fresh != other.id)
+    }
+
+    @Test("An installation with the same handle is left alone") func installation() async throws {
+        let session = try await login("alice")
+        try await bench.hub.putInstallation(Installation(id: "pad", handle: .phone(1)))
+        let registration = try await register(session, 1)
+        #expect(try await bench.hub.installation("pad").handle == .phone(1))
+        #expect(registration.installationID == nil)
+        #expect(try await bench.send(to: nil).devices.map(\.outcome) == [.success, .skipped])
+    }
+
+    @Test(
+        "A device cannot give itself the tag of a user or an installation",
+        arguments: [
+            ("username:bob", "the backend"), ("UserName:bob", "the backend"), ("$UserId:{bob}", "the hub"),
+            ("$InstallationId:{pad}", "the hub"),
+        ])
+    func reservedTags(tag: String, giver: String) async throws {
+        let session = try await login("alice")
+        let error = await refusal { try await register(session, 1, tags: [tag]) }
+        #expect(error?.code == "backend.reserved_tag")
+        #expect(error?.message == "the tag \"\(tag)\" is given by \(giver), not by a device")
+        #expect(error?.status == 400)
+    }
+
+    @Test("A session speaks for the user who logged in, whatever it claims") func forged() async throws {
+        var session = try await login("alice")
+        session.username = "bob"
+        #expect(try await register(session, 1).tags.map(\.text) == ["username:alice"])
+        #expect(try await backend.notify(session, username: nil, text: "Hi").tags == "username:alice")
+    }
+
+    @Test("Without a session nothing is done") func noSession() async throws {
+        let session = try await login("alice")
+        let registration = try await register(session, 1)
+        try await backend.logout(session)
+        for error in [
+            await refusal { try await backend.registrationID(session, handle: .phone(1)) },
+            await refusal { try await backend.putRegistration(session, registration.id, description(1)) },
+            await refusal { try await backend.deleteRegistration(session, registration.id) },
+            await refusal { try await backend.notify(session, username: nil, text: "Hi") },
+        ] {
+            #expect(error?.code == "auth.session_expired")
+        }
+        #expect(try await bench.hub.registration(registration.id) == registration)
+        #expect(bench.connector.batches.isEmpty)
+    }
+
+    @Test("Another user's registration can be neither overwritten nor deleted") func ownership() async throws {
+        let registration = try await register(try await login("alice"), 1)
+        let mallory = try await login("mallory")
+        for error in [
+            await refusal { try await backend.putRegistration(mallory, registration.id, description(66)) },
+            await refusal { try await backend.deleteRegistration(mallory, registration.id) },
+        ] {
+            #expect(error?.code == "backend.forbidden")
+            #expect(error?.message == "registration \(registration.id) belongs to another user")
+            #expect(error?.status == 403)
+        }
+        #expect(try await bench.hub.registration(registration.id) == registration)
+    }
+
+    @Test("A device that changes its user changes its tag") func changeOfUser() async throws {
+        let first = try await register(try await login("alice"), 1)
+        let second = try await register(try await login("bob"), 1)
+        #expect(second.id == first.id)
+        #expect(second.tags.map(\.text) == ["username:bob"])
+        #expect(try await bench.send(to: "username:alice").state == .noTargetFound)
+    }
+
+    @Test("A user deletes an own registration, once") func deletion() async throws {
+        let session = try await login("alice")
+        let registration = try await register(session, 1)
+        try await backend.deleteRegistration(session, registration.id)
+        let error = await refusal { try await backend.deleteRegistration(session, registration.id) }
+        #expect(error?.code == "hub.not_found" && error?.status == 404)
+    }
+
+    @Test("Notifying reaches every device of the user, on every platform, in the tutorials' shapes") func notify()
+        async throws
+    {
+        let session = try await login("alice")
+        let handles: [DeviceHandle] = [
+            .phone(1), .fcmV1(token: "t"), .gcm(token: "t"), .wns(channel: "https://db5.notify.windows.com/?t=1"),
+            .subscription,
+        ]
+        for handle in handles {
+            let id = try await backend.registrationID(session, handle: handle)
+            _ = try await backend.putRegistration(session, id, RegistrationDescription(handle: handle))
+        }
+        _ = try await register(try await login("bob"), 9)
+        let outcome = try await backend.notify(session, username: nil, text: "Tom & \"Jerry\"")
+        #expect(outcome.sent == 5 && outcome.devices.map(\.handle) == handles)
+        #expect(
+            bench.connector.bodies == [
+                #"{"aps":{"alert":"Tom & \"Jerry\""}}"#, #"{"message":{"data":{"message":"Tom & \"Jerry\""}}}"#,
+                #"{"data":{"message":"Tom & \"Jerry\""}}"#,
+                #"<toast><visual><binding template="ToastGeneric">"#
+                    + #"<text>Tom &amp; "Jerry"</text></binding></visual></toast>"#,
+                #"{"title":"Tom & \"Jerry\"","body":""}"#,
+            ])
+        #expect(try await backend.notify(session, username: "BOB", text: "Hi").devices.map(\.handle) == [.phone(9)])
+        #expect(await refusal { try await backend.notify(session, username: "a b", text: "Hi") }?.code == "tag.invalid")
+    }
+}
+
+@Suite struct DeviceRegistrarTests {
+    private let bench: HubBench
+    private let session: Session
+    private let description = RegistrationDescription(handle: .phone(1))
+
+    init() async throws {
+        bench = try HubBench(registrationTTL: .seconds(60))
+        _ = try await bench.backend.ensureAccount(username: "alice", password: Secret("pass"))
+        session = try await bench.backend.login(username: "alice", password: Secret("pass"))
+    }
+
+    private var registrar: DeviceRegistrar { DeviceRegistrar(backend: bench.backend) }
+
+    @Test("The first time an id is asked for, afterwards the remembered one is used") func remembered() async throws {
+        let first = try await registrar.register(session, description)
+        let second = try await registrar.register(session, description, rememberedID: first.id)
+        #expect(second.id == first.id && second.etag == 2)
+        #expect(try await registrar.register(session, description).id == first.id)
+    }
+
+    @Test("When the hub says that the id is gone, the device asks for a new one and registers again") func gone()
+        async throws
+    {
+        let first = try await registrar.register(session, description)
+        bench.advance(by: .seconds(60))
+        let second = try await registrar.register(session, description, rememberedID: first.id)
+        #expect(second.id != first.id && second.etag == 1)
+        #expect(second.tags.map(\.text) == ["username:alice"])
+    }
+
+    @Test("It retries once, and not for ever") func once() async throws {
+        let backend = GoneBackend()
+        let error = await refusal {
+            try await DeviceRegistrar(backend: backend)
+                .register(session, description, rememberedID: RegistrationID("1-1-1"))
+        }
+        #expect(error?.code == "hub.gone")
+        #expect(await backend.puts == ["1-1-1", "2-2-1"])
+    }
+
+    @Test("Any other error is not retried") func other() async throws {
+        var description = description
+        description.tags = [try Tag("username:bob")]
+        let error = await refusal { try await registrar.register(session, description) }
+        #expect(error?.code == "backend.reserved_tag")
+    }
+
+    @Test("A remembered id that is another user's is given up for an own one") func foreignID() async throws {
+        _ = try await bench.backend.ensureAccount(username: "bob", password: Secret("pass"))
+        let bob = try await bench.backend.login(username: "bob", password: Secret("pass"))
+        let foreign = try await registrar.register(bob, RegistrationDescription(handle: .phone(2)))
+        let own = try await registrar.register(session, description, rememberedID: foreign.id)
+        #expect(own.id != foreign.id)
+        #expect(try await bench.hub.registration(foreign.id) == foreign)
+    }
+}
+
+/// A backend in front of a hub where every id is gone.
+private actor GoneBackend: BackendGateway {
+    private(set) var puts: [String] = []
+
+    func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState { .notManaged }
+    func login(username: String, password: Secret) async throws(PushError) -> Session {
+        Session(username: username, token: password, expiration: .distantFuture)
+    }
+    func logout(_ session: Session) async throws(PushError) {}
+    func registrationID(_ session: Session, handle: DeviceHandle) async throws(PushError) -> RegistrationID {
+        guard let id = RegistrationID("2-2-1") else { throw PushError("test", "no id") }
+        return id
+    }
+    func putRegistration(
+        _ session: Session, _ id: RegistrationID, _ description: RegistrationDescription
+    ) async throws(PushError) -> Registration {
+        puts.append(id.text)
+        throw PushError("hub.gone", "gone", status: 410)
+    }
+    func deleteRegistration(_ session: Session, _ id: RegistrationID) async throws(PushError) {}
+    func notify(_ session: Session, username: String?, text: String) async throws(PushError) -> NotificationOutcome {
+        throw PushError("test", "not here")
+    }
+}

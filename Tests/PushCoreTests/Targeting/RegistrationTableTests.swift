@@ -1,0 +1,69 @@
+import Support
+import Testing
+
+@testable import PushCore
+
+@Suite struct RegistrationTableTests {
+    private func registration(
+        _ number: Int, handle: Int? = nil, tags: [String] = [], expiration: Timestamp = .distantFuture
+    ) throws -> Registration {
+        Registration(
+            id: try #require(RegistrationID("\(number)-1-1")), etag: 1, expiration: expiration,
+            updatedAt: HubBench.dawn, handle: .phone(handle ?? number), tags: try tags.map { try Tag($0) },
+            template: nil, pushVariables: [:], installationID: nil)
+    }
+
+    private func later(_ seconds: Int64) -> Timestamp { HubBench.dawn + .seconds(seconds) }
+
+    @Test("A changed registration is found under what it has now only") func change() throws {
+        var table = RegistrationTable()
+        table.put(try registration(1, handle: 1, tags: ["a", "b"]))
+        table.put(try registration(1, handle: 2, tags: ["b", "c"]))
+        #expect(table.select(.tag(try Tag("a"))).isEmpty)
+        #expect(table.select(.tag(try Tag("c"))).count == 1)
+        #expect(table.registrations(for: .phone(1)).isEmpty)
+        #expect(table.registrations(for: .phone(2)).count == 1)
+        #expect(table.count == 1)
+    }
+
+    @Test("A freed place is used again, and the row there is the new one") func reuse() throws {
+        var table = RegistrationTable()
+        let (first, second) = (try registration(1, tags: ["a"]), try registration(2, tags: ["b"]))
+        table.put(first)
+        table.remove(first.id, because: .deleted)
+        table.put(second)
+        #expect(table[first.id] == nil && table.departure(of: first.id) == .deleted)
+        #expect(table.select(nil) == [second])
+        #expect(table.page(.all, behind: nil, top: 10).found == [second])
+    }
+
+    @Test("What was renewed does not leave at its old moment, however often it was renewed") func renewal() throws {
+        var table = RegistrationTable()
+        for second in 1...1000 { table.put(try registration(1, expiration: later(Int64(second)))) }
+        table.put(try registration(2, expiration: later(5)))
+        #expect(table.removeExpired(now: later(999)) == 1)
+        #expect(table.count == 1)
+        #expect(table.removeExpired(now: later(1000)) == 1)
+        #expect(table.removeExpired(now: later(5000)) == 0)
+    }
+
+    @Test("An expiry that is brought forward counts") func earlier() throws {
+        var table = RegistrationTable()
+        table.put(try registration(1, expiration: later(100)))
+        table.put(try registration(1, expiration: later(10)))
+        table.put(try registration(1, expiration: later(100)))
+        table.put(try registration(1, expiration: later(20)))
+        #expect(table.removeExpired(now: later(19)) == 0)
+        #expect(table.removeExpired(now: later(20)) == 1)
+    }
+
+    @Test("Installations that toggle their expiry do not pile up, and leave at the last one") func toggling() throws {
+        var table = RegistrationTable()
+        let installation = Installation(id: "pad", handle: .phone(1))
+        for turn in 0..<2000 { table.put(installation, as: [], expiration: later(turn.isMultiple(of: 2) ? 10 : 20)) }
+        #expect(table.removeExpired(now: later(19)) == 0)
+        #expect(table.installation("pad") != nil)
+        #expect(table.removeExpired(now: later(20)) == 0)
+        #expect(table.installation("pad") == nil)
+    }
+}

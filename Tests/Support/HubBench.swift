@@ -1,0 +1,147 @@
+import PushCore
+import Synchronization
+
+/// A hub with accounts and a backend on a clock that stands still, in front of a scripted connector.
+package final class HubBench: Sendable {
+    /// Monday, 5 January 2026, 09:00 UTC.
+    package static let dawn = Timestamp(seconds: 1_767_603_600)
+
+    package let clock: VirtualClock
+    package let random: SeededRandom
+    package let connector: ScriptedConnector
+    package let hub: NotificationHub
+    package let accounts: AccountService
+    package let backend: AppBackend
+    private let log: EventLog
+    private let background: Background
+
+    package init(
+        registrationTTL: Duration? = nil, isTutorialMode: Bool = false, sessionLifetime: Duration = .seconds(3600),
+        platforms: Set<Platform> = Set(Platform.allCases), seed: UInt64 = 1
+    ) throws {
+        let log = EventLog()
+        let background = Background()
+        clock = VirtualClock(now: Self.dawn)
+        random = SeededRandom(seed: seed)
+        connector = ScriptedConnector(clock: clock, platforms: platforms)
+        let environment = HubEnvironment(
+            clock: clock, random: random, start: { background.start($0) }, observer: { log.append($0) })
+        hub = NotificationHub(environment: environment, connectors: [connector], registrationTTL: registrationTTL)
+        accounts = try AccountService(
+            environment: environment, cost: .rehearsal, isTutorialMode: isTutorialMode,
+            sessionLifetime: sessionLifetime)
+        backend = AppBackend(environment: environment, accounts: accounts, hub: hub)
+        self.log = log
+        self.background = background
+    }
+
+    package var events: [CoreEvent] { log.events }
+
+    package func notes(_ area: CoreEvent.Area) -> [String] { events.filter { $0.area == area }.map(\.text) }
+
+    package func advance(by duration: Duration) { clock.advance(to: clock.now + duration) }
+
+    /// Does `work` and lets time pass, from sleeper to sleeper, until it is done.
+    package func passingTime<Result: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let task = Task { try await work() }
+        background.add(Task { _ = await task.result })
+        await settle()
+        return try await task.value
+    }
+
+    /// Lets time pass until all background work is done.
+    package func settle() async {
+        while background.isBusy {
+            if !clock.advanceToNextSleeper() { await Task.yield() }
+        }
+    }
+
+    /// Waits until somebody sleeps on the clock.
+    package func untilSomebodySleeps() async {
+        while !clock.hasSleepers { await Task.yield() }
+    }
+
+    /// Registers and answers the registration.
+    @discardableResult
+    package func register(
+        _ handle: DeviceHandle, tags: [String] = [], template: String? = nil, pushVariables: [String: String] = [:]
+    ) async throws -> Registration {
+        try await hub.createRegistration(
+            RegistrationDescription(
+                handle: handle, tags: try tags.map { try Tag($0) },
+                template: try template.map { try RegistrationTemplate(body: $0, platform: handle.platform) },
+                pushVariables: pushVariables))
+    }
+
+    /// Sends a text to everybody an expression names, nil for everyone.
+    @discardableResult
+    package func send(_ text: String = "Hello", to expression: String?) async throws -> NotificationOutcome {
+        try await hub.send(.alert(text, to: expression))
+    }
+}
+
+extension NotificationRequest {
+    package static func alert(_ text: String = "Hello", to expression: String? = nil) throws -> NotificationRequest {
+        NotificationRequest(
+            audience: try audience(expression), content: .native(AlertPayloads.system(title: nil, text: text)))
+    }
+
+    package static func properties(
+        _ properties: [String: String], to expression: String? = nil
+    ) throws -> NotificationRequest {
+        NotificationRequest(audience: try audience(expression), content: .template(properties))
+    }
+
+    private static func audience(_ expression: String?) throws -> Audience {
+        guard let expression else { return .everyone }
+        return .expression(try TagExpression(parsing: expression))
+    }
+}
+
+extension DeviceHandle {
+    /// An APNs token of 32 bytes that differs from number to number.
+    package static func phone(_ number: Int) -> DeviceHandle {
+        let digits = String(number, radix: 16, uppercase: true)
+        return .apns(token: String(repeating: "0", count: 64 - digits.utf8.count) + digits)
+    }
+
+    package static let subscription = DeviceHandle.browser(
+        endpoint: "https://push.example/send/1", p256dh: "B" + String(repeating: "A", count: 86),
+        auth: String(repeating: "a", count: 22))
+}
+
+/// The error that the work throws, nil where it succeeds.
+package func refusal<Result>(_ work: () async throws -> Result) async -> PushError? {
+    do {
+        _ = try await work()
+        return nil
+    } catch {
+        return error as? PushError
+    }
+}
+
+private final class EventLog: Sendable {
+    private let kept = Mutex<[CoreEvent]>([])
+
+    var events: [CoreEvent] { kept.withLock { $0 } }
+
+    func append(_ event: CoreEvent) { kept.withLock { $0.append(event) } }
+}
+
+private final class Background: Sendable {
+    private let running = Mutex(0)
+
+    var isBusy: Bool { running.withLock { $0 > 0 } }
+
+    func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        running.withLock { $0 += 1 }
+        return Task {
+            await work()
+            running.withLock { $0 -= 1 }
+        }
+    }
+
+    func add(_ task: Task<Void, Never>) { _ = start { await task.value } }
+}

@@ -1,0 +1,82 @@
+import PushCore
+import Synchronization
+
+/// A connector that answers what a test has told it, handle by handle, and keeps every batch.
+package final class ScriptedConnector: Connector {
+    /// A batch and when it came.
+    package struct Delivery: Sendable {
+        package let time: Timestamp
+        package let batch: DeliveryBatch
+    }
+
+    private struct State {
+        var verdicts: [DeviceHandle: [Verdict]] = [:]
+        var deliveries: [Delivery] = []
+        var accepted = 0
+        var isSilent = false
+        var interlude: (@Sendable (DeliveryBatch) async -> Void)?
+    }
+
+    package let platforms: Set<Platform>
+    private let clock: any HubClock
+    private let state = Mutex(State())
+
+    package init(clock: any HubClock, platforms: Set<Platform> = Set(Platform.allCases)) {
+        self.clock = clock
+        self.platforms = platforms
+    }
+
+    /// What the handle is answered, attempt by attempt; the last verdict stays. Without a script a push is accepted.
+    package func script(_ handle: DeviceHandle, _ verdicts: Verdict...) {
+        state.withLock { $0.verdicts[handle] = verdicts }
+    }
+
+    /// Answers nothing at all from now on, against the contract.
+    package func fallSilent() {
+        state.withLock { $0.isSilent = true }
+    }
+
+    /// Something that happens while a batch is under way.
+    package func during(_ interlude: @escaping @Sendable (DeliveryBatch) async -> Void) {
+        state.withLock { $0.interlude = interlude }
+    }
+
+    package var deliveries: [Delivery] { state.withLock { $0.deliveries } }
+    package var batches: [DeliveryBatch] { deliveries.map(\.batch) }
+    /// The bodies of the batches as text, in the order in which they came.
+    package var bodies: [String] { batches.map { String(decoding: $0.body, as: UTF8.self) } }
+
+    package func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
+        let now = clock.now
+        let interlude = state.withLock { state in
+            state.deliveries.append(Delivery(time: now, batch: batch))
+            return state.interlude
+        }
+        await interlude?(batch)
+        return state.withLock { state in
+            guard !state.isSilent else { return [] }
+            return batch.handles.map { handle in
+                if let next = state.verdicts[handle]?.first {
+                    if state.verdicts[handle]?.count ?? 0 > 1 { state.verdicts[handle]?.removeFirst() }
+                    return next
+                }
+                state.accepted += 1
+                return .accepted(id: "push-\(state.accepted)")
+            }
+        }
+    }
+}
+
+extension Rejection {
+    /// The service says that the token is dead.
+    package static func dead(
+        _ reason: String = "Unregistered", status: Int = 410, since: Timestamp? = nil
+    ) -> Rejection {
+        Rejection(
+            status: status, reason: reason, explanation: "the app is gone from the device", outcome: .expiredChannel,
+            isHandleDead: true, deadSince: since)
+    }
+
+    package static let busy = Rejection(
+        status: 503, reason: "ServiceUnavailable", explanation: "the service is busy", outcome: .pnsUnavailable)
+}
