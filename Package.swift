@@ -10,6 +10,7 @@ let strict: [SwiftSetting] = [
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
 let package = Package(
     name: "PushHost",
@@ -17,7 +18,8 @@ let package = Package(
         .library(name: "Lua", targets: ["Lua"])
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
         // The machine: Lua 5.4 for any Swift program. Knows nothing of push.
@@ -27,8 +29,12 @@ let package = Package(
         // The hub and the app backend: no sockets, no files, no interpreter.
         .target(name: "PushCore", dependencies: [crypto, cryptoExtras], swiftSettings: strict),
 
+        // The far side of the wire: imports none of ours, so that client and simulator cannot share a mistake.
+        .target(name: "Simulators", dependencies: [crypto, cryptoExtras, httpTypes], swiftSettings: strict),
+
         .target(name: "Support", dependencies: ["PushCore"], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
         .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support"], swiftSettings: strict),
+        .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
     ]
 )

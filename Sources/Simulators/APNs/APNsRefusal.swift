@@ -1,0 +1,18 @@
+/// A request that APNs turns down.
+struct APNsRefusal: Error {
+    var reason: APNsReason
+    /// When APNs learned that the token is dead, milliseconds since 1970; only with status 410.
+    var timestamp: Int64?
+
+    init(_ reason: APNsReason, timestamp: Int64? = nil) {
+        self.reason = reason
+        self.timestamp = timestamp
+    }
+
+    /// `{"reason":"…"}`, with `timestamp` for dead tokens.
+    var body: JSONValue {
+        var members = [JSONValue.Member(name: "reason", value: .string(reason.rawValue))]
+        if let timestamp { members.append(.init(name: "timestamp", value: .number(String(timestamp)))) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,80 @@
+import HTTPTypes
+
+/// The fields of a notification request, once each of them is well-formed
+/// (Apple, "Sending notification requests to APNs").
+struct APNsRequest {
+    let deviceToken: String
+    let bundleID: String
+    let pushType: APNsPushType?
+    /// Seconds since 1970; 0 asks for a single attempt; nil leaves it to APNs.
+    let expiration: Int64?
+    let collapseID: String?
+
+    private static let path = "/3/device"
+    private static let singleFields: Set<String> = [
+        "authorization", "apns-id", "apns-topic", "apns-push-type", "apns-expiration", "apns-priority",
+        "apns-collapse-id",
+    ]
+
+    /// What is checked before anyone asks who sends: method, path, repeated fields and the message id.
+    static func checkEnvelope(_ request: HTTPRequest) throws(APNsRefusal) {
+        guard request.method == .post else { throw APNsRefusal(.methodNotAllowed) }
+        guard let path = request.path, path == Self.path || path.hasPrefix(Self.path + "/"),
+            !path.dropFirst(Self.path.count + 1).contains("/")
+        else { throw APNsRefusal(.badPath) }
+        for field in singleFields where request.headerFields.all(field).count > 1 {
+            throw APNsRefusal(.duplicateHeaders)
+        }
+        if let id = request.headerFields.first("apns-id"), !isCanonicalUUID(id) { throw APNsRefusal(.badMessageID) }
+    }
+
+    /// Reads the fields of a request whose envelope is good.
+    init(_ request: HTTPRequest, topics: Set<String>) throws(APNsRefusal) {
+        let fields = request.headerFields
+        guard let topic = fields.first("apns-topic"), !topic.isEmpty else { throw APNsRefusal(.missingTopic) }
+        guard topic.utf8.allSatisfy(Self.isTopicByte) else { throw APNsRefusal(.badTopic) }
+        if let id = fields.first("apns-collapse-id"), id.utf8.count > 64 { throw APNsRefusal(.badCollapseID) }
+        collapseID = fields.first("apns-collapse-id")
+        expiration = try fields.first("apns-expiration").map { text throws(APNsRefusal) in
+            guard let seconds = Int64(text), seconds >= 0 else { throw APNsRefusal(.badExpirationDate) }
+            return seconds
+        }
+        pushType = try fields.first("apns-push-type").map { text throws(APNsRefusal) in
+            guard let type = APNsPushType(rawValue: text) else { throw APNsRefusal(.invalidPushType) }
+            return type
+        }
+        if let priority = fields.first("apns-priority"),
+            !(pushType ?? .alert).priorities.contains(priority)
+        {
+            throw APNsRefusal(.badPriority)
+        }
+        bundleID = APNsPushType.bundleID(ofTopic: topic)
+        guard topics.contains(bundleID) else { throw APNsRefusal(.topicDisallowed) }
+        if let pushType, topic != bundleID + pushType.suffix { throw APNsRefusal(.invalidPushType) }
+        deviceToken = (request.path ?? "").dropFirst(Self.path.count + 1).lowercased()
+    }
+
+    /// Whether the device token could be one at all; which ones there are, the lab knows.
+    func checkDeviceToken() throws(APNsRefusal) {
+        guard !deviceToken.isEmpty else { throw APNsRefusal(.missingDeviceToken) }
+        guard deviceToken.utf8.count % 2 == 0, deviceToken.utf8.allSatisfy(Hex.isDigit) else {
+            throw APNsRefusal(.badDeviceToken)
+        }
+    }
+
+    /// "32 lowercase hexadecimal digits, displayed in five groups separated by hyphens in the form 8-4-4-4-12".
+    private static func isCanonicalUUID(_ text: String) -> Bool {
+        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
+            && groups.allSatisfy { $0.utf8.allSatisfy { Hex.isDigit($0) && !(0x41...0x46 ~= $0) } }
+    }
+
+    private static func isTopicByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

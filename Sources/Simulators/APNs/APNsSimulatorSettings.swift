@@ -1,0 +1,38 @@
+import Crypto
+
+/// What the developer's account at Apple would say about one team.
+package struct APNsSimulatorSettings: Sendable {
+    /// A token signing key, as registered with the team.
+    package struct Key: Sendable {
+        package var publicKey: P256.Signing.PublicKey
+        /// The only environment that the key may be used in; nil for both.
+        package var environment: APNsEnvironment?
+
+        package init(publicKey: P256.Signing.PublicKey, environment: APNsEnvironment? = nil) {
+            self.publicKey = publicKey
+            self.environment = environment
+        }
+    }
+
+    /// The 10-character team id, the `iss` of provider tokens.
+    package var teamID: String
+    /// Signing keys by their 10-character key id.
+    package var keys: [String: Key]
+    /// The bundle ids that the team may send to, without suffixes.
+    package var topics: Set<String>
+    package var environment: APNsEnvironment
+    /// How many pushes one device token may get in a minute before `TooManyRequests`.
+    package var pushesPerMinutePerDevice = 600
+    /// How many different provider tokens may appear in 20 minutes before `TooManyProviderTokenUpdates`.
+    package var tokenUpdatesPerTwentyMinutes = 3
+
+    package init(
+        teamID: String, keys: [String: Key] = [:], topics: Set<String> = [],
+        environment: APNsEnvironment = .production
+    ) {
+        self.teamID = teamID
+        self.keys = keys
+        self.topics = topics
+        self.environment = environment
+    }
+}

@@ -1,0 +1,18 @@
+/// The provider tokens that a team has used lately.
+///
+/// Apple, "Establishing a token-based connection to APNs": refresh no more than once every 20 minutes. How strictly the
+/// service counts is not documented; here a few different tokens are borne, for senders that start side by side.
+struct APNsTokenUpdates: Sendable {
+    private var firstSeen: [String: Int64] = [:]
+
+    /// Notes a token at its first use; false when the team has shown too many different ones in 20 minutes.
+    ///
+    /// - Parameter now: Milliseconds since 1970.
+    mutating func admit(_ token: String, now: Int64, limit: Int) -> Bool {
+        if firstSeen[token] != nil { return true }
+        firstSeen = firstSeen.filter { $0.value > now - 2 * APNsProviderToken.lifetime * 1000 }
+        guard firstSeen.values.count(where: { $0 > now - 20 * 60_000 }) < limit else { return false }
+        firstSeen[token] = now
+        return true
+    }
+}

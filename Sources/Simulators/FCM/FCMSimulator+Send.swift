@@ -1,0 +1,70 @@
+import HTTPTypes
+import Synchronization
+
+/// `projects.messages.send`.
+extension FCMSimulator {
+    /// `{"name":"projects/<id>/messages/<message id>"}`, or an error in Google's model.
+    func send(_ request: HTTPRequest, body: [UInt8]) -> Answer {
+        do {
+            return answer(200, json: JSONValue(members: ["name": .string(try accept(request, body: body))]))
+        } catch {
+            return error.answer
+        }
+    }
+
+    private func accept(_ request: HTTPRequest, body: [UInt8]) throws(FCMRefusal) -> String {
+        let (settings, grant) = state.withLock { state in
+            (state.settings, request.headerFields.bearer.flatMap { state.grants[$0] })
+        }
+        let now = clock.now()
+        guard let grant, grant.expiresAt > now else { throw .unauthenticated }
+        guard request.method == .post, request.path == "/v1/projects/\(settings.projectID)/messages:send" else {
+            throw .notFound
+        }
+        guard grant.maySend else { throw .scopeInsufficient }
+        guard let json = JSONValue(body) else { throw .badSchema("", "Invalid JSON payload received.") }
+        try FCMFieldCheck.object(json, "request", allowing: ["message", "validate_only"])
+        if let flag = json["validate_only"], flag.bool == nil {
+            throw .badSchema("validate_only", "Invalid value at 'validate_only' (TYPE_BOOL)")
+        }
+        guard let value = json["message"] else { throw .badField("message", "The message is not set.") }
+        let message = try FCMMessage(value)
+        let phones = try addressees(of: message, settings: settings)
+        if json["validate_only"]?.bool == true {
+            return "projects/\(settings.projectID)/messages/fake_message_id"
+        }
+        let (isAdmitted, fault) = state.withLock { state -> (Bool, FCMReason?) in
+            let limit = settings.messagesPerMinute
+            guard state.messages.admit(settings.projectID, now: now, limit: limit) else { return (false, nil) }
+            return (true, state.faults.next())
+        }
+        guard isAdmitted else { throw FCMRefusal(.quotaExceeded) }
+        if let fault { throw FCMRefusal(fault) }
+        let id = "0:\(now * 1000)%\(random.hex(8))"
+        for phone in phones {
+            guard let description = lab.description(of: phone),
+                message.restrictedPackage ?? description.app == description.app
+            else { continue }
+            lab.accept(message.parcel(id: id, for: description, now: now), for: phone)
+        }
+        return "projects/\(settings.projectID)/messages/\(id)"
+    }
+
+    /// The phones that the message is for; a topic without subscribers is no fault.
+    private func addressees(of message: FCMMessage, settings: FCMSimulatorSettings) throws(FCMRefusal) -> [PhoneID] {
+        switch message.target {
+        case .token(let token):
+            guard let record = lab.record(of: token), record.platform == .fcm, record.retiredAt == nil else {
+                throw FCMRefusal(.unregistered)
+            }
+            guard record.project ?? settings.projectID == settings.projectID else {
+                throw FCMRefusal(.senderIDMismatch)
+            }
+            return [record.phone]
+        case .topic(let topic):
+            return lab.subscribers(project: settings.projectID).filter { $0.topics.contains(topic) }.map(\.phone)
+        case .condition(let condition):
+            return lab.subscribers(project: settings.projectID).filter { condition.matches($0.topics) }.map(\.phone)
+        }
+    }
+}

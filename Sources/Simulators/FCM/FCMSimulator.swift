@@ -1,0 +1,60 @@
+import CryptoExtras
+import HTTPTypes
+import Synchronization
+
+/// A stand-in for FCM's HTTP v1 API and for the OAuth 2.0 token endpoint in front of it.
+///
+/// It answers `POST https://oauth2.googleapis.com/token` (RFC 7523) and
+/// `POST https://fcm.googleapis.com/v1/projects/<id>/messages:send` (Google, "REST Resource: projects.messages").
+package final class FCMSimulator: SimulatedService {
+    struct State: Sendable {
+        var settings: FCMSimulatorSettings
+        var grants: [String: FCMGrant] = [:]
+        var messages = RateMeter(window: 60_000)
+        var faults = FaultScript<FCMReason>()
+    }
+
+    let lab: PhoneLab
+    let clock: SimulatorClock
+    let random: SimulatorRandom
+    let state: Mutex<State>
+
+    package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: FCMSimulatorSettings) {
+        self.lab = lab
+        self.clock = clock
+        self.random = random
+        state = Mutex(State(settings: settings))
+    }
+
+    package var hosts: Set<String> { ["fcm.googleapis.com", "oauth2.googleapis.com"] }
+
+    /// Registers a key of the service account; a key of the same id is replaced.
+    package func trust(key: _RSA.Signing.PublicKey, kid: String) {
+        state.withLock { $0.settings.keys[kid] = key }
+    }
+
+    /// Deletes a key of the service account; access tokens that were given out stay good.
+    package func revoke(kid: String) {
+        state.withLock { _ = $0.settings.keys.removeValue(forKey: kid) }
+    }
+
+    /// Makes all access tokens that were given out bad.
+    package func revokeAccessTokens() {
+        state.withLock { $0.grants = [:] }
+    }
+
+    /// Changes any of the settings.
+    package func update(_ change: @Sendable (inout FCMSimulatorSettings) -> Void) {
+        state.withLock { change(&$0.settings) }
+    }
+
+    /// Refuses the next `count` messages that would have been accepted.
+    package func failNext(_ count: Int, with reason: FCMReason) {
+        state.withLock { $0.faults.add(reason, count: count) }
+    }
+
+    package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
+        if request.path?.hasPrefix("/token") == true { return grant(request, body: body) }
+        return send(request, body: body)
+    }
+}

@@ -1,0 +1,67 @@
+/// Whom a message is for (Google, "REST Resource: projects.messages", union field `target`).
+enum FCMTarget {
+    case token(String)
+    case topic(String)
+    case condition(FCMCondition)
+
+    private static let names = ["token", "topic", "condition"]
+
+    /// Exactly one of the three must be there, with a text that can be one.
+    init(message: JSONValue) throws(FCMRefusal) {
+        let present = (message.members ?? []).filter { Self.names.contains($0.name) }
+        guard let target = present.first else {
+            throw .badField("message.token", "Recipient of the message is not set.")
+        }
+        guard present.count == 1 else {
+            throw .badSchema(
+                "message",
+                "Invalid value at 'message' (oneof), oneof field 'target' is already set. "
+                    + "Cannot set '\(present[1].name)'")
+        }
+        guard let text = target.value.string else {
+            throw .badSchema(
+                "message.\(target.name)", "Invalid value at 'message.\(target.name)' (TYPE_STRING)")
+        }
+        switch target.name {
+        case "token":
+            guard Self.isToken(text) else {
+                throw FCMRefusal(.invalidArgument, "The registration token is not a valid FCM registration token")
+            }
+            self = .token(text)
+        case "topic":
+            guard Self.isTopic(text) else { throw .badField("message.topic", "Malformed topic name") }
+            self = .topic(text)
+        default:
+            guard let condition = FCMCondition(text) else {
+                throw .badField("message.condition", "Invalid condition expression provided.")
+            }
+            self = .condition(condition)
+        }
+    }
+
+    /// Topics have half the room.
+    var sizeLimit: Int {
+        if case .token = self { 4096 } else { 2048 }
+    }
+
+    /// An installation id of 22 characters, a colon, and at least a hundred characters of base64url.
+    private static func isToken(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts[0].utf8.count == 22 && parts[1].utf8.count >= 100
+            && parts.allSatisfy { $0.utf8.allSatisfy(isTokenByte) }
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// `[a-zA-Z0-9-_.~%]+`
+    static func isTopic(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { isTokenByte($0) || ".~%".utf8.contains($0) }
+    }
+}

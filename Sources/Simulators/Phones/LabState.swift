@@ -1,0 +1,59 @@
+/// All phones, all handles, and who waits for them.
+struct LabState: Sendable {
+    var phones: [PhoneID: Phone] = [:]
+    var handles: [String: HandleRecord] = [:]
+    var mailboxes: [PhoneID: [AppDelivery]] = [:]
+    var deliveryWaiters = Waiters<AppDelivery>()
+    var changeWaiters = Waiters<Int>()
+    private var lastTicket = 0
+    private var phoneCount = 0
+
+    mutating func ticket() -> Int {
+        lastTicket += 1
+        return lastTicket
+    }
+
+    mutating func add(_ description: PhoneDescription, now: Int64, random: SimulatorRandom) -> PhoneID {
+        phoneCount += 1
+        let id = PhoneID(number: phoneCount)
+        phones[id] = Phone(id: id, description: description)
+        issueHandle(for: id, now: now, random: random)
+        return id
+    }
+
+    /// Gives the phone's app a new handle; the old one is dead from `now` on.
+    mutating func issueHandle(for id: PhoneID, now: Int64, random: SimulatorRandom) {
+        guard let description = phones[id]?.description else { return }
+        retireHandle(of: id, now: now)
+        let handle = HandleMint.handle(for: description.platform, random: random)
+        handles[handle] = HandleRecord(
+            phone: id, platform: description.platform, app: description.app, environment: description.environment,
+            project: description.project, issuedAt: now)
+        phones[id]?.handle = handle
+    }
+
+    mutating func retireHandle(of id: PhoneID, now: Int64) {
+        guard let handle = phones[id]?.handle else { return }
+        handles[handle]?.retiredAt = now
+        phones[id]?.handle = nil
+    }
+
+    /// Routes what a change caused to those who wait for it, and returns what is to be done outside of the lock.
+    mutating func settle(_ effects: Effects) -> [@Sendable () -> Void] {
+        var actions: [@Sendable () -> Void] = []
+        for delivery in effects.wakes {
+            if let waiter = deliveryWaiters.removeFirst(of: delivery.phone) {
+                actions.append { waiter.continuation.resume(returning: delivery) }
+            } else if phones[delivery.phone]?.description.handlesPushes == true {
+                mailboxes[delivery.phone, default: []].append(delivery)
+            }
+        }
+        for id in effects.touched {
+            let revision = phones[id]?.revision ?? 0
+            for waiter in changeWaiters.removeAll(of: id, below: revision) {
+                actions.append { waiter.continuation.resume(returning: revision) }
+            }
+        }
+        return actions
+    }
+}

@@ -1,0 +1,44 @@
+/// A push that a service accepted, in the terms of the phone that it is for.
+struct Parcel: Sendable {
+    /// How the service keeps a push while the phone is offline.
+    struct Keeping: Sendable {
+        /// Pushes of one slot compete for its places.
+        var slot: String
+        var capacity: Int
+        /// Throws away all of a full slot, not just its oldest (FCM's limit of 100 messages).
+        var clearsWhenFull = false
+        /// Slots with the same prefix compete too; nil when they do not.
+        var family: String?
+        /// How many slots of the family may be in use.
+        var slots = 1
+        /// Milliseconds since 1970.
+        var until: Int64
+    }
+
+    /// What changes on the start screen.
+    enum Surface: Sendable, Equatable {
+        case badge(String)
+        case tile([String], tag: String?)
+    }
+
+    var id: String
+    var data: [UInt8]
+    /// Nil: one attempt, nothing is kept.
+    var keeping: Keeping?
+    /// Shown by the system.
+    var banner: Banner?
+    /// Shown by the app's code, unless the phone handles its pushes itself.
+    var appBanner: Banner?
+    var surface: Surface?
+    var badgeCount: Int?
+    /// Starts the app's code.
+    var wakesApp = false
+    /// Needs the app to be allowed to run: lost after the user stopped it.
+    var needsApp = false
+    /// Starts a task of the app's code that outlives the app's closing.
+    var outlivesApp = false
+    /// Meant for the app's code only.
+    var isBackground = false
+    /// Why the phone can do nothing with it.
+    var fault: String?
+}

@@ -1,0 +1,152 @@
+/// The state of one phone and of its app.
+struct Phone: Sendable {
+    let id: PhoneID
+    var description: PhoneDescription
+    /// Nil once the app was uninstalled.
+    var handle: String?
+    var isOnline = true
+    /// The user closed the app for good (APNs: swiped away; FCM: force-stopped; WNS: terminated).
+    var isForceQuit = false
+    var inbox: [InboxItem] = []
+    var shelf = Shelf()
+    var storage: [String: String] = [:]
+    var badge: String?
+    var tiles: [[String]] = []
+    var topics: Set<String> = []
+    /// Counts the changes that the user or a script could see.
+    var revision = 0
+    private var tileTags: [String?] = []
+    private var localCount = 0
+
+    init(id: PhoneID, description: PhoneDescription) {
+        self.id = id
+        self.description = description
+    }
+
+    /// Takes a push from the service: delivers it, or keeps it while the phone is offline.
+    mutating func accept(_ parcel: Parcel, now: Int64, effects: inout Effects) {
+        guard !isOnline else { return deliver(parcel, now: now, effects: &effects) }
+        guard let keeping = parcel.keeping, keeping.until > now else {
+            return effects.record(
+                .dropped(reason: "the phone is offline and the push may not wait"), parcel.id, self, now)
+        }
+        effects.record(.stored, parcel.id, self, now)
+        for loss in shelf.keep(parcel, as: keeping) {
+            switch loss {
+            case .replaced(let id): effects.record(.replaced(by: parcel.id), id, self, now)
+            case .dropped(let id, let reason): effects.record(.dropped(reason: reason), id, self, now)
+            }
+        }
+    }
+
+    /// Comes online and receives what was kept and is still wanted.
+    mutating func comeOnline(now: Int64, effects: inout Effects) {
+        isOnline = true
+        for parcel in shelf.takeAll() {
+            if let until = parcel.keeping?.until, until <= now {
+                effects.record(.expired, parcel.id, self, now)
+            } else {
+                deliver(parcel, now: now, effects: &effects)
+            }
+        }
+    }
+
+    /// Changes the phone in place.
+    mutating func apply<Result>(_ body: (inout Phone) -> Result) -> Result { body(&self) }
+
+    /// Loses the app with everything that it had.
+    mutating func removeApp(now: Int64, effects: inout Effects) {
+        for parcel in shelf.takeAll() {
+            effects.record(.dropped(reason: "the app was uninstalled"), parcel.id, self, now)
+        }
+        for place in inbox.indices where inbox[place].isShown {
+            inbox[place].isShown = false
+            inbox[place].reasonNotShown = "the app was uninstalled"
+        }
+        storage = [:]
+        badge = nil
+        (tiles, tileTags) = ([], [])
+        topics = []
+        revision += 1
+    }
+
+    /// Shows what the app itself wants to say.
+    mutating func showLocal(title: String, body: String, now: Int64, effects: inout Effects) -> InboxItem {
+        localCount += 1
+        let parcel = Parcel(id: "local-\(localCount)", data: [])
+        return file(parcel, Banner(title: title, body: body), source: .local, now: now, effects: &effects)
+    }
+
+    private mutating func deliver(_ parcel: Parcel, now: Int64, effects: inout Effects) {
+        if parcel.needsApp, isForceQuit {
+            return lose(parcel, "the user closed the app", now: now, effects: &effects)
+        }
+        effects.record(.delivered, parcel.id, self, now)
+        if let fault = parcel.fault { return lose(parcel, fault, now: now, effects: &effects) }
+        if let count = parcel.badgeCount { badge = count == 0 ? nil : String(count) }
+        if let surface = parcel.surface { return change(surface) }
+        let wakes = parcel.wakesApp && (!isForceQuit || parcel.outlivesApp)
+        let byApp = description.handlesPushes || !wakes ? nil : parcel.appBanner
+        file(parcel, parcel.banner ?? byApp, source: .push, now: now, effects: &effects)
+        if wakes { effects.wake(AppDelivery(phone: id, id: parcel.id, receivedAt: now, data: parcel.data)) }
+    }
+
+    private mutating func lose(_ parcel: Parcel, _ reason: String, now: Int64, effects: inout Effects) {
+        effects.record(.dropped(reason: reason), parcel.id, self, now)
+        var item = item(of: parcel, parcel.banner ?? Banner(), source: .push, now: now)
+        item.reasonNotShown = reason
+        inbox.append(item)
+        revision += 1
+    }
+
+    private mutating func change(_ surface: Parcel.Surface) {
+        revision += 1
+        switch surface {
+        case .badge(let value): badge = value == "0" || value == "none" ? nil : value
+        case .tile(let texts, let tag):
+            if let tag, let place = tileTags.firstIndex(of: tag) {
+                tiles.remove(at: place)
+                tileTags.remove(at: place)
+            }
+            tiles = Array((tiles + [texts]).suffix(5))
+            tileTags = Array((tileTags + [tag]).suffix(5))
+        }
+    }
+
+    @discardableResult
+    private mutating func file(
+        _ parcel: Parcel, _ banner: Banner?, source: InboxItem.Source, now: Int64, effects: inout Effects
+    ) -> InboxItem {
+        var item = item(of: parcel, banner ?? Banner(), source: source, now: now)
+        item.isShown = banner.map { !$0.isEmpty } ?? false
+        if item.isShown {
+            replace(item.replacementKey, by: item.id, now: now, effects: &effects)
+            effects.record(.shown(text: item.text), item.id, self, now)
+        } else {
+            item.reasonNotShown =
+                parcel.isBackground
+                ? (description.handlesPushes ? "left to the app's code" : "a background push shows nothing")
+                : "the push has no text"
+        }
+        inbox.append(item)
+        revision += 1
+        return item
+    }
+
+    private mutating func replace(_ key: String?, by id: String, now: Int64, effects: inout Effects) {
+        guard let key else { return }
+        for place in inbox.indices where inbox[place].isShown && inbox[place].replacementKey == key {
+            inbox[place].isShown = false
+            inbox[place].reasonNotShown = "replaced by \(id)"
+            effects.record(.replaced(by: id), inbox[place].id, self, now)
+        }
+    }
+
+    private func item(of parcel: Parcel, _ banner: Banner, source: InboxItem.Source, now: Int64) -> InboxItem {
+        InboxItem(
+            id: parcel.id, receivedAt: now, title: banner.title, subtitle: banner.subtitle, body: banner.body,
+            badge: parcel.badgeCount, sound: banner.sound, category: banner.category, image: banner.image,
+            data: parcel.data, source: source, isShown: false, isBackground: parcel.isBackground,
+            reasonNotShown: nil, replacementKey: banner.replacementKey)
+    }
+}

@@ -1,0 +1,22 @@
+import Synchronization
+
+/// What the push services ask of the lab.
+extension PhoneLab {
+    func record(of handle: String) -> HandleRecord? { state.withLock { $0.handles[handle] } }
+
+    /// FCM apps of a project with their topics, in the order in which the phones were added.
+    func subscribers(project: String) -> [(phone: PhoneID, topics: Set<String>)] {
+        state.withLock { state in
+            state.phones.values
+                .filter {
+                    $0.description.platform == .fcm && $0.handle != nil
+                        && ($0.description.project ?? project) == project
+                }
+                .sorted { $0.id < $1.id }.map { ($0.id, $0.topics) }
+        }
+    }
+
+    func accept(_ parcel: Parcel, for phone: PhoneID) {
+        change(phone) { phone, now, effects in phone.accept(parcel, now: now, effects: &effects) }
+    }
+}

@@ -1,0 +1,151 @@
+import Synchronization
+
+/// All simulated phones, the handles that the push services gave them, and the scripts that watch them.
+///
+/// Nothing here runs by itself: a phone changes when a service delivers, or when one of these methods is called.
+/// A phone that the lab does not know has no handle, an empty inbox and no storage; changing it does nothing.
+package final class PhoneLab: Sendable {
+    private let clock: SimulatorClock
+    private let random: SimulatorRandom
+    private let observer: (@Sendable (PhoneEvent) -> Void)?
+    let state = Mutex(LabState())
+
+    /// - Parameter observer: Told what becomes of every push, in order, outside of any lock.
+    package init(
+        clock: SimulatorClock, random: SimulatorRandom, observer: (@Sendable (PhoneEvent) -> Void)? = nil
+    ) {
+        self.clock = clock
+        self.random = random
+        self.observer = observer
+    }
+
+    /// Adds a phone that is online, with its app installed and running in the background.
+    package func addPhone(_ description: PhoneDescription) -> PhoneID {
+        let now = clock.now()
+        return state.withLock { $0.add(description, now: now, random: random) }
+    }
+
+    /// All phones, in the order in which they were added.
+    package var phones: [PhoneID] { state.withLock { $0.phones.keys.sorted() } }
+
+    package func description(of phone: PhoneID) -> PhoneDescription? { read(phone)?.description }
+
+    /// The address of the app: 64 lower-case hexadecimal digits (APNs), a registration token (FCM) or an https channel
+    /// URI (WNS); nil while the app is not installed.
+    package func pushHandle(of phone: PhoneID) -> String? { read(phone)?.handle }
+
+    /// The phone that a handle belongs or belonged to.
+    package func phone(withHandle handle: String) -> PhoneID? { state.withLock { $0.handles[handle]?.phone } }
+
+    /// Everything that arrived, in order, shown or not.
+    package func inbox(of phone: PhoneID) -> [InboxItem] { read(phone)?.inbox ?? [] }
+
+    /// The badge of the app's icon or tile; nil when there is none.
+    package func badge(of phone: PhoneID) -> String? { read(phone)?.badge }
+
+    /// The texts of the live tile's notifications, oldest first, five at most (WNS).
+    package func tiles(of phone: PhoneID) -> [[String]] { read(phone)?.tiles ?? [] }
+
+    package func isOnline(_ phone: PhoneID) -> Bool { read(phone)?.isOnline ?? false }
+
+    /// How many changes the phone has seen; for `nextChange(of:after:)`.
+    package func revision(of phone: PhoneID) -> Int { read(phone)?.revision ?? 0 }
+
+    /// What the app keeps on the phone; gone when the app is uninstalled.
+    package func storage(of phone: PhoneID) -> [String: String] { read(phone)?.storage ?? [:] }
+
+    /// Keeps a text on the phone; nil removes it.
+    package func store(_ value: String?, forKey key: String, on phone: PhoneID) {
+        change(phone) { phone, _, _ in phone.storage[key] = value }
+    }
+
+    /// Cuts the phone off; the services keep what their rules allow.
+    package func setOffline(_ phone: PhoneID) {
+        change(phone) { phone, _, _ in phone.isOnline = false }
+    }
+
+    /// Connects the phone; what was kept and has not expired arrives now, in order.
+    package func setOnline(_ phone: PhoneID) {
+        change(phone) { phone, now, effects in phone.comeOnline(now: now, effects: &effects) }
+    }
+
+    /// The user closes the app for good: swiped away (APNs), force-stopped (FCM), terminated (WNS).
+    package func forceQuit(_ phone: PhoneID) {
+        change(phone) { phone, _, _ in phone.isForceQuit = true }
+    }
+
+    /// The user starts the app again.
+    package func launch(_ phone: PhoneID) {
+        change(phone) { phone, _, _ in phone.isForceQuit = false }
+    }
+
+    /// Whether the app's own code deals with background, data and raw pushes, so that nothing is shown by itself.
+    package func setHandlesPushes(_ handles: Bool, of phone: PhoneID) {
+        change(phone) { phone, _, _ in phone.description.handlesPushes = handles }
+    }
+
+    /// The app displays something itself.
+    @discardableResult
+    package func showLocal(title: String, body: String, on phone: PhoneID) -> InboxItem? {
+        change(phone) { phone, now, effects in
+            phone.showLocal(title: title, body: body, now: now, effects: &effects)
+        }
+    }
+
+    /// Gives the app a new handle, and returns it; the old one is unregistered from now on. Nil when not installed.
+    @discardableResult
+    package func rotateToken(of phone: PhoneID) -> String? {
+        let now = clock.now()
+        return state.withLock { state in
+            guard state.phones[phone]?.handle != nil else { return nil }
+            state.issueHandle(for: phone, now: now, random: random)
+            return state.phones[phone]?.handle
+        }
+    }
+
+    /// Removes the app with its storage, what it showed, and what waits for it; its handle is unregistered from now on.
+    package func uninstall(_ phone: PhoneID) {
+        let now = clock.now()
+        state.withLock { $0.retireHandle(of: phone, now: now) }
+        change(phone) { phone, now, effects in phone.removeApp(now: now, effects: &effects) }
+    }
+
+    /// Installs the app afresh, and returns its new handle.
+    @discardableResult
+    package func reinstall(_ phone: PhoneID) -> String? {
+        let now = clock.now()
+        return state.withLock { state in
+            if state.phones[phone]?.handle == nil { state.issueHandle(for: phone, now: now, random: random) }
+            state.phones[phone]?.isForceQuit = false
+            return state.phones[phone]?.handle
+        }
+    }
+
+    /// The app subscribes itself to an FCM topic.
+    package func join(topic: String, on phone: PhoneID) {
+        change(phone) { phone, _, _ in _ = phone.topics.insert(topic) }
+    }
+
+    /// The app leaves an FCM topic.
+    package func leave(topic: String, on phone: PhoneID) {
+        change(phone) { phone, _, _ in _ = phone.topics.remove(topic) }
+    }
+
+    private func read(_ phone: PhoneID) -> Phone? { state.withLock { $0.phones[phone] } }
+
+    @discardableResult
+    func change<Result: Sendable>(
+        _ phone: PhoneID, _ body: (inout Phone, Int64, inout Effects) -> Result
+    ) -> Result? {
+        let now = clock.now()
+        let (result, effects, actions) = state.withLock { state in
+            var effects = Effects()
+            let result = state.phones[phone]?.apply { body(&$0, now, &effects) }
+            effects.touch(phone)
+            return (result, effects, state.settle(effects))
+        }
+        for event in effects.events { observer?(event) }
+        for action in actions { action() }
+        return result
+    }
+}

@@ -1,0 +1,88 @@
+extension WNSRequest {
+    /// Three days, after which Windows takes a tile or badge away by itself.
+    private static let defaultStorage: Int64 = 3 * 24 * 3_600_000
+    private static let glyphs: Set<String> = [
+        "none", "activity", "alarm", "alert", "attention", "available", "away", "busy", "error", "newMessage",
+        "paused", "playing", "unavailable",
+    ]
+
+    /// The accepted notification in the device's terms; what the device cannot read is lost there.
+    ///
+    /// - Parameter now: Milliseconds since 1970.
+    func parcel(id: String, body: [UInt8], for phone: PhoneDescription, now: Int64) -> Parcel {
+        var parcel = Parcel(id: id, data: data(of: body), keeping: keeping(id: id, now: now))
+        guard type != .raw else {
+            parcel.isBackground = true
+            parcel.wakesApp = true
+            parcel.needsApp = !phone.hasBackgroundTask
+            parcel.outlivesApp = phone.hasBackgroundTask
+            return parcel
+        }
+        guard let root = XMLNode(body) else {
+            parcel.fault = "the XML cannot be read"
+            return parcel
+        }
+        switch type {
+        case .toast: parcel.apply(toast: root, tag: tag, group: group)
+        case .tile: parcel.apply(tile: root, tag: tag)
+        default: parcel.apply(badge: root, glyphs: Self.glyphs)
+        }
+        return parcel
+    }
+
+    /// One badge, one toast, one raw push and five tiles wait for an offline device; a tile with the tag of a waiting
+    /// one takes its place.
+    private func keeping(id: String, now: Int64) -> Parcel.Keeping? {
+        guard isCached, timeToLive != 0 else { return nil }
+        let until = now + (timeToLive.map { $0 * 1000 } ?? Self.defaultStorage)
+        guard type == .tile else { return Parcel.Keeping(slot: type.rawValue, capacity: 1, until: until) }
+        return Parcel.Keeping(
+            slot: tag.map { "tag:\($0)" } ?? "id:\(id)", capacity: 1, family: "tile", slots: 5, until: until)
+    }
+
+    /// A raw push that is a JSON object as it is; anything else as `{"type", "text"}`, or `{"type", "base64url"}` when it
+    /// is not UTF-8.
+    private func data(of body: [UInt8]) -> [UInt8] {
+        if type == .raw, JSONValue(body)?.members != nil { return body }
+        let content =
+            String(validating: body, as: UTF8.self).map { JSONValue.Member(name: "text", value: .string($0)) }
+            ?? JSONValue.Member(name: "base64url", value: .string(Base64URL.text(body)))
+        return JSONValue.object([.init(name: "type", value: .string(type.rawValue)), content]).bytes
+    }
+}
+
+extension Parcel {
+    /// Title from the first text, body from the others; a single text is the body
+    /// (Microsoft, "App notification content").
+    fileprivate mutating func apply(toast root: XMLNode, tag: String?, group: String?) {
+        guard root.name == "toast", let binding = root.first("binding") else {
+            fault = "not a toast"
+            return
+        }
+        let texts = binding.all("text").map(\.text)
+        banner = Banner(
+            title: texts.count > 1 ? texts[0] : "",
+            body: (texts.count > 1 ? texts.dropFirst() : texts[...]).joined(separator: "\n"),
+            sound: root.first("audio")?.attributes["src"], category: root.attributes["launch"],
+            image: binding.first("image")?.attributes["src"],
+            replacementKey: tag.map { "\($0)/\(group ?? "")" })
+    }
+
+    fileprivate mutating func apply(tile root: XMLNode, tag: String?) {
+        guard root.name == "tile", let binding = root.first("binding") else {
+            fault = "not a tile"
+            return
+        }
+        surface = .tile(binding.all("text").map(\.text), tag: tag)
+    }
+
+    fileprivate mutating func apply(badge root: XMLNode, glyphs: Set<String>) {
+        guard root.name == "badge", let value = root.attributes["value"],
+            glyphs.contains(value) || (Int(value).map { $0 >= 0 } ?? false)
+        else {
+            fault = "not a badge"
+            return
+        }
+        surface = .badge(value)
+    }
+}

@@ -1,0 +1,63 @@
+import HTTPTypes
+import Synchronization
+
+/// Notifications to channel URIs.
+extension WNSSimulator {
+    /// 30 days, in milliseconds.
+    private static let channelLifetime: Int64 = 30 * 24 * 3_600_000
+
+    /// 200 with `X-WNS-Status`, or a refusal with `X-WNS-Error-Description`; the body is always empty.
+    func push(_ request: HTTPRequest, body: [UInt8]) -> Answer {
+        var fields = HTTPFields()
+        fields.add("x-wns-msg-id", random.hex(8).uppercased())
+        fields.add("x-wns-debug-trace", "DB5WNS0001")
+        if let vector = request.headerFields.first("ms-cv") { fields.add("ms-cv", vector) }
+        do {
+            let id = fields.first("x-wns-msg-id") ?? ""
+            try accept(request, body: body, id: id, fields: &fields)
+            return (HTTPResponse(status: .ok, headerFields: fields), [])
+        } catch {
+            fields.add("x-wns-error-description", error.reason.description)
+            switch error.reason {
+            case .unauthorized: fields.add("www-authenticate", "Bearer")
+            case .methodNotAllowed: fields.add("allow", "POST")
+            case .throttled, .unavailable: fields.add("retry-after", "60")
+            default: break
+            }
+            return (HTTPResponse(status: .init(code: error.reason.status), headerFields: fields), [])
+        }
+    }
+
+    private func accept(
+        _ request: HTTPRequest, body: [UInt8], id: String, fields: inout HTTPFields
+    ) throws(WNSRefusal) {
+        let now = clock.now()
+        guard request.method == .post else { throw WNSRefusal(.methodNotAllowed) }
+        let bearer = request.headerFields.bearer
+        let (settings, token) = state.withLock { state in (state.settings, bearer.flatMap { state.tokens[$0] }) }
+        guard let token, token.expiresAt > now else { throw WNSRefusal(.unauthorized) }
+        let channel = "https://\(HandleMint.channelHost)\(request.path ?? "")"
+        guard let record = lab.record(of: channel), record.platform == .wns else { throw WNSRefusal(.notFound) }
+        guard record.app == settings.appName, token.packageSID == settings.packageSID else {
+            throw WNSRefusal(.forbidden)
+        }
+        guard record.retiredAt == nil, now - record.issuedAt < Self.channelLifetime else { throw WNSRefusal(.gone) }
+        let notification = try WNSRequest(request.headerFields, bodySize: body.count)
+        guard body.count <= 5000 else { throw WNSRefusal(.tooLarge) }
+        if let fault = state.withLock({ $0.faults.next() }) { throw WNSRefusal(fault) }
+        let (isAdmitted, isChannelAdmitted) = state.withLock { state in
+            guard state.pushes.admit("", now: now, limit: settings.pushesPerMinute) else { return (false, false) }
+            return (true, state.pushes.admit(channel, now: now, limit: settings.pushesPerMinutePerChannel))
+        }
+        guard isAdmitted else { throw WNSRefusal(.throttled) }
+        guard let phone = lab.description(of: record.phone) else { throw WNSRefusal(.gone) }
+        let isOnline = lab.isOnline(record.phone)
+        if notification.asksForStatus {
+            fields.add("x-wns-deviceconnectionstatus", isOnline ? "connected" : "disconnected")
+        }
+        guard isChannelAdmitted else { return fields.add("x-wns-status", "channelthrottled") }
+        let parcel = notification.parcel(id: id, body: body, for: phone, now: now)
+        fields.add("x-wns-status", isOnline || parcel.keeping != nil ? "received" : "dropped")
+        lab.accept(parcel, for: record.phone)
+    }
+}

@@ -1,0 +1,55 @@
+import HTTPTypes
+import Synchronization
+
+/// A stand-in for the Windows Push Notification Services and their token endpoint.
+///
+/// It answers `POST https://login.live.com/accesstoken.srf` and POST to the channel URIs of the lab's phones
+/// (Microsoft, "Push notification service request and response headers").
+package final class WNSSimulator: SimulatedService {
+    struct State: Sendable {
+        var settings: WNSSimulatorSettings
+        /// Access tokens with the package they belong to and when they expire, milliseconds since 1970.
+        var tokens: [String: (packageSID: String, expiresAt: Int64)] = [:]
+        var pushes = RateMeter(window: 60_000)
+        var faults = FaultScript<WNSReason>()
+    }
+
+    let lab: PhoneLab
+    let clock: SimulatorClock
+    let random: SimulatorRandom
+    let state: Mutex<State>
+
+    package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: WNSSimulatorSettings) {
+        self.lab = lab
+        self.clock = clock
+        self.random = random
+        state = Mutex(State(settings: settings))
+    }
+
+    package var hosts: Set<String> { ["login.live.com", HandleMint.channelHost] }
+
+    /// Gives the app a new client secret; access tokens that were given out stay good.
+    package func trust(clientSecret: String) {
+        state.withLock { $0.settings.clientSecret = clientSecret }
+    }
+
+    /// Makes all access tokens that were given out bad.
+    package func revokeAccessTokens() {
+        state.withLock { $0.tokens = [:] }
+    }
+
+    /// Changes any of the settings.
+    package func update(_ change: @Sendable (inout WNSSimulatorSettings) -> Void) {
+        state.withLock { change(&$0.settings) }
+    }
+
+    /// Refuses the next `count` notifications that would have been accepted.
+    package func failNext(_ count: Int, with reason: WNSReason) {
+        state.withLock { $0.faults.add(reason, count: count) }
+    }
+
+    package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
+        if request.path?.hasPrefix("/accesstoken.srf") == true { return grant(request, body: body) }
+        return push(request, body: body)
+    }
+}

@@ -1,0 +1,13 @@
+/// The values of `X-WNS-Type`.
+enum WNSType: String {
+    case toast = "wns/toast"
+    case tile = "wns/tile"
+    case badge = "wns/badge"
+    case raw = "wns/raw"
+
+    /// The `Content-Type` that goes with it.
+    var contentType: String { self == .raw ? "application/octet-stream" : "text/xml" }
+
+    /// Everything but a raw push waits for an offline device unless told otherwise.
+    var isCachedByDefault: Bool { self != .raw }
+}

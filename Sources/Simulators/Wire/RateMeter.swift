@@ -1,0 +1,20 @@
+/// Counts what happens per name in windows of equal length.
+struct RateMeter: Sendable {
+    /// Milliseconds.
+    let window: Int64
+    private var counts: [String: (start: Int64, count: Int)] = [:]
+
+    init(window: Int64) {
+        self.window = window
+    }
+
+    /// Counts one more; false when that is more than `limit` in the current window.
+    mutating func admit(_ name: String, now: Int64, limit: Int) -> Bool {
+        let current = counts[name] ?? (now, 0)
+        let isOver = now - current.start >= window
+        let next = (start: isOver ? now : current.start, count: isOver ? 1 : current.count + 1)
+        guard next.count <= limit else { return false }
+        counts[name] = next
+        return true
+    }
+}

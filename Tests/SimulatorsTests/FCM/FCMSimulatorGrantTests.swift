@@ -1,0 +1,81 @@
+import HTTPTypes
+import Simulators
+import Testing
+
+@Suite("Google's token endpoint checks the assertion")
+struct FCMSimulatorGrantTests {
+    let bench = FCMBench()
+
+    @Test("A good assertion gives an access token for an hour less a second")
+    func valid() async throws {
+        let reply = await bench.grant(try bench.assertion())
+        #expect(reply.status == 200)
+        #expect(reply.member("expires_in") == "3599")
+        #expect(reply.member("token_type") == "Bearer")
+        #expect(reply.member("access_token")?.hasPrefix("ya29.") == true)
+    }
+
+    @Test("Several scopes and the other names of the endpoint are taken too")
+    func lenient() async throws {
+        let scope =
+            "https://www.googleapis.com/auth/cloud-platform https://www.googleapis.com/auth/firebase"
+        let assertion = try bench.assertion(
+            audience: "https://accounts.google.com/o/oauth2/token", scope: scope)
+        #expect(await bench.grant(assertion).status == 200)
+    }
+
+    private func error(_ reply: Reply) -> String { "\(reply.status) \(reply.member("error") ?? "")" }
+
+    @Test("The grant type must be the assertion's")
+    func grantType() async throws {
+        #expect(error(await bench.grant(try bench.assertion(), type: "password")) == "400 unsupported_grant_type")
+    }
+
+    @Test("The body must be a form")
+    func contentType() async throws {
+        let reply = await bench.grant(try bench.assertion(), contentType: "application/json")
+        #expect(error(reply) == "400 invalid_request")
+    }
+
+    @Test("Text that is no token is refused")
+    func garbage() async {
+        #expect(error(await bench.grant("a.b.c")) == "400 invalid_grant")
+    }
+
+    @Test("The account must exist")
+    func issuer() async throws {
+        #expect(error(await bench.grant(try bench.assertion(issuer: "x@y.z"))) == "400 invalid_grant")
+    }
+
+    @Test("The key must be one of the account's")
+    func kid() async throws {
+        #expect(error(await bench.grant(try bench.assertion(kid: "key-2"))) == "400 invalid_grant")
+    }
+
+    @Test("The signature must be the key's")
+    func signature() async throws {
+        #expect(
+            error(await bench.grant(try bench.assertion(key: FCMBench.otherKey))) == "400 invalid_grant")
+    }
+
+    @Test("The audience must be the endpoint")
+    func audience() async throws {
+        #expect(
+            error(await bench.grant(try bench.assertion(audience: "https://example.com"))) == "400 invalid_grant")
+    }
+
+    @Test("There must be a scope, and it must be Google's")
+    func scope() async throws {
+        #expect(error(await bench.grant(try bench.assertion(scope: ""))) == "400 invalid_scope")
+        #expect(error(await bench.grant(try bench.assertion(scope: "mail"))) == "400 invalid_scope")
+    }
+
+    @Test("The times must be an hour apart at most, and now between them")
+    func times() async throws {
+        #expect(error(await bench.grant(try bench.assertion(lifetime: 3601))) == "400 invalid_grant")
+        #expect(error(await bench.grant(try bench.assertion(lifetime: 0))) == "400 invalid_grant")
+        #expect(error(await bench.grant(try bench.assertion(issuedAt: -3600))) == "400 invalid_grant")
+        #expect(error(await bench.grant(try bench.assertion(issuedAt: 301))) == "400 invalid_grant")
+        #expect(await bench.grant(try bench.assertion(issuedAt: 300)).status == 200)
+    }
+}
