@@ -11,6 +11,7 @@ let strict: [SwiftSetting] = [
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 
 let package = Package(
     name: "PushHost",
@@ -20,6 +21,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // The machine: Lua 5.4 for any Swift program. Knows nothing of push.
@@ -29,12 +31,16 @@ let package = Package(
         // The hub and the app backend: no sockets, no files, no interpreter.
         .target(name: "PushCore", dependencies: [crypto, cryptoExtras], swiftSettings: strict),
 
+        // Around the core; siblings never import each other.
+        .target(name: "Delivery", dependencies: ["PushCore", crypto, httpTypes, jwtKit], swiftSettings: strict),
+
         // The far side of the wire: imports none of ours, so that client and simulator cannot share a mistake.
         .target(name: "Simulators", dependencies: [crypto, cryptoExtras, httpTypes], swiftSettings: strict),
 
         .target(name: "Support", dependencies: ["PushCore"], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
         .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support"], swiftSettings: strict),
+        .testTarget(name: "DeliveryTests", dependencies: ["Delivery", "Support", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,61 @@
+import HTTPTypes
+import PushCore
+
+/// What APNs answered to one notification.
+struct APNsAnswer: Sendable {
+    let status: Int
+    /// Nil for a reason that Apple has added since.
+    let reason: APNsReason?
+    private let reasonText: String
+    private let deadSince: Timestamp?
+    private let id: String?
+    private let retryAfter: Duration?
+
+    init(_ response: PushResponse, id: String, now: Timestamp) {
+        status = response.status.code
+        self.id = response.headers[.apnsID] ?? id
+        retryAfter = response.retryAfter(now: now)
+        let body = status == 200 ? nil : JSON(answer: response.body)
+        let text = body?["reason"]?.string ?? ""
+        reason = APNsReason(rawValue: text)
+        reasonText = text.isEmpty ? "HTTP \(status)" : text.excerpt
+        deadSince = body?["timestamp"]?.int.flatMap { $0 > 0 ? Timestamp(milliseconds: Int64($0)) : nil }
+    }
+
+    var verdict: Verdict {
+        if status == 200 { return .accepted(id: id) }
+        let rejection = Rejection(
+            status: status, reason: reasonText, explanation: reason?.explanation ?? explanationOfStatus,
+            outcome: reason?.outcome ?? outcomeOfStatus, isHandleDead: isHandleDead,
+            deadSince: isHandleDead ? deadSince : nil)
+        return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
+    }
+
+    private var isHandleDead: Bool { reason.map(\.isHandleDead) ?? (status == 410) }
+
+    // MARK: - By status alone, for reasons that are new
+
+    private var explanationOfStatus: String {
+        switch status {
+        case 410: "APNs says that the token is no longer active; the registration is dropped until it registers anew"
+        case 429: "APNs asks for fewer requests; slow down"
+        case 500...: "APNs failed; try again later"
+        default: "APNs refused the notification with status \(status); its reason is not one that Apple documents"
+        }
+    }
+
+    private var outcomeOfStatus: OutcomeName {
+        switch status {
+        case 403: .invalidCredentials
+        case 400, 404, 405: .pnsInterfaceError
+        case 410: .expiredChannel
+        case 413: .invalidNotificationSize
+        case 429: .throttled
+        case 503: .pnsUnavailable
+        case 500...: .pnsServerError
+        default: .unknownError
+        }
+    }
+
+    private var retryOfStatus: RetryPolicy { status == 429 || status >= 500 ? .later() : .never }
+}

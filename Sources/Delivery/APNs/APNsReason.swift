@@ -1,0 +1,88 @@
+import PushCore
+
+/// Every `reason` of APNs ("Handling notification responses from APNs") and what it means for the sender.
+package enum APNsReason: String, CaseIterable, Sendable {
+    case badCollapseID = "BadCollapseId"
+    case badDeviceToken = "BadDeviceToken"
+    case badExpirationDate = "BadExpirationDate"
+    case badMessageID = "BadMessageId"
+    case badPriority = "BadPriority"
+    case badTopic = "BadTopic"
+    case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
+    case duplicateHeaders = "DuplicateHeaders"
+    case idleTimeout = "IdleTimeout"
+    case invalidPushType = "InvalidPushType"
+    case missingDeviceToken = "MissingDeviceToken"
+    case missingTopic = "MissingTopic"
+    case payloadEmpty = "PayloadEmpty"
+    case topicDisallowed = "TopicDisallowed"
+    case badCertificate = "BadCertificate"
+    case badCertificateEnvironment = "BadCertificateEnvironment"
+    case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
+    case expiredProviderToken = "ExpiredProviderToken"
+    case forbidden = "Forbidden"
+    case invalidProviderToken = "InvalidProviderToken"
+    case missingProviderToken = "MissingProviderToken"
+    case unrelatedKeyIDInToken = "UnrelatedKeyIdInToken"
+    case badPath = "BadPath"
+    case methodNotAllowed = "MethodNotAllowed"
+    case expiredToken = "ExpiredToken"
+    case unregistered = "Unregistered"
+    case payloadTooLarge = "PayloadTooLarge"
+    case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
+    case tooManyRequests = "TooManyRequests"
+    case internalServerError = "InternalServerError"
+    case serviceUnavailable = "ServiceUnavailable"
+    case shutdown = "Shutdown"
+
+    /// The status that Apple documents beside it.
+    package var status: Int {
+        switch self {
+        case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badTopic,
+            .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
+            .missingTopic, .payloadEmpty, .topicDisallowed:
+            400
+        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .expiredProviderToken,
+            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken:
+            403
+        case .badPath: 404
+        case .methodNotAllowed: 405
+        case .expiredToken, .unregistered: 410
+        case .payloadTooLarge: 413
+        case .tooManyProviderTokenUpdates, .tooManyRequests: 429
+        case .internalServerError: 500
+        case .serviceUnavailable, .shutdown: 503
+        }
+    }
+
+    package var outcome: OutcomeName {
+        switch self {
+        case .badDeviceToken, .missingDeviceToken: .badChannel
+        case .deviceTokenNotForTopic: .wrongToken
+        case .expiredToken, .unregistered: .expiredChannel
+        case .payloadTooLarge: .invalidNotificationSize
+        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .expiredProviderToken,
+            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken, .topicDisallowed:
+            .invalidCredentials
+        case .tooManyProviderTokenUpdates, .tooManyRequests: .throttled
+        case .internalServerError: .pnsServerError
+        case .serviceUnavailable, .shutdown, .idleTimeout: .pnsUnavailable
+        case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .duplicateHeaders,
+            .invalidPushType, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed:
+            .pnsInterfaceError
+        }
+    }
+
+    /// Only a 410 proves that a token is dead. `BadDeviceToken` may as well mean that we talk to the other environment,
+    /// and must not empty the hub for a slip in the settings.
+    package var isHandleDead: Bool { self == .unregistered || self == .expiredToken }
+
+    var retry: RetryPolicy {
+        switch self {
+        case .expiredProviderToken: .withNewCredential
+        case .tooManyProviderTokenUpdates: .later(atLeast: APNsProviderToken.smallestInterval)
+        case .tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown, .idleTimeout: .later()
+        default: .never
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import PushCore
+
+/// FCM's own `errorCode` in the detail `google.firebase.fcm.v1.FcmError` ("REST: ErrorCode").
+package enum FCMReason: String, CaseIterable, Sendable {
+    case unspecified = "UNSPECIFIED_ERROR"
+    case invalidArgument = "INVALID_ARGUMENT"
+    case unregistered = "UNREGISTERED"
+    case senderIDMismatch = "SENDER_ID_MISMATCH"
+    case quotaExceeded = "QUOTA_EXCEEDED"
+    case unavailable = "UNAVAILABLE"
+    case internalError = "INTERNAL"
+    case thirdPartyAuthError = "THIRD_PARTY_AUTH_ERROR"
+
+    /// The status that Google documents beside it; nil for the one that has none.
+    package var status: Int? {
+        switch self {
+        case .unspecified: nil
+        case .invalidArgument: 400
+        case .thirdPartyAuthError: 401
+        case .senderIDMismatch: 403
+        case .unregistered: 404
+        case .quotaExceeded: 429
+        case .internalError: 500
+        case .unavailable: 503
+        }
+    }
+
+    package var outcome: OutcomeName {
+        switch self {
+        case .unspecified: .unknownError
+        case .invalidArgument: .pnsInterfaceError
+        case .thirdPartyAuthError: .invalidCredentials
+        case .senderIDMismatch: .wrongToken
+        case .unregistered: .expiredChannel
+        case .quotaExceeded: .throttled
+        case .internalError: .pnsServerError
+        case .unavailable: .pnsUnavailable
+        }
+    }
+
+    /// What it means, and what to do.
+    package var explanation: String {
+        switch self {
+        case .unspecified: "FCM gave no reason"
+        case .invalidArgument: "a field of the message is wrong; correct the payload"
+        case .thirdPartyAuthError:
+            "Google's own credential for APNs or Web Push is missing or refused; upload it in the Firebase console"
+        case .senderIDMismatch:
+            "the registration token belongs to another Firebase project; check the project id in the settings"
+        case .unregistered:
+            "the app is no longer installed, or its token changed; the registration is dropped until it registers anew"
+        case .quotaExceeded: "the project, the device or the topic gets too many messages; slow down"
+        case .internalError: "FCM failed inside; try again later"
+        case .unavailable: "FCM is not available; try again later"
+        }
+    }
+
+    var retry: RetryPolicy {
+        switch self {
+        case .quotaExceeded: .later(atLeast: .seconds(60))
+        case .unavailable, .internalError: .later()
+        default: .never
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import HTTPTypes
+import PushCore
+import Synchronization
+
+/// Passes every exchange on to another transport and remembers it, credentials masked.
+package final class RecordingTransport: PushTransport, WireTap {
+    private struct Record {
+        /// Oldest first from `oldest` on, then around.
+        var exchanges: [WireExchange] = []
+        var oldest = 0
+    }
+
+    private let base: any PushTransport
+    private let clock: any HubClock
+    private let service: @Sendable (HTTPRequest) -> Platform
+    private let capacity: Int
+    private let observer: (@Sendable (WireExchange) -> Void)?
+    private let record = Mutex(Record())
+
+    /// Keeps the last `capacity` exchanges; `service` says whose a request is, `observer` is told of each as it ends.
+    package init(
+        _ base: any PushTransport, clock: any HubClock, capacity: Int = 10_000,
+        observer: (@Sendable (WireExchange) -> Void)? = nil, service: @escaping @Sendable (HTTPRequest) -> Platform
+    ) {
+        self.base = base
+        self.clock = clock
+        self.capacity = max(1, capacity)
+        self.observer = observer
+        self.service = service
+    }
+
+    package convenience init(
+        _ base: any PushTransport, service: Platform, clock: any HubClock, capacity: Int = 10_000
+    ) {
+        self.init(base, clock: clock, capacity: capacity) { _ in service }
+    }
+
+    package func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
+        let time = clock.now
+        do {
+            let response = try await base.exchange(request, body: body)
+            append(masked(request, body: body, response: response, time: time))
+            return response
+        } catch {
+            append(masked(request, body: body, response: nil, time: time))
+            throw error
+        }
+    }
+
+    package func exchanges(with service: Platform?) -> [WireExchange] {
+        let all = record.withLock { Array($0.exchanges[$0.oldest...] + $0.exchanges[..<$0.oldest]) }
+        guard let service else { return all }
+        return all.filter { $0.service == service }
+    }
+
+    private func append(_ exchange: WireExchange) {
+        observer?(exchange)
+        record.withLock { record in
+            if record.exchanges.count < capacity {
+                record.exchanges.append(exchange)
+            } else {
+                record.exchanges[record.oldest] = exchange
+                record.oldest = (record.oldest + 1) % capacity
+            }
+        }
+    }
+
+    private func masked(
+        _ request: HTTPRequest, body: [UInt8], response: PushResponse?, time: Timestamp
+    ) -> WireExchange {
+        var mask = CredentialMask()
+        let requestHeaders = mask.apply(to: request.headerFields)
+        let requestBody = mask.applyToRequest(body, contentType: request.headerFields[.contentType])
+        let responseBody = mask.applyToResponse(response?.body ?? [])
+        let responseHeaders = mask.apply(to: response?.headers ?? HTTPFields())
+        return WireExchange(
+            service: service(request), time: time, method: request.method.rawValue, authority: request.authority ?? "",
+            path: request.path ?? "", requestHeaders: requestHeaders, requestBody: requestBody,
+            status: response?.status.code ?? 0, responseHeaders: responseHeaders, responseBody: responseBody)
+    }
+}

@@ -1,0 +1,63 @@
+import HTTPTypes
+import PushCore
+
+/// Speaks the Windows Push Notification Services ("Push notification service request and response headers").
+package struct WNSConnector: Connector {
+    package let platforms: Set<Platform> = [.wns]
+
+    private let settings: WNSSettings
+    private let token: WNSAccessToken
+    private let transport: any PushTransport
+    private let clock: any HubClock
+
+    /// Throws `credential.invalid`.
+    package init(settings: WNSSettings, transport: any PushTransport, clock: any HubClock) throws(PushError) {
+        self.settings = settings
+        self.transport = transport
+        self.clock = clock
+        token = try WNSAccessToken(settings: settings, transport: transport, clock: clock)
+    }
+
+    package func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
+        let limit = Platform.wns.payloadLimit
+        guard batch.body.count <= limit else {
+            return batch.refused(
+                .tooLarge(WNSReason.payloadTooLarge.rawValue, bytes: batch.body.count, limit: limit, service: "WNS"))
+        }
+        let request = WNSRequest(batch, now: clock.now)
+        return await batch.verdicts { (handle) async throws(Undelivered) in
+            guard case .wns(let text) = handle else { return .rejected(.foreign(handle, to: "WNS")) }
+            guard let channel = WebAddress(text), settings.allows(channel) else {
+                return .rejected(refusal(ofChannel: text))
+            }
+            return try await send(request, to: channel)
+        }
+    }
+
+    private func send(_ request: WNSRequest, to channel: WebAddress) async throws(Undelivered) -> Verdict {
+        let credential = try await token.credential()
+        let answer = try await exchange(request, channel: channel, credential: credential)
+        guard answer.reason == .unauthorized else { return answer.verdict }
+        let renewed = try await token.credential(otherThan: credential)
+        let second = try await exchange(request, channel: channel, credential: renewed)
+        guard second.reason != .unauthorized else { throw Undelivered(verdict: second.verdict, isForAll: true) }
+        return second.verdict
+    }
+
+    private func exchange(
+        _ request: WNSRequest, channel: WebAddress, credential: Credential
+    ) async throws(Undelivered) -> WNSAnswer {
+        let message = request.addressed(to: channel, credential: credential)
+        return WNSAnswer(try await transport.attempt(message, body: request.body), now: clock.now)
+    }
+
+    /// A channel elsewhere would carry the access token there.
+    private func refusal(ofChannel text: String) -> Rejection {
+        let host = WebAddress(text)?.host.excerpt
+        return Rejection(
+            status: 0, reason: "BadChannel",
+            explanation: "the channel \(host.map { "on \($0) " } ?? "")is not a WNS channel; allowed are https URIs on "
+                + settings.channelHosts.joined(separator: ", "),
+            outcome: .badChannel)
+    }
+}

@@ -1,0 +1,84 @@
+import PushCore
+
+/// Every way in which WNS does not deliver ("Push notification service request and response headers": response codes
+/// and `X-WNS-Status`). WNS names none of them on the wire, so that the names are ours.
+package enum WNSReason: String, CaseIterable, Sendable {
+    case dropped
+    case deviceDisconnected = "disconnected"
+    case channelThrottled = "channelthrottled"
+    case badRequest = "BadRequest"
+    case unauthorized = "Unauthorized"
+    case forbidden = "Forbidden"
+    case channelNotFound = "ChannelNotFound"
+    case methodNotAllowed = "MethodNotAllowed"
+    case throttled = "Throttled"
+    case channelExpired = "ChannelExpired"
+    case domainBlocked = "DomainBlocked"
+    case payloadTooLarge = "PayloadTooLarge"
+    case internalServerError = "InternalServerError"
+    case serviceUnavailable = "ServiceUnavailable"
+
+    /// The status that Microsoft documents for it.
+    package var status: Int {
+        switch self {
+        case .dropped, .deviceDisconnected, .channelThrottled: 200
+        case .badRequest: 400
+        case .unauthorized: 401
+        case .forbidden: 403
+        case .channelNotFound: 404
+        case .methodNotAllowed: 405
+        case .throttled: 406
+        case .channelExpired, .domainBlocked: 410
+        case .payloadTooLarge: 413
+        case .internalServerError: 500
+        case .serviceUnavailable: 503
+        }
+    }
+
+    package var outcome: OutcomeName {
+        switch self {
+        case .dropped: .dropped
+        case .deviceDisconnected: .channelDisconnected
+        case .channelThrottled: .channelThrottled
+        case .badRequest, .methodNotAllowed: .pnsInterfaceError
+        case .unauthorized, .domainBlocked: .invalidCredentials
+        case .forbidden: .wrongToken
+        case .channelNotFound: .badChannel
+        case .throttled: .throttled
+        case .channelExpired: .expiredChannel
+        case .payloadTooLarge: .invalidNotificationSize
+        case .internalServerError: .pnsServerError
+        case .serviceUnavailable: .pnsUnavailable
+        }
+    }
+
+    package var isHandleDead: Bool { self == .channelNotFound || self == .channelExpired }
+
+    /// What it means, and what to do.
+    package var explanation: String {
+        switch self {
+        case .dropped: "WNS took the notification and dropped it: the app or its user does not want it"
+        case .deviceDisconnected: "the device is not connected and WNS kept nothing for it; send with a cache policy"
+        case .channelThrottled: "this channel gets too many notifications; slow down for this device"
+        case .badRequest: "a header is missing, doubled or does not fit the type; correct the X-WNS-* headers"
+        case .unauthorized: "WNS refused the access token; check package SID and client secret"
+        case .forbidden: "the channel belongs to another app; check the package SID in the settings"
+        case .channelNotFound: "WNS knows no such channel; the registration is dropped until the app registers anew"
+        case .methodNotAllowed: "WNS takes POST only"
+        case .throttled: "this app sends too much; slow down"
+        case .channelExpired: "the channel has expired; the registration is dropped until the app registers anew"
+        case .domainBlocked: "Microsoft has blocked this sender; stop sending and contact its support"
+        case .payloadTooLarge: "the payload is over the limit of 5,000 bytes; shorten it"
+        case .internalServerError: "WNS failed inside; try again later"
+        case .serviceUnavailable: "WNS is not available; try again later"
+        }
+    }
+
+    var retry: RetryPolicy {
+        switch self {
+        case .unauthorized: .withNewCredential
+        case .channelThrottled, .throttled, .internalServerError, .serviceUnavailable: .later()
+        default: .never
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Crypto
+import Delivery
+import PushCore
+import Testing
+
+@Suite("The provider token of APNs")
+struct APNsProviderTokenTests {
+    private let clock = VirtualClock(now: Accounts.start)
+
+    private func connector(_ transport: ScriptedTransport, token: APNsProviderToken? = nil) throws -> APNsConnector {
+        try APNsConnector(
+            settings: Accounts.apns, transport: transport, clock: clock, random: SeededRandom(seed: 1), token: token)
+    }
+
+    private func tokens(_ transport: ScriptedTransport) -> [String] {
+        transport.pushes.compactMap { $0.header("authorization").map { String($0.dropFirst("bearer ".count)) } }
+    }
+
+    @Test("It names team, key and the hub's time, and verifies against the key")
+    func claims() async throws {
+        let transport = ScriptedTransport([])
+        _ = await (try connector(transport)).deliver(.apns())
+        let token = try #require(tokens(transport).first.flatMap { SignedToken($0) })
+        #expect(token.header["alg"] == "ES256")
+        #expect(token.header["kid"] == "KEY1234567")
+        #expect(token.claims["iss"] == "TEAM123456")
+        #expect(token.claims["iat"] == .integer(Accounts.start.seconds))
+        #expect(token.claims.object?.count == 2)
+        #expect(token.isSigned(by: Accounts.signingKey.publicKey))
+        #expect(!token.isSigned(by: P256.Signing.PrivateKey().publicKey))
+    }
+
+    @Test("It is signed once and renewed after fifty minutes")
+    func renewal() async throws {
+        let transport = ScriptedTransport([])
+        let connector = try connector(transport)
+        _ = await connector.deliver(.apns(tokens: ["aa", "bb"]))
+        clock.advance(to: Accounts.start + .seconds(50 * 60 - 1))
+        _ = await connector.deliver(.apns())
+        #expect(Set(tokens(transport)).count == 1)
+        clock.advance(to: Accounts.start + .seconds(50 * 60))
+        _ = await connector.deliver(.apns())
+        let all = tokens(transport)
+        #expect(all.count == 4)
+        #expect(all[3] != all[0])
+        #expect(SignedToken(all[3])?.claims["iat"] == .integer(Accounts.start.seconds + 3000))
+    }
+
+    @Test("Connectors that share it send the same one")
+    func sharing() async throws {
+        let transport = ScriptedTransport([])
+        let token = try APNsProviderToken(settings: Accounts.apns, clock: clock)
+        _ = await (try connector(transport, token: token)).deliver(.apns())
+        _ = await (try connector(transport, token: token)).deliver(.apns())
+        #expect(Set(tokens(transport)).count == 1)
+    }
+
+    @Test("Fifty deliveries at once sign it once")
+    func singleFlight() async throws {
+        let transport = ScriptedTransport([])
+        let connector = try connector(transport)
+        await withTaskGroup { group in
+            for _ in 0..<50 { group.addTask { _ = await connector.deliver(.apns()) } }
+        }
+        #expect(tokens(transport).count == 50)
+        #expect(Set(tokens(transport)).count == 1)
+    }
+
+    @Test("An expired token is replaced once, and the notification keeps its id")
+    func expired() async throws {
+        let expired = ScriptedTransport.Step.answer(403, [:], #"{"reason":"ExpiredProviderToken"}"#)
+        let transport = ScriptedTransport([.answer(200), expired, .answer(200), expired, expired])
+        let connector = try connector(transport)
+        _ = await connector.deliver(.apns())
+        clock.advance(to: Accounts.start + .seconds(20 * 60))
+        #expect(await connector.deliver(.apns()).first?.rejection == nil)
+        let pushes = transport.pushes
+        #expect(pushes.count == 3)
+        #expect(pushes[1].header("apns-id") == pushes[2].header("apns-id"))
+        #expect(pushes[1].header("authorization") != pushes[2].header("authorization"))
+        clock.advance(to: Accounts.start + .seconds(40 * 60))
+        let verdict = await connector.deliver(.apns()).first
+        #expect(transport.pushes.count == 5)
+        #expect(verdict?.isRejected == true)
+        #expect(verdict?.rejection?.outcome == .invalidCredentials)
+    }
+
+    @Test("A token younger than twenty minutes is not replaced, whatever APNs says")
+    func tooYoung() async throws {
+        let transport = ScriptedTransport([.answer(403, [:], #"{"reason":"ExpiredProviderToken"}"#)])
+        let verdict = await (try connector(transport)).deliver(.apns()).first
+        #expect(transport.pushes.count == 1)
+        #expect(verdict?.rejection?.reason == "ExpiredProviderToken")
+    }
+
+    @Test("A key that cannot sign is refused at once")
+    func badKey() {
+        var settings = Accounts.apns
+        settings.privateKey = Secret("-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----")
+        let error = #expect(throws: PushError.self) { try APNsProviderToken(settings: settings, clock: clock) }
+        #expect(error?.code == "credential.invalid")
+        #expect(error.map { "\($0)" }?.contains("nonsense") == false)
+    }
+}

@@ -1,0 +1,105 @@
+import PushCore
+import Synchronization
+import Testing
+
+@testable import Delivery
+
+@Suite("A credential shared by many deliveries")
+struct SharedCredentialTests {
+    private let shared = SharedCredential()
+    private let failure = Undelivered(verdict: .unknown(reason: "nothing"))
+
+    private static func credential(_ name: String) -> Credential {
+        Credential(
+            token: Secret(name), issued: Accounts.start, renewal: Accounts.start + .seconds(50),
+            expires: Accounts.start + .seconds(60))
+    }
+
+    private static func pause() async { for _ in 0..<200 { await Task.yield() } }
+
+    @Test("It is obtained once for all who come while it is being obtained")
+    func once() async {
+        let count = Counter()
+        await withTaskGroup { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    _ = try? await shared.credential(now: Accounts.start) { () async throws(Undelivered) in
+                        count.increment()
+                        await Self.pause()
+                        return Self.credential("a")
+                    }
+                }
+            }
+        }
+        #expect(count.value == 1)
+    }
+
+    @Test("A refused one is replaced once, for all who were refused")
+    func refused() async throws {
+        let old = try await shared.credential(now: Accounts.start) { () async throws(Undelivered) in
+            Self.credential("old")
+        }
+        let count = Counter()
+        await withTaskGroup { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    let new = try? await shared.credential(otherThan: old, now: Accounts.start) {
+                        () async throws(Undelivered) in
+                        count.increment()
+                        await Self.pause()
+                        return Self.credential("new")
+                    }
+                    #expect(new == Self.credential("new"))
+                }
+            }
+        }
+        #expect(count.value == 1)
+    }
+
+    @Test("A failure reaches the caller, and the next one tries anew")
+    func failing() async throws {
+        // Without a credential nothing of a batch can be sent.
+        await #expect(throws: Undelivered(verdict: failure.verdict, isForAll: true)) {
+            try await shared.credential(now: Accounts.start) { () async throws(Undelivered) in throw failure }
+        }
+        let credential = try await shared.credential(now: Accounts.start) { () async throws(Undelivered) in
+            Self.credential("a")
+        }
+        #expect(credential == Self.credential("a"))
+    }
+
+    @Test("Whoever is cancelled while obtaining it does not spoil it for the others")
+    func cancelled() async {
+        let leader = Task {
+            try? await shared.credential(now: Accounts.start) { () async throws(Undelivered) in
+                while !Task.isCancelled { await Task.yield() }
+                await Self.pause()
+                throw failure
+            }
+        }
+        await Self.pause()
+        await withTaskGroup { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    let credential = try? await shared.credential(now: Accounts.start) {
+                        () async throws(Undelivered) in Self.credential("a")
+                    }
+                    #expect(credential == Self.credential("a"))
+                }
+            }
+            group.addTask {
+                await Self.pause()
+                leader.cancel()
+            }
+        }
+        _ = await leader.value
+    }
+}
+
+private final class Counter: Sendable {
+    private let state = Mutex(0)
+
+    var value: Int { state.withLock(\.self) }
+
+    func increment() { state.withLock { $0 += 1 } }
+}

@@ -1,0 +1,116 @@
+import Delivery
+import HTTPTypes
+import PushCore
+import Testing
+
+@Suite("The record of the wire")
+struct RecordingTransportTests {
+    private let clock = VirtualClock(now: Accounts.start)
+
+    private func everything(_ exchanges: [WireExchange]) -> String {
+        exchanges.map { exchange in
+            let headers = (exchange.requestHeaders + exchange.responseHeaders).map { "\($0.name): \($0.value)" }
+            return headers.joined(separator: "\n") + exchange.path
+                + String(decoding: exchange.requestBody + exchange.responseBody, as: UTF8.self)
+        }.joined(separator: "\n")
+    }
+
+    @Test("An exchange is kept as its bytes were, with the bearer token masked")
+    func push() async throws {
+        let inner = ScriptedTransport([.answer(400, ["apns-id": "x"], #"{"reason":"BadPriority"}"#)])
+        let record = RecordingTransport(inner, service: .apns, clock: clock)
+        let connector = try APNsConnector(
+            settings: Accounts.apns, transport: record, clock: clock, random: SeededRandom(seed: 1))
+        _ = await connector.deliver(.apns())
+        let exchange = try #require(record.exchanges(with: .apns).first)
+        #expect(exchange.time == Accounts.start)
+        #expect(exchange.method == "POST")
+        #expect(exchange.authority == "api.push.apple.com")
+        #expect(exchange.path == "/3/device/00fc13adff78")
+        #expect(exchange.requestHeaders.first == PushHeader("Authorization", "bearer ***"))
+        #expect(exchange.requestHeaders.count == 5)
+        #expect(exchange.requestBody == Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
+        #expect(exchange.status == 400)
+        #expect(exchange.responseHeaders == [PushHeader("apns-id", "x")])
+        #expect(exchange.responseBody == Array(#"{"reason":"BadPriority"}"#.utf8))
+        #expect(record.exchanges(with: .wns).isEmpty)
+    }
+
+    @Test("No credential of WNS is anywhere in the record")
+    func clientSecret() async throws {
+        let inner = ScriptedTransport([])
+        let record = RecordingTransport(inner, service: .wns, clock: clock)
+        let connector = try WNSConnector(settings: Accounts.wns, transport: record, clock: clock)
+        _ = await connector.deliver(.wns())
+        let all = record.exchanges(with: nil)
+        #expect(all.count == 2)
+        #expect(
+            String(decoding: all[0].requestBody, as: UTF8.self)
+                == "grant_type=client_credentials&client_id=ms-app%3A%2F%2Fs-1-15-2-1234&client_secret=***"
+                + "&scope=notify.windows.com")
+        #expect(
+            String(decoding: all[0].responseBody, as: UTF8.self)
+                == #"{"access_token":"***","expires_in":3599,"token_type":"Bearer"}"#)
+        let text = everything(all)
+        for secret in ["very secret", "very+secret", "ya29"] { #expect(!text.contains(secret)) }
+    }
+
+    @Test("No assertion of FCM is anywhere in the record, not even where the service echoes it")
+    func assertion() async throws {
+        let echo = EchoTransport()
+        let record = RecordingTransport(echo, service: .fcmV1, clock: clock)
+        let connector = try FCMConnector(settings: Accounts.fcm, transport: record, clock: clock)
+        _ = await connector.deliver(.fcm())
+        let all = record.exchanges(with: nil)
+        let sent = String(decoding: all[0].requestBody, as: UTF8.self)
+        #expect(sent == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=***")
+        // Every JWT begins with the base64url of `{"`.
+        #expect(!everything(all).contains("eyJ"))
+        #expect(String(decoding: all[0].responseBody, as: UTF8.self).contains("***"))
+    }
+
+    @Test(
+        "A token is masked in answers of every shape",
+        arguments: [
+            #"{ "access_token" : "secret-token-1" }"#, #"{"a":[{"access_token":"secret-token-1"#,
+            #"{"x":"\"","access_token":"secret-token-1","y":1}"#, #"<html>"access_token":"secret-token-1"</html>"#,
+        ])
+    func answerShapes(text: String) async throws {
+        let record = RecordingTransport(ScriptedTransport([.answer(200, [:], text)]), service: .wns, clock: clock)
+        _ = try await record.exchange(HTTPRequest(method: .post, scheme: nil, authority: nil, path: nil), body: [])
+        #expect(!everything(record.exchanges(with: nil)).contains("secret-token-1"))
+    }
+
+    @Test("An exchange without an answer has status 0")
+    func failure() async throws {
+        let record = RecordingTransport(
+            ScriptedTransport([.fail(.unknown("reset"))]), service: .wns, clock: clock)
+        await #expect(throws: TransportError.unknown("reset")) {
+            try await record.exchange(HTTPRequest(method: .post, scheme: nil, authority: "a", path: "/"), body: [])
+        }
+        #expect(record.exchanges(with: nil).map(\.status) == [0])
+    }
+
+    @Test("Only the last exchanges are kept, oldest first, and each has its service")
+    func capacity() async throws {
+        let record = RecordingTransport(ScriptedTransport([]), clock: clock, capacity: 3) { request in
+            request.authority == "apple" ? .apns : .fcmV1
+        }
+        for index in 0..<7 {
+            _ = try await record.exchange(
+                HTTPRequest(
+                    method: .post, scheme: "https", authority: index.isMultiple(of: 2) ? "apple" : "google",
+                    path: "/\(index)"), body: [])
+        }
+        #expect(record.exchanges(with: nil).map(\.path) == ["/4", "/5", "/6"])
+        #expect(record.exchanges(with: .apns).map(\.path) == ["/4", "/6"])
+        #expect(record.exchanges(with: .fcmV1).map(\.path) == ["/5"])
+    }
+}
+
+/// Answers with what it was sent, as a careless service might.
+private struct EchoTransport: PushTransport {
+    func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
+        PushResponse(status: .badRequest, body: Array(#"{"error_description":""#.utf8) + body + Array("\"}".utf8))
+    }
+}
