@@ -32,6 +32,9 @@ let package = Package(
         .target(name: "PushCore", dependencies: [crypto, cryptoExtras], swiftSettings: strict),
 
         // Around the core; siblings never import each other.
+        .target(
+            name: "Bindings", dependencies: ["PushCore", "Lua"], resources: [.embedInCode("Prelude/push.lua")],
+            swiftSettings: strict),
         .target(name: "Delivery", dependencies: ["PushCore", crypto, httpTypes, jwtKit], swiftSettings: strict),
 
         // The far side of the wire: imports none of ours, so that client and simulator cannot share a mistake.
@@ -42,5 +45,6 @@ let package = Package(
         .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support"], swiftSettings: strict),
         .testTarget(name: "DeliveryTests", dependencies: ["Delivery", "Support", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
+        .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "PushCore"], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,299 @@
+import Lua
+import PushCore
+import Synchronization
+
+/// The state of one run of one flow: its world, its steps, what it expected, what it was given.
+package final class FlowRun: Sendable {
+    package let world: FlowWorld
+    package let identity: Identity
+    let parameters: FlowParameters
+    let began: Timestamp
+    private let sink: @Sendable (FlowEvent) -> Void
+    private let state: Mutex<State>
+
+    package struct Identity: Sendable, Equatable {
+        /// `r-0193`
+        package var run: String
+        /// The first six digits of the script's SHA-256.
+        package var version: String
+
+        package init(run: String, version: String) {
+            self.run = run
+            self.version = version
+        }
+    }
+
+    private struct State {
+        var steps = 0
+        /// The open steps of each task, innermost last.
+        var open: [Int: [FlowStep]] = [:]
+        var expectations = 0
+        /// Expectations that no matcher has looked at yet: where they stand, by number.
+        var unsettled: [Int: SourceLocation] = [:]
+        var opened = 0
+        var failedCount = 0
+        /// The first of them.
+        var failed: [FailedExpectation] = []
+        var delivered = 0
+        var noTargets = 0
+        var devices: [DeviceHandle: String] = [:]
+        var seenEvents = 0
+        var hasDeclaredArguments = false
+        /// A binding has been called that may only follow `push.args`.
+        var hasBegun = false
+        var declaration: FlowDeclaration?
+        var isDescribed = false
+        var logBytes = 0
+    }
+
+    package init(
+        world: FlowWorld, identity: Identity, parameters: FlowParameters, sink: @escaping @Sendable (FlowEvent) -> Void
+    ) {
+        self.world = world
+        self.identity = identity
+        self.parameters = parameters
+        self.sink = sink
+        began = world.clock.now
+        state = Mutex(State())
+    }
+
+    func emit(_ event: FlowEvent) { sink(event) }
+
+    // MARK: - Steps
+
+    func beginStep(_ name: String, task: Int) throws(LuaError) -> Int {
+        try charge(name)
+        let step = state.withLock { state in
+            state.steps += 1
+            let step = FlowStep(
+                id: state.steps, depth: state.open[task, default: []].count, name: name, status: .passed,
+                began: world.clock.now, ended: world.clock.now)
+            state.open[task, default: []].append(step)
+            return step
+        }
+        emit(.stepBegan(id: step.id, depth: step.depth, name: name))
+        return step.id
+    }
+
+    func endStep(_ id: Int, task: Int, passed: Bool, shown: [ShownItem]) {
+        let ended: FlowStep? = state.withLock { state in
+            guard let place = state.open[task]?.lastIndex(where: { $0.id == id }),
+                var step = state.open[task]?.remove(at: place)
+            else { return nil }
+            step.status = passed && step.failedExpectations == 0 && !step.containsFailure ? .passed : .failed
+            step.ended = world.clock.now
+            step.shown = shown
+            // An expectation that failed inside fails the steps around it, even if the script caught the error.
+            if step.failedExpectations > 0 || step.containsFailure, let outer = state.open[task]?.indices.last {
+                state.open[task]?[outer].containsFailure = true
+            }
+            if state.open[task]?.isEmpty == true { state.open[task] = nil }
+            return step
+        }
+        if let ended { emit(.stepEnded(ended)) }
+    }
+
+    func skipStep(_ name: String, task: Int, reason: String) {
+        let step = state.withLock { state in
+            state.steps += 1
+            return FlowStep(
+                id: state.steps, depth: state.open[task]?.count ?? 0, name: name, status: .skipped,
+                began: world.clock.now, ended: world.clock.now, reason: reason)
+        }
+        emit(.stepEnded(step))
+    }
+
+    private func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool {
+        state.withLock { state in
+            guard let last = state.open[task]?.indices.last else { return false }
+            state.open[task]?[last].apply(body)
+            return true
+        }
+    }
+
+    // MARK: - What happened
+
+    func noteRegistration(of handle: DeviceHandle, device: String?, task: Int) {
+        if let device { state.withLock { $0.devices[handle] = device } }
+        _ = change(task: task) { $0.registrations += 1 }
+    }
+
+    func deviceName(of handle: DeviceHandle) -> String? { state.withLock { $0.devices[handle] } }
+
+    /// Counts a send for the step it belongs to; outside of steps it is told at once, with what the phones show.
+    func note(_ outcome: NotificationOutcome, audience: String, call: LuaCall) async {
+        let faults = outcome.devices.filter { $0.outcome != .success }.map { device in
+            let name = deviceName(of: device.handle) ?? device.handle.abbreviated
+            let reason = device.reason.isEmpty ? device.outcome.rawValue : device.reason
+            return "\(name)  \(device.platform.displayName)  \(reason): \(device.explanation)"
+        }
+        let send = FlowSend(
+            id: outcome.id, audience: audience, state: outcome.state.rawValue, sent: outcome.sent, failed: outcome.failed,
+            total: outcome.devices.count, faults: faults)
+        state.withLock { state in
+            state.delivered += outcome.sent
+            if outcome.state == .noTargetFound { state.noTargets += 1 }
+        }
+        if !change(task: call.task, { $0.sends.append(send) }) {
+            emit(.sent(send))
+            let shown = await newlyShown()
+            if !shown.isEmpty { emit(.shown(shown)) }
+        }
+        if outcome.state == .noTargetFound {
+            var near = outcome.nearMisses
+            if ["everyone", "everybody", "all"].contains(audience.lowercased()) {
+                near.append("push.everyone, without quotes, is the word for all devices")
+            }
+            emit(
+                .warning(
+                    FlowWarning(
+                        code: "hub.no_target", message: "nobody matches \"\(audience)\": nothing was sent",
+                        near: near, location: call.location)))
+        }
+    }
+
+    /// Waits on the run's clock. Raises `time.too_far` beyond the year 9999.
+    func sleep(for duration: Duration) async throws {
+        let deadline = world.clock.now + duration
+        guard deadline <= .distantFuture else {
+            throw LuaError.failure("time.too_far", "the clock of the run ends with the year 9999", hint: "wait for a shorter time")
+        }
+        try await world.clock.sleep(until: deadline)
+    }
+
+    /// A value that a matcher will look at; answers the expectation's number.
+    func openExpectation(at location: SourceLocation?) -> Int {
+        state.withLock { state in
+            state.opened += 1
+            state.unsettled[state.opened] = location ?? SourceLocation(chunk: "", line: 0)
+            return state.opened
+        }
+    }
+
+    func settleExpectation(_ id: Int) { state.withLock { _ = $0.unsettled.removeValue(forKey: id) } }
+
+    /// At the end: an expectation without a matcher has looked at nothing, and that is a failure.
+    func failOpenExpectations() {
+        let forgotten = state.withLock { $0.unsettled.sorted { $0.key < $1.key }.map(\.value) }
+        for location in forgotten {
+            let message = "push.expect got no matcher, so it expects nothing: add .to.equal(…) or another"
+            noteExpectation(FailedExpectation(message: message, location: location), task: 0)
+        }
+    }
+
+    /// Counts an expectation; a failed one fails the run, whatever the script does with the error.
+    func noteExpectation(_ failure: FailedExpectation?, task: Int) {
+        state.withLock { state in
+            state.expectations += 1
+            guard let failure else { return }
+            state.failedCount += 1
+            if state.failed.count < Self.keptFailures { state.failed.append(failure.shortened) }
+        }
+        _ = change(task: task) { step in
+            step.expectations += 1
+            if failure != nil { step.failedExpectations += 1 }
+        }
+    }
+
+    /// What the phones have shown since this was last asked.
+    func newlyShown() async -> [ShownItem] {
+        guard let lab = world.lab else { return [] }
+        let since = state.withLock { $0.seenEvents }
+        let events = await lab.events(since: since)
+        state.withLock { $0.seenEvents = since + events.count }
+        var shown: [ShownItem] = []
+        for event in events where event.kind == "shown" {
+            guard let device = try? await lab.device(event.device) else { continue }
+            shown.append(
+                ShownItem(
+                    device: device.name, platform: device.platform, locale: device.locale, text: event.text,
+                    time: event.time))
+        }
+        return shown
+    }
+
+    /// Writes to the run's log. Raises `budget.output` when a script writes without end.
+    func log(_ level: String, _ text: String, at location: SourceLocation?) throws(LuaError) {
+        try charge(text)
+        emit(.log(level: level, text: text, location: location))
+    }
+
+    /// Charges what will be printed to the output budget.
+    private func charge(_ text: String) throws(LuaError) {
+        let total = state.withLock { state in
+            state.logBytes += text.utf8.count + 1
+            return state.logBytes
+        }
+        guard total <= Self.logLimit else {
+            var error = LuaError(
+                kind: .budget, code: "budget.output",
+                message: "the script wrote more than its output budget of \(Self.logLimit >> 20) MiB")
+            error.hint = "print less, or look for a loop without an end"
+            throw error
+        }
+    }
+
+    private static let logLimit = 4 << 20
+    private static let keptFailures = 100
+
+    /// Whether `push.args` may be called now: once, before everything else.
+    func declareArguments() -> Bool {
+        state.withLock { state in
+            defer { state.hasDeclaredArguments = true }
+            return !state.hasDeclaredArguments && !state.hasBegun
+        }
+    }
+
+    /// Called before every binding. Refuses options that nobody will read, before anything has happened.
+    func admit(_ binding: Binding) throws(LuaError) {
+        guard binding.name != "push.args" else { return }
+        guard !parameters.isDescribing else { throw describe(nil) }
+        let unread = state.withLock { state in
+            state.hasBegun = true
+            return state.hasDeclaredArguments ? nil : parameters.given.first
+        }
+        if let unread {
+            throw .misuse(
+                "usage.no_options", "the flow takes no options, got --\(unread.name)", hint: "declare them with push.args")
+        }
+    }
+
+    /// Notes what the flow declares, nil for nothing, and answers the error that ends it.
+    func describe(_ declaration: FlowDeclaration?) -> LuaError {
+        state.withLock { state in
+            state.isDescribed = true
+            state.declaration = state.declaration ?? declaration
+        }
+        return .misuse("flow.described", "the flow was only asked for its parameters")
+    }
+
+    /// What the flow declares, once it is known: nil inside when it declares nothing.
+    var description: FlowDeclaration?? { state.withLock { $0.isDescribed ? .some($0.declaration) : .none } }
+
+    var hasFailedExpectations: Bool { state.withLock { $0.failedCount > 0 } }
+
+    var hasDeclaredArguments: Bool { state.withLock { $0.hasDeclaredArguments } }
+
+    func report(verdict: FlowReport.Verdict, result: JSON?, began: Timestamp) -> FlowReport {
+        state.withLock { state in
+            FlowReport(
+                verdict: verdict, result: result, steps: state.steps, expectations: state.expectations,
+                failedExpectationCount: state.failedCount, failedExpectations: state.failed, delivered: state.delivered,
+                noTargets: state.noTargets, began: began,
+                ended: world.clock.now)
+        }
+    }
+}
+
+extension FailedExpectation {
+    /// With texts of a size that a report can hold.
+    fileprivate var shortened: FailedExpectation {
+        func cut(_ text: String) -> String { text.utf8.count <= 4000 ? text : "\(text.prefix(1000))…" }
+        return FailedExpectation(
+            message: cut(message), location: location, expected: expected.map(cut), actual: actual.map(cut))
+    }
+}
+
+extension FlowStep {
+    fileprivate mutating func apply(_ body: (inout FlowStep) -> Void) { body(&self) }
+}

@@ -1,0 +1,194 @@
+import Lua
+import PushCore
+import Synchronization
+
+/// A flow's source with the name that its errors show and the hash that tells its versions apart.
+package struct FlowScript: Sendable, Equatable {
+    package var name: String
+    package var source: [UInt8]
+    package var version: String
+
+    package init(name: String, source: [UInt8], version: String) {
+        self.name = name
+        self.source = source
+        self.version = version
+    }
+}
+
+/// Runs a flow in a Lua state of its own against a world.
+package struct FlowRunner: Sendable {
+    package var world: FlowWorld
+    package var thread: LuaThread
+    package var limits: LuaLimits
+    package var seed: UInt64
+
+    package init(world: FlowWorld, thread: LuaThread, limits: LuaLimits, seed: UInt64) {
+        self.world = world
+        self.thread = thread
+        self.limits = limits
+        self.seed = seed
+    }
+
+    /// Runs to the end. Cancelling the task cancels the flow: its cleanup runs, then it ends with `cancelled`.
+    package func run(
+        _ script: FlowScript, run id: String, parameters: FlowParameters = FlowParameters(),
+        events sink: @escaping @Sendable (FlowEvent) -> Void
+    ) async -> FlowReport {
+        let run = FlowRun(
+            world: world, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters, sink: sink)
+        // On the run's own thread to the last line, so that the clock cannot jump between the end and the report.
+        let task = Task(executorPreference: thread) { await report(script, run, sink) }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func report(
+        _ script: FlowScript, _ run: FlowRun, _ sink: @Sendable (FlowEvent) -> Void
+    ) async -> FlowReport {
+        let began = world.clock.now
+        let verdict: FlowReport.Verdict
+        var result: JSON?
+        do {
+            let values = try await execute(script, run)
+            result = values.first?.json
+            if result == nil, !values.isEmpty {
+                let note = "what the flow returns cannot be written as JSON: it is left out of the report"
+                sink(.warning(FlowWarning(code: "flow.result", message: note, near: [], location: nil)))
+            }
+            if let unread = run.parameters.given.first, !run.hasDeclaredArguments {
+                throw LuaError.misuse(
+                    "usage.no_options", "the flow takes no options, got --\(unread.name)", hint: "declare them with push.args")
+            }
+            run.failOpenExpectations()
+            verdict = run.hasFailedExpectations ? .failed : .passed
+        } catch {
+            verdict = .raised((error as? LuaError) ?? .failure("host.error", "\(error)"))
+        }
+        let shown = await run.newlyShown()
+        if !shown.isEmpty { sink(.shown(shown)) }
+        return run.report(verdict: verdict, result: result, began: began)
+    }
+
+    /// The parameters that a flow declares; nil when it declares none. Raises what the script raises before it does.
+    /// Nothing of the world is touched: the first call of `push` ends the flow.
+    package func declaration(of script: FlowScript) async throws -> FlowDeclaration? {
+        let run = FlowRun(
+            world: world, identity: FlowRun.Identity(run: "r-0000", version: script.version),
+            parameters: FlowParameters(isDescribing: true), sink: { _ in })
+        do {
+            _ = try await Task(executorPreference: thread) { try await execute(script, run) }.value
+        } catch {
+            guard let declaration = run.description else { throw error }
+            return declaration
+        }
+        return run.description ?? nil
+    }
+
+    /// To be called on the thread.
+    private func execute(_ script: FlowScript, _ run: FlowRun) async throws -> [LuaValue] {
+        let state = try LuaState(thread: thread, limits: limits, seed: seed, absent: HostFunctions.absent)
+        try await state.define(PushModule.module(for: run))
+        let id = LuaRunID(rawValue: 1)
+        let stall = Stall()
+        if let clock = world.clock as? VirtualClock {
+            thread.setIdleHandler {
+                // When nobody is due to wake, nothing will happen any more: nothing comes into a rehearsal from outside.
+                clock.advanceToNextSleeper() || stall.begin { state.cancel(id) }
+            }
+        }
+        defer { thread.setIdleHandler(nil) }
+        do {
+            return try await state.run(
+                LuaScript(name: script.name, source: script.source), id: id,
+                annotations: ["run": run.identity.run, "script": run.identity.version])
+        } catch let error as LuaError where error.kind == .cancelled && stall.hasBegun {
+            throw error.asStall
+        }
+    }
+}
+
+/// Whether a run was ended because it waited for something that could not come.
+private final class Stall: Sendable {
+    private let state = Mutex(false)
+
+    var hasBegun: Bool { state.withLock { $0 } }
+
+    /// True the first time, when `action` is called.
+    func begin(_ action: () -> Void) -> Bool {
+        let isFirst = state.withLock { begun in
+            defer { begun = true }
+            return !begun
+        }
+        if isFirst { action() }
+        return isFirst
+    }
+}
+
+extension LuaError {
+    fileprivate var asStall: LuaError {
+        var error = self
+        error.kind = .failure
+        error.code = "flow.stalled"
+        error.message = "the flow waits for something that cannot come: nothing else is due to happen"
+        error.hint = "phone:next_push and task:await wait without end; phone:wait_for has a time-out"
+        return error
+    }
+}
+
+/// The `push` module of one run.
+enum PushModule {
+    static func module(for run: FlowRun) -> LuaModule {
+        let bindings = BindingRegistry.all.compactMap { function(for: $0, run) }
+        return LuaModule(
+            name: "push", functions: bindings + HostFunctions.all(run),
+            types: [
+                SessionObject.type, DeviceObject.type,
+                .handle("secret", of: Secret.self, describe: { _ in "***" }),
+                .handle("everyone", of: EveryoneObject.self, describe: { _ in "push.everyone" }),
+            ],
+            globals: HostFunctions.globals(run),
+            prelude: LuaScript(name: "=[push]", source: PackageResources.push_lua))
+    }
+
+    private static func function(for binding: Binding, _ run: FlowRun) -> LuaFunction? {
+        switch binding.body {
+        case .prelude: nil
+        case .sync(let body):
+            .sync(binding.name) { call in
+                try run.admit(binding)
+                return try translating { try body(try Arguments(call, for: binding), run) }
+            }
+        case .async(let body):
+            .async(binding.name) { call in
+                try run.admit(binding)
+                let arguments = try Arguments(call, for: binding)
+                do {
+                    return try await body(arguments, run)
+                } catch {
+                    throw script(error)
+                }
+            }
+        }
+    }
+
+    private static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            throw script(error)
+        }
+    }
+
+    /// What a script sees of an error of the core.
+    private static func script(_ error: any Error) -> any Error {
+        switch error {
+        case let error as PushError: LuaError(error)
+        case let error as TagError: LuaError(PushError(error))
+        case let error as TagExpressionError: LuaError(PushError(error))
+        default: error
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import PushCore
+
+/// What a flow runs against: ports, and what the target can do. The same script sees the same module on every target.
+package struct FlowWorld: Sendable {
+    package var target: Target
+    package var hub: any HubGateway
+    package var backend: any BackendGateway
+    /// Nil where phones are not simulated.
+    package var lab: (any DeviceLab)?
+    package var wire: (any WireTap)?
+    package var clock: any HubClock
+    package var secrets: any SecretSource
+
+    package struct Target: Sendable, Equatable {
+        package var name: String
+        /// Phones, wires and the clock are simulated: `push.rehearse` steps run.
+        package var isSimulated: Bool
+
+        package init(name: String, isSimulated: Bool) {
+            self.name = name
+            self.isSimulated = isSimulated
+        }
+    }
+
+    package init(
+        target: Target, hub: any HubGateway, backend: any BackendGateway, lab: (any DeviceLab)?, wire: (any WireTap)?,
+        clock: any HubClock, secrets: any SecretSource
+    ) {
+        self.target = target
+        self.hub = hub
+        self.backend = backend
+        self.lab = lab
+        self.wire = wire
+        self.clock = clock
+        self.secrets = secrets
+    }
+}
+
+/// Where `push.secret` looks.
+package protocol SecretSource: Sendable {
+    /// Nil when there is none of that name.
+    func secret(named name: String) throws(PushError) -> Secret?
+    /// Names that exist, for "did you mean".
+    var names: [String] { get }
+    /// Where it looked, for the message when there is none.
+    func places(for name: String) -> String
+}

@@ -1,0 +1,264 @@
+-- The part of the push module that calls functions of the script, and so must be able to wait inside them.
+-- Everything else is Swift; `host` hands both over.
+local host = ...
+local call, raise, traced = host.functions, host.raise, host.traced
+local pack, unpack, concat = table.pack, table.unpack, table.concat
+local tostring, type, pairs, ipairs, rawget, setmetatable = tostring, type, pairs, ipairs, rawget, setmetatable
+local format, find, rep = string.format, string.find, string.rep
+
+-- Names that do not exist are errors, and the error names the nearest one.
+local function strict(label, members, meta)
+  meta = meta or {}
+  meta.__name = label
+  meta.__metatable = false
+  meta.__index = function(_, key)
+    local value = members[key]
+    if value ~= nil then return value end
+    local known = {}
+    for name in pairs(members) do known[#known + 1] = name end
+    local near = type(key) == "string" and call["host.nearest"](key, known) or nil
+    raise {
+      kind = "misuse", code = "script.unknown_name",
+      message = format("%s has no %q%s", label, tostring(key), near and format("; did you mean %q?", near) or ""),
+      hint = "it has " .. concat(known, ", "), details = { key = tostring(key) },
+    }
+  end
+  meta.__newindex = function(_, key)
+    raise {
+      kind = "misuse", code = "script.read_only", message = format("%s.%s cannot be set", label, tostring(key)),
+      hint = "keep it in a local variable", details = { key = tostring(key) },
+    }
+  end
+  meta.__pairs = function() return pairs(members) end
+  return setmetatable({}, meta)
+end
+
+local push = {}
+
+-- Every Swift binding under its name: push.send, push.tag.user, device:inbox.
+for name, fn in pairs(call) do
+  local space, member = name:match("^push%.([%w_]+)%.([%w_]+)$")
+  if space then
+    push[space] = push[space] or {}
+    push[space][member] = fn
+  elseif name:match("^push%.[%w_]+$") then
+    push[name:match("[%w_]+$")] = fn
+  else
+    local object, method = name:match("^([%w_]+):([%w_]+)$")
+    if object and host.types[object] then host.types[object][method] = fn end
+  end
+end
+
+-- Functions written here are checked by their description like all others.
+local function checked(name, fn)
+  return function(...)
+    call["host.check"](name, ...)
+    return fn(...)
+  end
+end
+
+local function show(value, depth)
+  depth = depth or 0
+  if type(value) == "string" then return format("%q", value):gsub("\\\n", "\\n") .. "" end
+  if type(value) ~= "table" then return tostring(value) end
+  if depth > 3 then return "{…}" end
+  local parts, count = {}, 0
+  for index, item in ipairs(value) do
+    parts[#parts + 1] = show(item, depth + 1)
+    count = index
+  end
+  for key, item in pairs(value) do
+    if not (math.type(key) == "integer" and key >= 1 and key <= count) then
+      local name = type(key) == "string" and find(key, "^[%a_][%w_]*$") and key or "[" .. show(key, depth + 1) .. "]"
+      parts[#parts + 1] = name .. " = " .. show(item, depth + 1)
+    end
+  end
+  local text = "{ " .. concat(parts, ", ") .. " }"
+  return #parts == 0 and "{}" or text
+end
+
+local function same(a, b, seen)
+  if a == b then return true end
+  if type(a) ~= "table" or type(b) ~= "table" then return false end
+  seen = seen or {}
+  if seen[a] == b then return true end
+  seen[a] = b
+  for key, value in pairs(a) do
+    if not same(value, b[key], seen) then return false end
+  end
+  for key in pairs(b) do
+    if a[key] == nil then return false end
+  end
+  return true
+end
+
+-- Steps ------------------------------------------------------------------------------------------------------------
+
+push.step = checked("push.step", function(name, fn)
+  local id = call["host.step_begin"](name)
+  local results = pack(traced(fn))
+  if results[1] then
+    call["host.step_end"](id)
+    return unpack(results, 2, results.n)
+  end
+  call["host.step_fail"](id) -- does not wait: the run may have been cancelled
+  error(results[2], 0)
+end)
+
+push.target = strict("push.target", call["host.target"]())
+
+push.rehearse = checked("push.rehearse", function(name, fn)
+  if push.target.simulated then return push.step(name, fn) end
+  call["host.step_skip"](name)
+end)
+
+push.try = function(fn, ...)
+  if type(fn) ~= "function" then call["host.check"]("push.try", fn) end
+  local results = pack(traced(fn, ...))
+  if results[1] then return unpack(results, 2, results.n) end
+  local failure = results[2]
+  if host.is_error(failure) and failure.kind ~= "failure" then error(failure, 0) end
+  return nil, failure
+end
+
+-- Expectations -----------------------------------------------------------------------------------------------------
+
+local function number(value, name)
+  if type(value) == "number" then return value end
+  raise {
+    kind = "misuse", code = "args.wrong_type",
+    message = format("%s compares numbers, got %s", name, show(value)), hint = "look at a number",
+  }
+end
+
+-- Each answers whether it holds, and what was expected in words.
+local matchers = {}
+
+function matchers.equal(value, wanted) return same(value, wanted), show(wanted) end
+function matchers.exist(value) return value ~= nil, "a value" end
+function matchers.be_nil(value) return value == nil, "nil" end
+function matchers.be_true(value) return value == true, "true" end
+function matchers.be_false(value) return value == false, "false" end
+function matchers.be_a(value, name) return type(value) == name or math.type(value) == name, "a " .. tostring(name) end
+function matchers.be_above(value, least)
+  return number(value, "be_above") > number(least, "be_above"), "more than " .. show(least)
+end
+function matchers.be_below(value, most)
+  return number(value, "be_below") < number(most, "be_below"), "less than " .. show(most)
+end
+function matchers.be_at_least(value, least)
+  return number(value, "be_at_least") >= number(least, "be_at_least"), "at least " .. show(least)
+end
+function matchers.be_at_most(value, most)
+  return number(value, "be_at_most") <= number(most, "be_at_most"), "at most " .. show(most)
+end
+function matchers.match(value, pattern)
+  return type(value) == "string" and find(value, pattern) ~= nil, "text that matches " .. show(pattern)
+end
+function matchers.have_length(value, length)
+  local has = (type(value) == "string" or type(value) == "table") and #value or nil
+  return has == length, "a length of " .. show(length) .. (has and ", has " .. has or "")
+end
+function matchers.contain(value, part)
+  if type(value) == "string" then return type(part) == "string" and find(value, part, 1, true) ~= nil, "text with " .. show(part) end
+  if type(value) == "table" then
+    for _, item in pairs(value) do
+      if same(item, part) then return true, "an element " .. show(part) end
+    end
+  end
+  return false, "an element " .. show(part)
+end
+
+local function expectation(value, turned, id)
+  return strict("push.expect(…)." .. (turned and "to_not" or "to"), setmetatable({}, {
+    __index = function(_, name)
+      local matcher = matchers[name]
+      if not matcher then return nil end
+      return function(...)
+        local holds, wanted = matcher(value, ...)
+        if turned then
+          holds, wanted = not holds, "not " .. wanted
+        end
+        if holds then
+          call["host.expectation"](true, id)
+          return
+        end
+        local message = format("expected %s, got %s", wanted, show(value))
+        call["host.expectation"](false, id, message, wanted, show(value))
+        raise { kind = "failure", code = "expect.failed", message = message, details = { expected = wanted, actual = show(value) } }
+      end
+    end,
+    __pairs = function() return pairs(matchers) end,
+  }))
+end
+
+function push.expect(value)
+  local id = call["host.expect"]() -- one that never gets a matcher is told at the end
+  return strict("push.expect(…)", { to = expectation(value, false, id), to_not = expectation(value, true, id) })
+end
+
+function push.check(value, label)
+  label = label == nil and "check" or tostring(label)
+  if value then
+    call["host.expectation"](true, 0)
+  else
+    call["host.expectation"](false, 0, label .. " does not hold", "a true value", show(value))
+  end
+  return not not value
+end
+
+-- Tasks ------------------------------------------------------------------------------------------------------------
+
+function push.spawn(fn, ...)
+  if type(fn) ~= "function" then call["host.check"]("push.spawn", fn) end
+  return host.spawn(fn, ...)
+end
+
+function push.all(functions)
+  if type(functions) ~= "table" then call["host.check"]("push.all", functions) end
+  return host.all(functions)
+end
+
+-- Phones and sessions ----------------------------------------------------------------------------------------------
+
+function host.types.device.on_push(device, fn)
+  call["host.check"]("device:on_push", device, fn)
+  device:handle_pushes()
+  return host.spawn_daemon(function()
+    while true do fn(device:next_push()) end
+  end)
+end
+
+-- The app's storage looks like a table; reading and writing go to the phone.
+function host.types.device.storage(device)
+  call["host.check"]("device:storage", device)
+  return setmetatable({}, {
+    __name = "storage",
+    __metatable = false,
+    __index = function(_, key) return device:storage_read()[key] end,
+    __newindex = function(_, key, value) device:storage_write(key, value) end,
+    __pairs = function() return pairs(device:storage_read()) end,
+  })
+end
+
+-- Logging ----------------------------------------------------------------------------------------------------------
+
+local function line(...)
+  local parts = pack(...)
+  for i = 1, parts.n do parts[i] = tostring(parts[i]) end
+  return concat(parts, "\t", 1, parts.n)
+end
+
+local levels = {
+  info = function(...) call["host.log"]("info", line(...)) end,
+  warn = function(...) call["host.log"]("warn", line(...)) end,
+  error = function(...) call["host.log"]("error", line(...)) end,
+}
+push.log = strict("push.log", levels, { __call = function(_, ...) levels.info(...) end })
+function print(...) call["host.log"]("print", line(...)) end
+
+push.everyone = call["host.everyone"]()
+for name, value in pairs(push) do
+  if type(value) == "table" and name ~= "log" and name ~= "target" then push[name] = strict("push." .. name, value) end
+end
+return strict("push", push)

@@ -1,0 +1,100 @@
+import Lua
+import PushCore
+
+/// A session in a script's hands.
+final class SessionObject: Sendable {
+    let session: Session
+
+    init(_ session: Session) {
+        self.session = session
+    }
+
+    static let type = LuaObjectType.handle(
+        "session", of: SessionObject.self, describe: { "session of \($0.session.username)" },
+        properties: [
+            "username": { .string($0.session.username) },
+            "expires": { .string($0.session.expiration.iso8601(fraction: false)) },
+        ])
+}
+
+extension Binding {
+    static let account = Binding(
+        "push.account", "Makes sure that an account exists at the app backend.", style: .table,
+        parameters: [
+            .required("username", .string, "the user's name", mistakenFor: ["user", "name", "login"]),
+            .required("password", .secret, "the user's password: push.secret(\"…\")"),
+        ],
+        returns: "string",
+        errors: ["auth.account_exists", "auth.username", "auth.password"],
+        example: "push.account { username = \"alice\", password = push.secret \"demo_password\" }",
+        body: .async { arguments, run in
+            let username = try arguments.text("username")
+            let state = try await run.world.backend.ensureAccount(
+                username: username, password: arguments.secret("password") ?? Secret(""))
+            if state == .notManaged {
+                try run.log(
+                    "info", "accounts are managed elsewhere on \(run.world.target.name): login decides",
+                    at: arguments.call.location)
+            }
+            let word =
+                switch state {
+                case .created: "created"
+                case .exists: "exists"
+                case .notManaged: "not_managed"
+                }
+            return [.string(word)]
+        })
+
+    static let login = Binding(
+        "push.login", "Authenticates at the app backend.", style: .table,
+        parameters: [
+            .required("username", .string, "the user's name", mistakenFor: ["user", "name", "login"]),
+            .required("password", .secret, "the user's password: push.secret(\"…\")"),
+        ],
+        returns: "push.Session",
+        errors: ["auth.failed"],
+        example: "local session = push.login { username = \"alice\", password = push.secret \"demo_password\" }",
+        body: .async { arguments, run in
+            let session = try await run.world.backend.login(
+                username: try arguments.text("username"), password: arguments.secret("password") ?? Secret(""))
+            return [.object(LuaObject(type: "session", payload: SessionObject(session)))]
+        })
+
+    static let logout = Binding(
+        "session:logout", "Ends the session.",
+        example: "session:logout()",
+        body: .async { arguments, run in
+            try await run.world.backend.logout(arguments.receiver(as: SessionObject.self).session)
+            return []
+        })
+
+    static let notify = Binding(
+        "session:notify", "Asks the app backend to notify a user's devices (POST /api/notifications).", style: .table,
+        parameters: [
+            .required("text", .string, "what the devices show", mistakenFor: ["alert", "message", "body"]),
+            .optional("user", .string, "who is notified; the session's own user if absent"),
+        ],
+        returns: "push.Outcome", errors: ["auth.session_expired"],
+        example: "session:notify { text = \"Hello, alice\" }",
+        body: .async { arguments, run in
+            let session = try arguments.receiver(as: SessionObject.self).session
+            let user = arguments.string("user")
+            let outcome = try await run.world.backend.notify(session, username: user, text: try arguments.text("text"))
+            await run.note(outcome, audience: "username:\(user ?? session.username)", call: arguments.call)
+            return [LuaValue(outcome, run)]
+        })
+}
+
+extension LuaObjectType {
+    /// A type of handles over one Swift type, with fields that scripts can read.
+    static func handle<Payload: Sendable>(
+        _ name: String, of type: Payload.Type, describe: @escaping @Sendable (Payload) -> String,
+        properties: [String: @Sendable (Payload) -> LuaValue] = [:]
+    ) -> LuaObjectType {
+        LuaObjectType(
+            name: name,
+            describe: { ($0 as? Payload).map(describe) ?? name },
+            property: { payload, key in (payload as? Payload).flatMap { properties[key]?($0) } },
+            propertyNames: properties.keys.sorted())
+    }
+}

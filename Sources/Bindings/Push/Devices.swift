@@ -1,0 +1,217 @@
+import Lua
+import PushCore
+
+/// A phone in a script's hands.
+final class DeviceObject: Sendable {
+    let id: DeviceID
+    let description: DeviceDescription
+
+    var name: String { description.name }
+
+    init(id: DeviceID, description: DeviceDescription) {
+        self.id = id
+        self.description = description
+    }
+
+    static let type = LuaObjectType.handle(
+        "device", of: DeviceObject.self, describe: { "device \($0.name)" },
+        properties: [
+            "name": { .string($0.name) },
+            "platform": { .string($0.description.platform.shortName) },
+            "user": { $0.description.user.map(LuaValue.string) ?? .nil },
+            "locale": { .string($0.description.locale) },
+            "time_zone": { .string($0.description.timeZone) },
+        ])
+}
+
+extension FlowRun {
+    /// Raises `target.unsupported` where there are no phones.
+    var lab: any DeviceLab {
+        get throws(LuaError) {
+            guard let lab = world.lab else {
+                throw .failure(
+                    "target.unsupported", "the target \(world.target.name) has no phones",
+                    hint: "phones exist on the embedded target and in a server's lab; put this into push.rehearse")
+            }
+            return lab
+        }
+    }
+}
+
+extension Binding {
+    static let device = Binding(
+        "push.device", "Switches on a simulated phone with the app installed.", style: .table,
+        parameters: [
+            .required("name", .string, "the phone's name, unique in the run"),
+            .optional("platform", .string, "apns (the default), fcm, gcm or wns"),
+            .optional("user", .string, "whose phone it is"),
+            .optional("locale", .string, "BCP 47, en-US if absent"),
+            .optional("time_zone", .string, "IANA name, UTC if absent"),
+        ],
+        returns: "push.Device", errors: ["device.exists", "target.unsupported"],
+        example: "local phone = push.device { name = \"alice-1\", platform = \"apns\" }",
+        body: .async { arguments, run in
+            let given = arguments.string("platform") ?? "apns"
+            guard let platform = Platform(name: given) else {
+                let near = nearest(given, in: Platform.spellings)
+                throw LuaError.misuse(
+                    "args.platform", "there is no platform \"\(given)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+                    hint: "platforms are \(Platform.spellings.joined(separator: ", "))", details: ["key": .string("platform")])
+            }
+            let description = DeviceDescription(
+                name: try arguments.text("name"), platform: platform, user: arguments.string("user"),
+                locale: arguments.string("locale") ?? "en-US", timeZone: arguments.string("time_zone") ?? "UTC")
+            let id = try await run.lab.addDevice(description)
+            return [.object(LuaObject(type: "device", payload: DeviceObject(id: id, description: description)))]
+        })
+
+    static let inbox = Binding(
+        "device:inbox", "Everything that reached the phone, oldest first.", returns: "push.InboxItem[]",
+        example: "for _, item in ipairs(phone:inbox()) do print(item.text) end",
+        body: .async { arguments, run in
+            let items = try await run.lab.inbox(of: arguments.receiver(as: DeviceObject.self).id)
+            return [.table(LuaTable(array: items.map(LuaValue.init)))]
+        })
+
+    static let waitFor = Binding(
+        "device:wait_for", "Waits until the phone has an item that fits, among those it already has or new ones.",
+        style: .table,
+        parameters: [
+            .optional("alert", .string, "the text that the phone shows"),
+            .optional("title", .string, "the title"),
+            .optional("contains", .string, "a part of the text"),
+            .optional("background", .boolean, "true: a push that only wakes the app"),
+            .optional("within", .duration, "how long to wait; 30 s if absent"),
+        ],
+        returns: "push.InboxItem|nil",
+        example: "push.expect(phone:wait_for { alert = \"Hello\", within = \"5s\" }).to.exist()",
+        body: .async { arguments, run in
+            let id = try arguments.receiver(as: DeviceObject.self).id
+            let lab = try run.lab
+            let deadline = run.world.clock.now + (try arguments.duration("within") ?? .seconds(30))
+            var items = try await lab.inbox(of: id)
+            while true {
+                if let found = items.first(where: { arguments.fits($0) }) { return [LuaValue(found)] }
+                if run.world.clock.now >= deadline { return [.nil] }
+                try Task.checkCancellation()
+                items = try await lab.waitForItems(moreThan: items.count, on: id, until: deadline)
+            }
+        })
+
+    static let nextPush = Binding(
+        "device:next_push", "Waits for the next push that wakes the app.", returns: "push.InboxItem",
+        example: "local item = phone:next_push()",
+        body: .async { arguments, run in
+            let id = try arguments.receiver(as: DeviceObject.self).id
+            return [LuaValue(try await run.lab.nextPush(on: id))]
+        })
+
+    static let onPush = Binding(
+        "device:on_push", "Runs a function for every push that wakes the app, as the app's own code would.",
+        parameters: [.required("fn", .function, "what the app does, called with the item")],
+        example: "phone:on_push(function(item) phone:show { body = \"You have news\" } end)", body: .prelude)
+
+    static let show = Binding(
+        "device:show", "The app shows a notification of its own.", style: .table,
+        parameters: [
+            .required("body", .string, "the text"),
+            .optional("title", .string, "the title"),
+        ],
+        example: "phone:show { title = \"News\", body = \"Lua turns thirty-three\" }",
+        body: .async { arguments, run in
+            try await run.lab.perform(
+                .show(title: arguments.string("title") ?? "", body: arguments.string("body") ?? ""),
+                on: arguments.receiver(as: DeviceObject.self).id)
+            return []
+        })
+
+    static let deviceActions: [Binding] = [
+        action("offline", "Takes the phone off the network.", .goOffline),
+        action("online", "Brings the phone back; what the push service kept arrives now.", .goOnline),
+        action("force_quit", "The user swipes the app away: background pushes no longer wake it.", .forceQuit),
+        action("launch", "The user opens the app.", .launch),
+        action("rotate_token", "The push service gives the app a new handle; the old one is dead.", .rotateToken),
+        action("uninstall", "The user deletes the app; its handle is dead.", .uninstall),
+        action("reinstall", "The user installs the app again: a new handle, an empty storage.", .reinstall),
+        action("handle_pushes", "The app's own code takes background pushes from now on.", .handlePushes),
+    ]
+
+    private static func action(_ name: String, _ summary: String, _ action: DeviceAction) -> Binding {
+        Binding(
+            "device:\(name)", summary, example: "phone:\(name)()",
+            body: .async { arguments, run in
+                try await run.lab.perform(action, on: arguments.receiver(as: DeviceObject.self).id)
+                return []
+            })
+    }
+
+    static let handle = Binding(
+        "device:handle", "The handle that the push service gave the app.", returns: "string",
+        errors: ["device.uninstalled"], example: "print(phone:handle())",
+        body: .async { arguments, run in
+            let handle = try await run.lab.handle(of: arguments.receiver(as: DeviceObject.self).id)
+            return [.string(handle.text)]
+        })
+
+    static let storage = Binding(
+        "device:storage", "The app's storage, which survives launches: a table of strings.", returns: "table<string, string>",
+        example: "phone:storage().categories = \"Sports\"", body: .prelude)
+
+    static let storageRead = Binding(
+        "device:storage_read", "All that the app has stored.", returns: "table<string, string>",
+        example: "local all = phone:storage_read()",
+        body: .async { arguments, run in
+            let all = try await run.lab.storage(of: arguments.receiver(as: DeviceObject.self).id)
+            return [.table(LuaTable(fields: all.mapValues(LuaValue.string)))]
+        })
+
+    static let storageWrite = Binding(
+        "device:storage_write", "Stores a text, or removes it.",
+        parameters: [
+            .required("key", .string, "its name"),
+            .optional("value", .either([.string, .number, .boolean]), "the text; nil removes it"),
+        ],
+        example: "phone:storage_write(\"categories\", \"Sports\")",
+        body: .async { arguments, run in
+            try await run.lab.store(
+                arguments.value("value")?.text, for: arguments.text("key"),
+                on: arguments.receiver(as: DeviceObject.self).id)
+            return []
+        })
+}
+
+extension Arguments {
+    /// Whether an inbox item is what `wait_for` was asked for.
+    fileprivate func fits(_ item: InboxItem) -> Bool {
+        if let alert = string("alert"), !item.isShown || (item.text != alert && item.body != alert) { return false }
+        if let title = string("title"), item.title != title { return false }
+        if let part = string("contains"), !item.text.contains(part) { return false }
+        if let background = boolean("background"), item.isBackground != background { return false }
+        return string("alert") != nil || string("title") != nil || string("contains") != nil
+            || boolean("background") != nil || item.isShown
+    }
+}
+
+extension LuaValue {
+    init(_ item: InboxItem) {
+        var fields: [String: LuaValue] = [
+            "id": .string(item.id), "received_at": .string(item.receivedAt.description),
+            "title": .string(item.title), "body": .string(item.body), "text": .string(item.text),
+            "source": .string(item.source.rawValue), "shown": .boolean(item.isShown),
+            "background": .boolean(item.isBackground),
+        ]
+        if let badge = item.badge { fields["badge"] = .integer(Int64(badge)) }
+        if let reason = item.reasonNotShown { fields["reason"] = .string(reason) }
+        if let json = try? JSON(parsing: item.payload) {
+            fields["payload"] = LuaValue(json)
+        } else if !item.payload.isEmpty {
+            fields["payload"] = LuaValue(bytes: item.payload)
+        }
+        self = .table(LuaTable(fields: fields))
+    }
+
+    /// A string where the bytes are UTF-8.
+    init(bytes: [UInt8]) {
+        self = String(validating: bytes, as: UTF8.self).map(LuaValue.string) ?? .bytes(bytes)
+    }
+}

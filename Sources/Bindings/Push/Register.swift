@@ -1,0 +1,129 @@
+import Lua
+import PushCore
+
+extension Binding {
+    private static let registerParameters: [Parameter] = [
+        .required("device", .object("device"), "the phone to register: push.device{…}"),
+        .optional("tags", .list(.string), "tags of this device, besides username:<user>, which the backend adds"),
+        .optional(
+            "template", .either([.string, .table]),
+            "a template's body, or { name=, body=, headers=, expiry= }; without it the device gets native notifications"),
+        .optional("push_variables", .map(.string), "further properties for the template"),
+    ]
+
+    private static let registerErrors = [
+        "auth.session_expired", "backend.reserved_tag", "device.uninstalled", "hub.gone", "tag.invalid", "template.document",
+        "template.format", "template.name", "template.syntax",
+    ]
+
+    static let register = Binding(
+        "push.register",
+        "Registers a device through the app backend: an id by handle, then the registration, once more with a new id on 410.",
+        style: .table,
+        parameters: [.required("session", .object("session"), "who registers: push.login{…}")] + registerParameters,
+        returns: "push.Registration", errors: registerErrors,
+        example: "push.register { session = session, device = phone, tags = { \"phone\" } }",
+        body: .async { arguments, run in
+            guard let session = arguments.payload("session", as: SessionObject.self) else { return [] }
+            return [try await register(session.session, arguments, run)]
+        })
+
+    static let sessionRegister = Binding(
+        "session:register", "The same as push.register, with this session.", style: .table,
+        parameters: registerParameters, returns: "push.Registration", errors: registerErrors,
+        example: "session:register { device = phone, tags = { \"phone\" } }",
+        body: .async { arguments, run in
+            [try await register(arguments.receiver(as: SessionObject.self).session, arguments, run)]
+        })
+
+    /// The app keeps the registration's id in its storage, as the tutorials' apps do.
+    private static let rememberedKey = "registrationId"
+
+    private static func register(_ session: Session, _ arguments: Arguments, _ run: FlowRun) async throws -> LuaValue {
+        guard let device = arguments.payload("device", as: DeviceObject.self) else { return .nil }
+        let lab = try run.lab
+        let handle = try await lab.handle(of: device.id)
+        let description = RegistrationDescription(
+            handle: handle, tags: try arguments.tags("tags"),
+            template: try arguments.template("template", platform: handle.platform),
+            pushVariables: arguments.table("push_variables")?.texts ?? [:])
+        let remembered = try await lab.storage(of: device.id)[rememberedKey].flatMap(RegistrationID.init)
+        let registration = try await DeviceRegistrar(backend: run.world.backend)
+            .register(session, description, rememberedID: remembered)
+        try await lab.store(registration.id.text, for: rememberedKey, on: device.id)
+        run.noteRegistration(of: handle, device: device.name, task: arguments.call.task)
+        return LuaValue(registration)
+    }
+}
+
+extension Arguments {
+    /// A template given as its body or as a table.
+    func template(_ name: String, platform: Platform) throws -> RegistrationTemplate? {
+        switch value(name) {
+        case .string(let body)?:
+            return try RegistrationTemplate(body: body, platform: platform)
+        case .table(let table)?:
+            let keys = ["name", "body", "headers", "expiry"]
+            for key in table.fields.keys.sorted() where !keys.contains(key) {
+                let near = nearest(key, in: keys)
+                throw LuaError.misuse(
+                    "args.unknown_key", "a template has no key \"\(key)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+                    hint: "its keys are \(keys.joined(separator: ", "))", details: ["key": .string(key)])
+            }
+            guard case .string(let body)? = table.fields["body"] else {
+                throw LuaError.misuse("args.missing", "the template needs a \"body\"", hint: "give it as text")
+            }
+            for key in ["name", "expiry"] {
+                guard let given = table.fields[key] else { continue }
+                guard case .string = given else {
+                    throw LuaError.misuse("args.wrong_type", "the template's \"\(key)\" must be a string, got \(given.phrase)")
+                }
+            }
+            var headers: [PushHeader] = []
+            if let given = table.fields["headers"] {
+                guard case .table(let named) = given, named.array.isEmpty else {
+                    throw LuaError.misuse(
+                        "args.wrong_type", "the template's \"headers\" must be a table of strings, got \(given.phrase)")
+                }
+                headers = named.texts.sorted { $0.key < $1.key }.map { PushHeader($0.key, $0.value) }
+            }
+            return try RegistrationTemplate(
+                name: table.fields["name"]?.text, body: body, headers: headers, expiry: table.fields["expiry"]?.text,
+                platform: platform)
+        default:
+            return nil
+        }
+    }
+}
+
+extension LuaValue {
+    /// Strings as they are, numbers and booleans as text.
+    var text: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let value): String(value)
+        case .number(let value): String(value)
+        case .boolean(let value): String(value)
+        default: nil
+        }
+    }
+
+    init(_ registration: Registration) {
+        var fields: [String: LuaValue] = [
+            "id": .string(registration.id.text), "etag": .integer(Int64(registration.etag)),
+            "platform": .string(registration.platform.shortName),
+            "tags": .table(LuaTable(array: registration.tags.map { .string($0.text) })),
+            "expires": .string(registration.expiration.iso8601(fraction: false)),
+        ]
+        if let template = registration.template {
+            fields["template"] = .string(template.body)
+            if let name = template.name { fields["template_name"] = .string(name) }
+        }
+        self = .table(LuaTable(fields: fields))
+    }
+}
+
+extension LuaTable {
+    /// The named values that have a text form.
+    var texts: [String: String] { fields.compactMapValues(\.text) }
+}

@@ -1,0 +1,222 @@
+import Lua
+import PushCore
+
+extension Binding {
+    static let send = Binding(
+        "push.send", "Sends a notification to everybody whom a tag expression names, and answers when each device has its verdict.",
+        style: .table,
+        parameters: [
+            .optional(
+                "to", .audience, "who gets it: a tag expression, or push.everyone",
+                mistakenFor: ["tags", "tag", "audience", "target", "user", "recipients"]),
+            .optional("device", .object("device"), "one phone, straight to its handle, without a registration"),
+            .optional(
+                "alert", .string, "text that every platform shows; reaches native registrations",
+                mistakenFor: ["text", "message", "body", "msg"]),
+            .optional("title", .string, "a title for the alert"),
+            .optional(
+                "properties", .map(.either([.string, .number, .boolean])), "values for templates; reaches template registrations",
+                mistakenFor: ["data", "values", "template"]),
+            .optional(
+                "payload", .map(.either([.string, .table])), "a body per platform: { apns = {…}, fcm = {…}, gcm = {…}, wns = \"<toast>…\" }"
+            ),
+            .optional("headers", .map(.map(.string)), "headers per platform: { apns = { [\"apns-priority\"] = \"5\" } }"),
+            .optional(
+                "expires_in", .duration, "how long the notification is worth delivering",
+                mistakenFor: ["ttl", "expiry", "expiration", "time_to_live"]),
+            .optional("priority", .oneOf(["high", "normal", "low"]), "high wakes the phone"),
+            .optional(
+                "collapse_id", .string, "a later notification with the same id replaces this one; at most 64 bytes",
+                mistakenFor: ["collapse_key", "collapse", "thread_id"]),
+        ],
+        returns: "push.Outcome",
+        errors: [
+            "hub.no_target", "payload.empty", "payload.invalid", "payload.too_large", "send.no_audience", "send.no_content",
+            "tag_expression.invalid",
+        ],
+        example: "local outcome = push.send { to = push.tag.user \"alice\", alert = \"Your order has shipped\" }",
+        body: .async { arguments, run in
+            let (request, audience) = try await arguments.notification(run)
+            if case .expression(let expression) = request.audience {
+                for finding in expression.azureFindings() {
+                    let note = "Azure would refuse this expression: \(finding.asClause)"
+                    run.emit(
+                        .warning(FlowWarning(code: "azure.limits", message: note, near: [], location: arguments.call.location)))
+                }
+            }
+            let outcome = try await run.world.hub.send(request)
+            await run.note(outcome, audience: audience, call: arguments.call)
+            return [LuaValue(outcome, run)]
+        })
+
+    static let outcome = Binding(
+        "push.outcome", "How a notification stands.",
+        parameters: [.required("id", .string, "the id that push.send returned")],
+        returns: "push.Outcome", errors: ["notification.not_found"],
+        example: "print(push.outcome(outcome.id).state)",
+        body: .async { arguments, run in
+            [LuaValue(try await run.world.hub.outcome(of: arguments.text("id")), run)]
+        })
+}
+
+extension Arguments {
+    /// The request that the arguments describe, and its audience in words. Raises `send.*`, `payload.*`, `tag_expression.*`.
+    func notification(_ run: FlowRun) async throws -> (NotificationRequest, String) {
+        let (audience, words) = try await audience(run)
+        var options = PushOptions()
+        if let lifetime = try duration("expires_in") { options.expiration = run.world.clock.now + lifetime }
+        options.priority = string("priority").flatMap(PushOptions.Priority.init)
+        options.collapseID = string("collapse_id")
+        return (NotificationRequest(audience: audience, content: try content(), options: options), words)
+    }
+
+    private func audience(_ run: FlowRun) async throws -> (Audience, String) {
+        if let device = payload("device", as: DeviceObject.self) {
+            guard value("to") == nil else {
+                throw LuaError.misuse(
+                    "send.audience", "\"to\" and \"device\" exclude each other", hint: "keep one of them",
+                    details: ["key": .string("device")])
+            }
+            return (.device(try await run.lab.handle(of: device.id)), device.name)
+        }
+        switch value("to") {
+        case nil:
+            throw LuaError.misuse(
+                "send.no_audience", "push.send needs \"to\": there is no default audience",
+                hint: "write to = push.tag.user \"alice\", to = \"Sports && !muted\", or to = push.everyone")
+        case .object?:
+            return (.everyone, "everyone")
+        case .string(let text)?:
+            let trimmed = text.drop { $0.isWhitespace }
+            guard !trimmed.isEmpty else {
+                throw LuaError.misuse(
+                    "send.no_audience", "\"to\" is empty: an empty text never means everybody",
+                    hint: "write push.everyone if everybody is meant", details: ["key": .string("to")])
+            }
+            do throws(TagExpressionError) {
+                return (.expression(try TagExpression(parsing: text)), text)
+            } catch {
+                var error = LuaError(PushError(error))
+                if trimmed == "*" { error.hint = "write push.everyone if everybody is meant" }
+                throw error
+            }
+        case let other?:
+            throw LuaError.misuse("args.wrong_type", "\"to\" must be a tag expression or push.everyone, got \(other.phrase)")
+        }
+    }
+
+    private func content() throws -> NotificationContent {
+        let kinds = ["alert", "properties", "payload"].filter { value($0) != nil }
+        guard kinds.count == 1, let kind = kinds.first else {
+            throw LuaError.misuse(
+                "send.no_content",
+                kinds.isEmpty
+                    ? "push.send needs one of \"alert\", \"properties\" and \"payload\""
+                    : "push.send takes one of \"alert\", \"properties\" and \"payload\", got \(kinds.map { "\"\($0)\"" }.joined(separator: " and "))",
+                hint: "alert shows a text, properties fill templates, payload is written per platform")
+        }
+        if value("title") != nil, kind != "alert" {
+            throw LuaError.misuse(
+                "send.no_content", "\"title\" goes with \"alert\" only", hint: "put it into the \(kind)",
+                details: ["key": .string("title")])
+        }
+        if value("headers") != nil, kind == "properties" {
+            throw LuaError.misuse(
+                "send.no_content", "\"headers\" do not go with \"properties\"",
+                hint: "a template has headers of its own; expires_in, priority and collapse_id go with everything",
+                details: ["key": .string("headers")])
+        }
+        switch kind {
+        case "alert":
+            var payloads = AlertPayloads.system(title: string("title"), text: try text("alert"))
+            for (platform, headers) in try headers() { payloads[platform]?.headers += headers }
+            return .native(payloads)
+        case "properties":
+            return .template(table("properties")?.texts ?? [:])
+        default:
+            return .native(try payloads())
+        }
+    }
+
+    private func payloads() throws -> [Platform: NativePayload] {
+        let headers = try headers()
+        var payloads: [Platform: NativePayload] = [:]
+        for (name, value) in (table("payload")?.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
+            let platform = try platform(name, key: "payload")
+            let body: [UInt8]
+            switch value {
+            case .string(let text): body = Array(text.utf8)
+            default:
+                guard let json = value.json else {
+                    throw LuaError.misuse(
+                        "payload.invalid", "the \(platform.displayName) payload cannot be written as JSON",
+                        hint: "use tables with only names or only places, strings, numbers and booleans",
+                        details: ["key": .string(name)])
+                }
+                body = json.serialized()
+            }
+            payloads[platform] = NativePayload(body: body, headers: headers[platform] ?? [])
+        }
+        if let stray = headers.keys.sorted().first(where: { payloads[$0] == nil }) {
+            throw LuaError.misuse(
+                "send.no_content", "there are headers for \(stray.displayName), but no payload", hint: "give both",
+                details: ["key": .string("headers")])
+        }
+        return payloads
+    }
+
+    private func headers() throws -> [Platform: [PushHeader]] {
+        var headers: [Platform: [PushHeader]] = [:]
+        for (name, value) in table("headers")?.fields ?? [:] {
+            guard case .table(let table) = value else { continue }
+            headers[try platform(name, key: "headers")] = table.texts.sorted { $0.key < $1.key }.map { PushHeader($0.key, $0.value) }
+        }
+        return headers
+    }
+
+    private func platform(_ name: String, key: String) throws -> Platform {
+        guard let platform = Platform(name: name) else {
+            let near = nearest(name, in: Platform.spellings)
+            throw LuaError.misuse(
+                "args.platform", "\"\(key)\" names no platform \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+                hint: "platforms are \(Platform.spellings.joined(separator: ", "))", details: ["key": .string(name)])
+        }
+        return platform
+    }
+}
+
+extension LuaValue {
+    init(_ outcome: NotificationOutcome, _ run: FlowRun) {
+        var fields: [String: LuaValue] = [
+            "id": .string(outcome.id), "state": .string(outcome.state.rawValue), "sent": .integer(Int64(outcome.sent)),
+            "failed": .integer(Int64(outcome.failed)),
+            "devices": .table(LuaTable(array: outcome.devices.map { LuaValue($0, run) })),
+            "near": .table(LuaTable(array: outcome.nearMisses.map(LuaValue.string))),
+            "enqueued_at": .string(outcome.enqueuedAt.description),
+        ]
+        if let tags = outcome.tags { fields["tags"] = .string(tags) }
+        if let moment = outcome.scheduledFor { fields["scheduled_for"] = .string(moment.description) }
+        if let moment = outcome.endedAt { fields["ended_at"] = .string(moment.description) }
+        var counts: [String: LuaValue] = [:]
+        for (platform, names) in outcome.counts {
+            counts[platform.shortName] = .table(
+                LuaTable(fields: Dictionary(uniqueKeysWithValues: names.map { ($0.rawValue, .integer(Int64($1))) })))
+        }
+        fields["counts"] = .table(LuaTable(fields: counts))
+        self = .table(LuaTable(fields: fields))
+    }
+
+    private init(_ device: DeviceOutcome, _ run: FlowRun) {
+        var fields: [String: LuaValue] = [
+            "platform": .string(device.platform.shortName), "outcome": .string(device.outcome.rawValue),
+            "reason": .string(device.reason), "explanation": .string(device.explanation),
+            "handle": .string(device.handle.abbreviated), "bytes": .integer(Int64(device.size)),
+            "registration_removed": .boolean(device.isRegistrationRemoved),
+        ]
+        if let name = run.deviceName(of: device.handle) { fields["name"] = .string(name) }
+        if let id = device.registrationID { fields["registration"] = .string(id.text) }
+        if let id = device.pushID { fields["push_id"] = .string(id) }
+        if let name = device.templateName { fields["template"] = .string(name) }
+        self = .table(LuaTable(fields: fields))
+    }
+}

@@ -1,0 +1,88 @@
+import Lua
+import PushCore
+
+extension Binding {
+    static let tagUser = Binding(
+        "push.tag.user", "The tag that the app backend gives a user's devices.",
+        parameters: [.required("name", .string, "the user's name")], returns: "string", errors: ["tag.invalid"],
+        example: "push.send { to = push.tag.user \"alice\", alert = \"Hello\" }",
+        body: .sync { arguments, _ in [.string(try arguments.tag { text throws(TagError) in try Tag.username(text) }.text)] })
+
+    static let tagDevice = Binding(
+        "push.tag.device", "The tag of one installation.",
+        parameters: [.required("name", .string, "the installation's id")], returns: "string", errors: ["tag.invalid"],
+        example: "push.send { to = push.tag.device \"f81d4fae\", alert = \"Hello\" }",
+        body: .sync { arguments, _ in
+            [.string(try arguments.tag { text throws(TagError) in try Tag.installation(text) }.text)]
+        })
+
+    static let tagAny = combinator("any", "An expression for devices with at least one of the tags.") { .or($0) }
+    static let tagAll = combinator("all", "An expression for devices with all of the tags.") { .and($0) }
+    static let tagNone = combinator("none", "An expression for devices with none of the tags.") {
+        $0.count == 1 ? .not($0[0]) : .not(.or($0))
+    }
+
+    private static func combinator(
+        _ name: String, _ summary: String, _ combine: @escaping @Sendable ([TagExpression]) -> TagExpression
+    ) -> Binding {
+        Binding(
+            "push.tag.\(name)", summary, parameters: [.required("tags", .list(.string), "tags or expressions")],
+            returns: "string", errors: ["tag_expression.invalid"],
+            example: "push.send { to = push.tag.\(name) { \"Sports\", \"Science\" }, alert = \"News\" }",
+            body: .sync { arguments, _ in
+                let texts = arguments.strings("tags") ?? []
+                guard !texts.isEmpty else {
+                    throw LuaError.misuse(
+                        "args.empty", "push.tag.\(name) got no tags", hint: "an empty list names nobody and everybody alike")
+                }
+                let terms = try texts.map { try TagExpression(parsing: $0) }
+                let expression = terms.count == 1 && name != "none" ? terms[0] : combine(terms)
+                return [.string(expression.description)]
+            })
+    }
+
+    static let tagMatch = Binding(
+        "push.tag.match", "Whether a device with these tags would be named by the expression.",
+        parameters: [
+            .required("expression", .string, "a tag expression"),
+            .required("tags", .list(.string), "the tags of one device"),
+        ],
+        returns: "boolean", errors: ["tag.invalid", "tag_expression.invalid"],
+        example: "assert(push.tag.match(\"Sports && !muted\", { \"Sports\" }))",
+        body: .sync { arguments, _ in
+            let expression = try TagExpression(parsing: arguments.text("expression"))
+            return [.boolean(expression.matches(Set(try arguments.tags("tags"))))]
+        })
+
+    static let tagExplain = Binding(
+        "push.tag.explain", "The expression as a tree, a line per part; with tags, whether each part holds.",
+        parameters: [
+            .required("expression", .string, "a tag expression"),
+            .optional("tags", .list(.string), "the tags of one device"),
+        ],
+        returns: "string", errors: ["tag.invalid", "tag_expression.invalid"],
+        example: "print(push.tag.explain(\"(Sports || Science) && !muted\", { \"Sports\" }))",
+        body: .sync { arguments, _ in
+            let expression = try TagExpression(parsing: arguments.text("expression"))
+            let tags = arguments.value("tags") == nil ? nil : Set(try arguments.tags("tags"))
+            let lines = expression.explain(tags ?? []).map { finding in
+                let mark = tags == nil ? "" : finding.holds ? "✓ " : "✗ "
+                return String(repeating: "  ", count: finding.depth) + mark + finding.text
+            }
+            return [.string(lines.joined(separator: "\n"))]
+        })
+}
+
+extension Arguments {
+    fileprivate func tag(_ make: (String) throws(TagError) -> Tag) throws(LuaError) -> Tag {
+        do {
+            return try make(try text("name"))
+        } catch let error as TagError {
+            throw LuaError(PushError(error))
+        } catch let error as LuaError {
+            throw error
+        } catch {
+            throw .failure("tag.invalid", "\(error)")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Lua
+
+/// One function of the `push` module: its description, from which its checks, help, stubs and reference come, and its body.
+package struct Binding: Sendable {
+    /// `push.send`, `push.tag.user`, `session:register`, `device:inbox`.
+    package var name: String
+    /// One sentence.
+    package var summary: String
+    package var parameters: [Parameter]
+    package var style: Style
+    package var returns: Returns?
+    /// Codes of the errors it may raise besides misuse.
+    package var errors: [String]
+    package var example: String
+    package var body: Body
+
+    package enum Style: Sendable {
+        /// One table with named keys.
+        case table
+        /// Values in the order of the parameters.
+        case positional
+    }
+
+    package struct Returns: Sendable {
+        package var type: String
+        package var summary: String
+    }
+
+    package enum Body: Sendable {
+        case sync(@Sendable (Arguments, FlowRun) throws -> [LuaValue])
+        case async(@Sendable (Arguments, FlowRun) async throws -> [LuaValue])
+        /// Written in Lua, in the prelude: it calls back functions of the script.
+        case prelude
+    }
+
+    package init(
+        _ name: String, _ summary: String, style: Style = .positional, parameters: [Parameter] = [],
+        returns: Returns? = nil, errors: [String] = [], example: String,
+        body: Body
+    ) {
+        self.name = name
+        self.summary = summary
+        self.style = style
+        self.parameters = parameters
+        self.returns = returns
+        self.errors = errors
+        self.example = example
+        self.body = body
+    }
+
+    /// `session` for `session:register`.
+    package var receiver: String? {
+        name.firstIndex(of: ":").map { String(name[..<$0]) }
+    }
+
+    /// `register` for `session:register`, `user` for `push.tag.user`.
+    package var shortName: String {
+        String(name[(name.lastIndex { $0 == ":" || $0 == "." }.map(name.index(after:)) ?? name.startIndex)...])
+    }
+
+    /// `push.send{ to=, alert= }`, as help shows it.
+    package var signature: String {
+        let names = parameters.map { $0.isRequired ? $0.name : "[\($0.name)]" }
+        return switch style {
+        case .table: "\(name){ \(names.map { "\($0)=" }.joined(separator: ", ")) }"
+        case .positional: "\(name)(\(names.joined(separator: ", ")))"
+        }
+    }
+}
+
+extension Binding.Returns: ExpressibleByStringLiteral {
+    package init(stringLiteral value: String) {
+        self.init(type: value, summary: "")
+    }
+}
+
+package struct Parameter: Sendable {
+    package var name: String
+    package var type: ParameterType
+    package var isRequired: Bool
+    /// What it means; also the cure when it is missing.
+    package var summary: String
+    /// What people write instead when they do not know the name.
+    package var mistakenFor: [String]
+
+    package static func required(
+        _ name: String, _ type: ParameterType, _ summary: String, mistakenFor: [String] = []
+    ) -> Parameter {
+        Parameter(name: name, type: type, isRequired: true, summary: summary, mistakenFor: mistakenFor)
+    }
+
+    package static func optional(
+        _ name: String, _ type: ParameterType, _ summary: String, mistakenFor: [String] = []
+    ) -> Parameter {
+        Parameter(name: name, type: type, isRequired: false, summary: summary, mistakenFor: mistakenFor)
+    }
+}

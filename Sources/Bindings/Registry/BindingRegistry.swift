@@ -1,0 +1,36 @@
+/// Every binding, in the order of the reference. Argument checks, help, stubs and the reference are made from this list.
+package enum BindingRegistry {
+    package static let all: [Binding] =
+        [
+            .args, .account, .login, .register, .send, .outcome, .everyone,
+            .sessionRegister, .notify, .logout,
+            .device, .inbox, .waitFor, .onPush, .nextPush, .show, .handle, .storage, .storageRead, .storageWrite,
+        ] + Binding.deviceActions + [
+            .tagUser, .tagDevice, .tagAny, .tagAll, .tagNone, .tagMatch, .tagExplain,
+            .step, .rehearse, .expect, .check, .try, .fail,
+            .spawn, .all, .taskAwait, .taskCancel, .sleep,
+            .clockNow, .clockISO, .clockAdvance, .wire, .secret, .target, .log, .jsonEncode, .jsonDecode,
+        ]
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    package static func named(_ name: String) -> Binding? { byName[name] }
+}
+
+extension Binding {
+    static let everyone = Binding(
+        "push.everyone", "The audience of all devices: the only way to address everybody.", returns: "push.Everyone",
+        example: "push.send { to = push.everyone, alert = \"We are back\" }", body: .prelude)
+
+    static let target = Binding(
+        "push.target", "What the flow runs against: name, and simulated (true where phones are).",
+        returns: "{ name: string, simulated: boolean }", example: "print(push.target.name)", body: .prelude)
+
+    static let taskAwait = Binding(
+        "task:await", "Waits for a spawned function; returns its results or raises its error.", returns: "any",
+        example: "local text = push.spawn(function() return \"done\" end):await()", body: .prelude)
+
+    static let taskCancel = Binding(
+        "task:cancel", "Ends a spawned function: what it waits for raises \"cancelled\".",
+        example: "push.spawn(function() push.sleep \"1h\" end):cancel()", body: .prelude)
+}

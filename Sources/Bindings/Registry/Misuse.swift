@@ -1,0 +1,97 @@
+import Lua
+import PushCore
+
+extension LuaError {
+    /// A mistake in the script: raised at the caller's line, not swallowed by `push.try`.
+    static func misuse(
+        _ code: String, _ message: String, hint: String? = nil, details: [String: LuaValue] = [:]
+    ) -> LuaError {
+        var error = LuaError(kind: .misuse, code: code, message: message)
+        error.hint = hint
+        if !details.isEmpty { error.details = .table(LuaTable(fields: details)) }
+        return error
+    }
+
+    /// A call that failed for a reason of the world.
+    static func failure(
+        _ code: String, _ message: String, hint: String? = nil, details: [String: LuaValue] = [:]
+    ) -> LuaError {
+        var error = LuaError(kind: .failure, code: code, message: message)
+        error.hint = hint
+        if !details.isEmpty { error.details = .table(LuaTable(fields: details)) }
+        return error
+    }
+
+    init(_ error: PushError) {
+        self.init(kind: .failure, code: error.code, message: error.message)
+        hint = error.hint
+        status = error.status
+        isRetryable = error.isRetryable
+        trackingID = error.trackingID
+        if !error.details.isEmpty { details = .table(LuaTable(fields: error.details.mapValues(LuaValue.init))) }
+    }
+}
+
+extension LuaValue {
+    /// `a string "abc"`, `a number 42`, `a table`: what a message says was given.
+    var phrase: String {
+        switch self {
+        case .nil: "nil"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "the number \(value)"
+        case .number(let value): "the number \(value)"
+        case .string(let text): text.count <= 40 ? "the string \"\(text)\"" : "a string of \(text.count) characters"
+        case .bytes(let bytes): "\(bytes.count) bytes that are not UTF-8"
+        case .table: "a table"
+        case .function: "a function"
+        case .object(let object): "a \(object.type)"
+        }
+    }
+
+    /// JSON as a script sees it; null is absent.
+    init(_ json: JSON) {
+        switch json {
+        case .null: self = .nil
+        case .bool(let value): self = .boolean(value)
+        case .integer(let value): self = .integer(value)
+        case .number(let value): self = .number(value)
+        case .string(let text): self = .string(text)
+        case .array(let items): self = .table(LuaTable(array: items.map(LuaValue.init)))
+        case .object(let object):
+            self = .table(
+                LuaTable(
+                    fields: Dictionary(
+                        object.members.map { ($0.key, LuaValue($0.value)) }, uniquingKeysWith: { $1 })))
+        }
+    }
+
+    /// The value as JSON, members in alphabetical order; nil for functions, handles and text that is not UTF-8.
+    var json: JSON? {
+        switch self {
+        case .nil: return .null
+        case .boolean(let value): return .bool(value)
+        case .integer(let value): return .integer(value)
+        case .number(let value): return value.isFinite ? .number(value) : nil
+        case .string(let text): return .string(text)
+        case .bytes, .function, .object: return nil
+        case .table(let table):
+            // A list may carry its length, as table.pack and push.all give it.
+            let isCounted = table.fields.count == 1 && table.fields["n"] == .integer(Int64(table.array.count))
+            if table.fields.isEmpty || isCounted, !table.array.isEmpty {
+                var items: [JSON] = []
+                for item in table.array {
+                    guard let json = item.json else { return nil }
+                    items.append(json)
+                }
+                return .array(items)
+            }
+            guard table.array.isEmpty else { return nil }
+            var object = JSONObject()
+            for (key, value) in table.fields.sorted(by: { $0.key < $1.key }) {
+                guard let json = value.json else { return nil }
+                object[key] = json
+            }
+            return .object(object)
+        }
+    }
+}

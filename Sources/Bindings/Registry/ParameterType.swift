@@ -1,0 +1,78 @@
+/// What a parameter accepts; the source of argument checks, of stubs and of help.
+package indirect enum ParameterType: Sendable, Equatable {
+    case any
+    case string
+    case boolean
+    case integer
+    case number
+    /// `"90s"`, `"1h30m"`, or a number of seconds.
+    case duration
+    /// ISO 8601, or a number of seconds since 1970.
+    case time
+    /// A tag expression, or `push.everyone`.
+    case audience
+    /// What `push.secret` returns, or text.
+    case secret
+    case table
+    case function
+    /// A handle of the host: `session`, `device`.
+    case object(String)
+    case oneOf([String])
+    case list(ParameterType)
+    case map(ParameterType)
+    case either([ParameterType])
+
+    /// How messages name it: "a string", "a list of strings".
+    package var phrase: String {
+        switch self {
+        case .any: "a value"
+        case .string: "a string"
+        case .boolean: "true or false"
+        case .integer: "a whole number"
+        case .number: "a number"
+        case .duration: "a duration such as \"90s\" or a number of seconds"
+        case .time: "an ISO 8601 time or a number of seconds"
+        case .audience: "a tag expression or push.everyone"
+        case .secret: "push.secret(…) or a string"
+        case .table: "a table"
+        case .function: "a function"
+        case .object(let name): "a \(name)"
+        case .oneOf(let names): names.map { "\"\($0)\"" }.joined(separator: ", ")
+        case .list(let element): "a list of \(element.plural)"
+        case .map(let element): "a table of \(element.plural)"
+        case .either(let types): types.map(\.phrase).joined(separator: " or ")
+        }
+    }
+
+    private var plural: String {
+        switch self {
+        case .string: "strings"
+        case .integer, .number: "numbers"
+        case .function: "functions"
+        case .table: "tables"
+        case .object(let name): "\(name)s"
+        default: "values"
+        }
+    }
+
+    /// The type in an editor stub for lua-language-server.
+    package var annotation: String {
+        switch self {
+        case .any: "any"
+        case .string: "string"
+        case .boolean: "boolean"
+        case .integer: "integer"
+        case .number: "number"
+        case .duration, .time: "string|number"
+        case .audience: "string|push.Everyone"
+        case .secret: "string|push.Secret"
+        case .table: "table"
+        case .function: "function"
+        case .object(let name): "push.\(name.prefix(1).uppercased())\(name.dropFirst())"
+        case .oneOf(let names): names.map { "\"\($0)\"" }.joined(separator: "|")
+        case .list(let element): "(\(element.annotation))[]"
+        case .map(let element): "table<string, \(element.annotation)>"
+        case .either(let types): types.map(\.annotation).joined(separator: "|")
+        }
+    }
+}
