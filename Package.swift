@@ -12,13 +12,16 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
     name: "PushHost",
     products: [
-        .library(name: "Lua", targets: ["Lua"])
+        .executable(name: "pushhost", targets: ["PushHost"]),
+        .library(name: "Lua", targets: ["Lua"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
@@ -40,11 +43,19 @@ let package = Package(
         // The far side of the wire: imports none of ours, so that client and simulator cannot share a mistake.
         .target(name: "Simulators", dependencies: [crypto, cryptoExtras, httpTypes], swiftSettings: strict),
 
+        // The program: the only place where concrete types meet.
+        .executableTarget(
+            name: "PushHost",
+            dependencies: ["PushCore", "Lua", "Bindings", "Delivery", "Simulators", crypto, cryptoExtras, httpTypes, argumentParser],
+            swiftSettings: strict),
+
         .target(name: "Support", dependencies: ["PushCore"], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
         .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support"], swiftSettings: strict),
         .testTarget(name: "DeliveryTests", dependencies: ["Delivery", "Support", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "PushCore"], swiftSettings: strict),
+        .testTarget(name: "PushHostTests", dependencies: ["PushHost", "Bindings", "Lua", "PushCore"], swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

@@ -1,0 +1,64 @@
+/// Tells the options of `pushhost run` from those of the flow.
+///
+/// The host's options may stand before or after FILE; everything else after FILE is the flow's. What the argument parser
+/// gets is `run <host options> FILE -- <flow options>`.
+enum CommandLineSplit {
+    /// Options of `run` that take a value, and those that do not.
+    private static let valued: Set<String> = ["--seed", "--timeout", "--cpu-limit", "--memory-limit"]
+    private static let flags: Set<String> = [
+        "--json", "--trace", "--help", "-h", "--timings", "--fail-on-no-target", "--tutorial-mode", "--version",
+    ]
+
+    static func rearranged(_ arguments: [String]) -> [String] {
+        guard arguments.first == "run" else { return arguments }
+        var host: [String] = []
+        var file: String?
+        var flow: [String] = []
+        var rest = arguments.dropFirst()
+        while let argument = rest.popFirst() {
+            let name = argument.prefix { $0 != "=" }
+            if flags.contains(argument) || (valued.contains(String(name)) && argument.contains("=")) {
+                host.append(argument)
+            } else if valued.contains(argument) {
+                host.append(argument)
+                if let value = rest.popFirst() { host.append(value) }
+            } else if argument == "--" {
+                flow += rest
+                rest = []
+            } else if file == nil, !argument.hasPrefix("-") || argument == "-" {
+                file = argument
+            } else if file == nil {
+                // Before FILE nothing but the host's options makes sense: let the parser say so.
+                host.append(argument)
+            } else {
+                flow.append(argument)
+            }
+        }
+        // Of a flow, help is the flow's own.
+        if file != nil { host = host.map { $0 == "--help" || $0 == "-h" ? "--flow-help" : $0 } }
+        return ["run"] + host + (file.map { [$0] } ?? []) + (flow.isEmpty ? [] : ["--"] + flow)
+    }
+
+    /// `--user alice --loud --text=hi` as names and values. Throws what is no option.
+    static func options(_ arguments: [String]) throws(StrayArgument) -> [(name: String, value: String?)] {
+        var options: [(name: String, value: String?)] = []
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("--"), argument.count > 2 else { throw StrayArgument(text: argument) }
+            let body = argument.dropFirst(2)
+            if let equals = body.firstIndex(of: "=") {
+                options.append((String(body[..<equals]), String(body[body.index(after: equals)...])))
+            } else if let next = rest.first, !next.hasPrefix("--") {
+                options.append((String(body), next))
+                rest.removeFirst()
+            } else {
+                options.append((String(body), nil))
+            }
+        }
+        return options
+    }
+
+    struct StrayArgument: Error {
+        let text: String
+    }
+}

@@ -1,0 +1,213 @@
+import Bindings
+import Glibc
+import Lua
+import PushCore
+
+/// One `pushhost run`: reads the script, makes the world, runs, reports, decides the exit code.
+struct FlowSession {
+    let command: RunCommand
+    private let output = Output(descriptor: STDOUT_FILENO)
+    private let errors = Output(descriptor: STDERR_FILENO)
+    /// The same script and seed give the same output, so the id is not drawn by chance.
+    private let run = "r-0001"
+
+    init(command: RunCommand) {
+        self.command = command
+    }
+
+    func run() async -> Int32 {
+        let script: FlowScript
+        let options: [(name: String, value: String?)]
+        let secrets: ProjectSecrets
+        do {
+            script = try ScriptFile.read(command.file)
+            options = try CommandLineSplit.options(command.flowOptions)
+            secrets = try ProjectSecrets(demoFolder: script.folder)
+        } catch let error as CommandLineSplit.StrayArgument {
+            return refuse(
+                "usage.argument", "\"\(error.text)\" is no option", "the flow's options look like --name value")
+        } catch let error as PushError {
+            return refuse(error.code, error.message, error.hint)
+        } catch {
+            return refuse("usage.argument", "\(error)", nil)
+        }
+        let thread = LuaThread(name: "lua")
+        let header = TextReport.Header(flow: script.title, target: "embedded", seed: command.seed, version: script.version)
+        let text = TextReport(output: output, header: header)
+        let json = JSONReport()
+        let isJSON = command.json
+        let sink: @Sendable (FlowEvent) -> Void = { event in
+            if isJSON { json.take(event) } else { text.take(event) }
+        }
+        let runner: FlowRunner
+        do throws(PushError) {
+            let world = try EmbeddedWorld(
+                seed: command.seed, thread: thread, secrets: secrets, isTutorialMode: command.tutorialMode,
+                trace: command.trace ? sink : nil)
+            runner = FlowRunner(
+                world: world.world, thread: thread,
+                limits: LuaLimits(memory: command.memoryLimit << 20, cpu: command.cpuLimit, wall: command.timeout),
+                seed: command.seed)
+        } catch {
+            return refuse(error.code, error.message, error.hint)
+        }
+        if command.flowHelp { return await help(script, runner) }
+        if command.tutorialMode {
+            sink(
+                .warning(
+                    FlowWarning(
+                        code: "auth.tutorial_mode", message: "tutorial mode is on: every user's name is a password of theirs",
+                        near: [], location: nil)))
+        }
+        let clock = ContinuousClock()
+        let began = clock.now
+        let interruption = Interruption()
+        let task = Task {
+            await runner.run(script, run: run, parameters: FlowParameters(given: options), events: sink)
+        }
+        interruption.onInterrupt { task.cancel() }
+        let progress = Task { [output] in
+            guard !command.json, output.isTerminal else { return }
+            try await Task.sleep(for: .seconds(1))
+            text.begin()
+            while true {
+                output.progress(text.progressLine(seconds: Int((clock.now - began).components.seconds)))
+                try await Task.sleep(for: .milliseconds(250))
+            }
+        }
+        let report = await task.value
+        progress.cancel()
+        output.eraseProgress()
+        var outcome = Outcome(report, wasInterrupted: interruption.happened, failOnNoTarget: command.failOnNoTarget)
+        if command.json {
+            let document = json.document(
+                report, header: header, run: run, verdict: outcome.word, exitCode: outcome.status, error: outcome.error,
+                isTracing: command.trace)
+            output.line(document.text(pretty: true))
+        } else {
+            if outcome.status != ExitStatus.usage { text.begin() }
+            _ = output.finish()
+            explain(report, outcome, script)
+            if outcome.status != ExitStatus.usage { text.finish(report, verdict: outcome.verdict) }
+            if command.timings { output.line("real \((clock.now - began).short)") }
+        }
+        if !finishOutput() { outcome.status = max(outcome.status, ExitStatus.failed) }
+        return outcome.status
+    }
+
+    /// Writes what is left; says so where it can when that fails. A reader that has seen enough (`| head`) is no failure.
+    private func finishOutput() -> Bool {
+        let isWritten = output.finish() || output.hasLostReader
+        if !isWritten { errors.line("error[output.failed]: standard output could not be written: \(output.reason)") }
+        _ = errors.finish()
+        return isWritten
+    }
+
+    /// What the flow says of itself: its first comment and its parameters.
+    private func help(_ script: FlowScript, _ runner: FlowRunner) async -> Int32 {
+        do {
+            let declaration = try await runner.declaration(of: script)
+            for line in FlowHelp(script: script, declaration: declaration).lines { output.line(line) }
+            return finishOutput() ? ExitStatus.pass : ExitStatus.failed
+        } catch {
+            let error = (error as? LuaError) ?? LuaError(kind: .failure, code: "host.error", message: "\(error)")
+            let palette = Palette(isOn: errors.hasColour)
+            for line in Diagnostic(error, source: script.source, scriptName: script.name, palette: palette).lines {
+                errors.line(line)
+            }
+            _ = errors.finish()
+            return ExitStatus.script
+        }
+    }
+
+    /// What failed, on standard error, each with its line.
+    private func explain(_ report: FlowReport, _ outcome: Outcome, _ script: FlowScript) {
+        let palette = Palette(isOn: errors.hasColour)
+        func show(_ error: LuaError) {
+            let diagnostic = Diagnostic(error, source: script.source, scriptName: script.name, palette: palette)
+            for line in diagnostic.lines { errors.line(line) }
+        }
+        for failure in report.failedExpectations {
+            if let error = outcome.error, error.code == "expect.failed", error.location == failure.location { continue }
+            var error = LuaError(kind: .failure, code: "expect.failed", message: failure.message)
+            error.location = failure.location
+            error.annotations = ["run": run, "script": script.version]
+            show(error)
+        }
+        if let error = outcome.error, outcome.status != ExitStatus.interrupted { show(error) }
+        _ = errors.finish()
+    }
+
+    /// Nothing has run: the file or the settings are at fault.
+    private func refuse(_ code: String, _ message: String, _ hint: String?) -> Int32 {
+        var error = LuaError(kind: .failure, code: code, message: message)
+        error.hint = hint
+        if command.json {
+            output.line(JSONReport.refusal(error, file: command.file, exitCode: ExitStatus.usage).text(pretty: true))
+            _ = output.finish()
+        } else {
+            let palette = Palette(isOn: errors.hasColour)
+            for line in Diagnostic(error, source: [], scriptName: "", palette: palette).lines { errors.line(line) }
+            _ = errors.finish()
+        }
+        return ExitStatus.usage
+    }
+}
+
+/// The verdict over a run, and the exit code that goes with it.
+private struct Outcome {
+    var status: Int32
+    var verdict: TextReport.Verdict
+    var error: LuaError?
+
+    init(_ report: FlowReport, wasInterrupted: Bool, failOnNoTarget: Bool) {
+        switch report.verdict {
+        case .passed:
+            status = failOnNoTarget && report.noTargets > 0 ? ExitStatus.noTarget : ExitStatus.pass
+            verdict = status == ExitStatus.pass ? .pass : .fail
+        case .failed:
+            status = ExitStatus.failed
+            verdict = .fail
+        case .raised(let error):
+            self.error = error
+            status = Self.status(of: error)
+            verdict = status == ExitStatus.failed ? .fail : .error
+        }
+        if wasInterrupted {
+            status = ExitStatus.interrupted
+            verdict = .interrupted
+        }
+    }
+
+    var word: String {
+        switch verdict {
+        case .pass: "pass"
+        case .fail: "fail"
+        case .error: "error"
+        case .interrupted: "interrupted"
+        }
+    }
+
+    private static func status(of error: LuaError) -> Int32 {
+        if error.code.hasPrefix("usage.") { return ExitStatus.usage }
+        if error.code.hasPrefix("target.") { return ExitStatus.target }
+        if error.code.hasPrefix("budget.") { return ExitStatus.script }
+        switch error.kind {
+        case .failure, .runtime, .cancelled: return ExitStatus.failed
+        case .misuse, .syntax, .budget: return ExitStatus.script
+        }
+    }
+}
+
+extension FlowScript {
+    /// `notify_users` for `scripts/notify_users.lua`.
+    var title: String {
+        let name = name.split(separator: "/").last.map(String.init) ?? name
+        return name.hasSuffix(".lua") ? String(name.dropLast(4)) : name
+    }
+
+    var folder: String {
+        guard let slash = name.lastIndex(of: "/") else { return "." }
+        return slash == name.startIndex ? "/" : String(name[..<slash])
+    }
+}

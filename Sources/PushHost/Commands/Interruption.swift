@@ -1,0 +1,44 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Ctrl-C and SIGTERM: the first asks the flow to clean up and end, the second ends the program. Whoever sends SIGTERM
+/// sends no second one: five seconds after it the program ends in any case.
+final class Interruption: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var count = 0
+        var action: (@Sendable () -> Void)?
+    }
+
+    init() {
+        for number in [SIGINT, SIGTERM] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            // The handler keeps its source, for as long as the program runs.
+            source.setEventHandler { [self] in withExtendedLifetime(source) { interrupt(isFinal: number == SIGTERM) } }
+            source.activate()
+        }
+    }
+
+    var happened: Bool { state.withLock { $0.count > 0 } }
+
+    /// Called once, at the first interruption, or at once when it has been already.
+    func onInterrupt(_ action: @escaping @Sendable () -> Void) {
+        let isLate = state.withLock { state in
+            state.action = action
+            return state.count > 0
+        }
+        if isLate { action() }
+    }
+
+    private func interrupt(isFinal: Bool) {
+        if isFinal { DispatchQueue.global().asyncAfter(deadline: .now() + 5) { _exit(ExitStatus.interrupted) } }
+        let (count, action) = state.withLock { state in
+            state.count += 1
+            return (state.count, state.action)
+        }
+        if count == 1 { action?() } else { _exit(ExitStatus.interrupted) }
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Glibc
+
+@main
+struct PushHostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pushhost",
+        abstract: "Runs push-notification flows written in Lua, rehearsed on simulated phones.",
+        version: "0.1.0",
+        subcommands: [RunCommand.self])
+
+    /// Exit codes of the program: 2 for a command line that cannot be understood.
+    static func main() async {
+        Output.reserveStandardDescriptors()
+        do {
+            var command = try parseAsRoot(CommandLineSplit.rearranged(Array(CommandLine.arguments.dropFirst())))
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let code = exitCode(for: error)
+            guard code == .validationFailure else { exit(withError: error) }
+            Output(descriptor: STDERR_FILENO).fail(fullMessage(for: error))
+        }
+    }
+}
+
+extension Output {
+    /// Prints the message and ends the program with 2.
+    func fail(_ message: String) -> Never {
+        line(message)
+        _ = finish()
+        Glibc.exit(ExitStatus.usage)
+    }
+}
+
+/// What the program's end means.
+enum ExitStatus {
+    static let pass: Int32 = 0
+    static let failed: Int32 = 1
+    static let usage: Int32 = 2
+    static let script: Int32 = 3
+    static let target: Int32 = 4
+    static let policy: Int32 = 5
+    static let noTarget: Int32 = 6
+    static let interrupted: Int32 = 130
+}

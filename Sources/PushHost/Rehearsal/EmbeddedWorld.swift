@@ -1,0 +1,46 @@
+import Bindings
+import Delivery
+import Lua
+import PushCore
+import Simulators
+
+/// The whole of push in this process: hub, backend, connectors, simulated services, phones, on a virtual clock.
+///
+/// The same seed gives the same world. Keys are made at random all the same; they are never shown.
+struct EmbeddedWorld {
+    let clock: VirtualClock
+    let world: FlowWorld
+
+    /// Where every rehearsal begins: Monday, 5 January 2026, 09:00 UTC.
+    static let dawn = Timestamp(seconds: 1_767_603_600)
+
+    init(
+        seed: UInt64, thread: LuaThread, secrets: any SecretSource, isTutorialMode: Bool = false,
+        trace: (@Sendable (FlowEvent) -> Void)? = nil
+    ) throws(PushError) {
+        let clock = VirtualClock(now: Self.dawn)
+        var observer: (@Sendable (CoreEvent) -> Void)?
+        var wireObserver: (@Sendable (WireExchange) -> Void)?
+        if let trace {
+            observer = { trace(.core($0)) }
+            wireObserver = { trace(.crossed($0)) }
+        }
+        let environment = HubEnvironment(
+            clock: clock, random: SeededRandom.derived(from: seed, for: "hub"),
+            start: { work in Task(executorPreference: thread) { await work() } }, observer: observer)
+        let lab = SimulatedLab(clock: clock, random: SeededRandom.derived(from: seed, for: "phones"), observer: observer)
+        let services = SimulatedServices(lab: lab.phones, clock: clock, seed: seed)
+        let wire = RecordingTransport(
+            InProcessTransport(services.all), clock: clock, observer: wireObserver, service: services.platform(of:))
+        let hub = NotificationHub(
+            environment: environment,
+            connectors: services.connectors(
+                transport: wire, clock: clock, random: SeededRandom.derived(from: seed, for: "connectors")))
+        let accounts = try AccountService(environment: environment, cost: .rehearsal, isTutorialMode: isTutorialMode)
+        self.clock = clock
+        world = FlowWorld(
+            target: FlowWorld.Target(name: "embedded", isSimulated: true), hub: hub,
+            backend: AppBackend(environment: environment, accounts: accounts, hub: hub), lab: lab, wire: wire, clock: clock,
+            secrets: secrets)
+    }
+}

@@ -1,0 +1,188 @@
+import PushCore
+import Simulators
+import Synchronization
+
+/// The simulated phones as the core's device lab.
+final class SimulatedLab: DeviceLab {
+    let phones: PhoneLab
+    private let clock: any HubClock
+    private let state: Mutex<State>
+    private let events: EventLog
+
+    private struct State {
+        var names: Set<String> = []
+        var descriptions: [DeviceID: DeviceDescription] = [:]
+        var order: [DeviceID] = []
+    }
+
+    /// What happened on the phones, in order. Apart from the lab, which does not exist yet when the phones are made.
+    private final class EventLog: Sendable {
+        let list = Mutex<[PhoneEvent]>([])
+        let names = Mutex<[DeviceID: String]>([:])
+    }
+
+    init(clock: any HubClock, random: any RandomSource, observer: (@Sendable (CoreEvent) -> Void)? = nil) {
+        let events = EventLog()
+        self.clock = clock
+        self.events = events
+        phones = PhoneLab(
+            clock: SimulatorClock(now: { clock.now.milliseconds }), random: SimulatorRandom(bytes: random.bytes),
+            observer: { event in
+                events.list.withLock { $0.append(event) }
+                guard let observer else { return }
+                let told = DeviceEvent(event)
+                let name = events.names.withLock { $0[told.device] } ?? ""
+                let text = [told.kind, told.text.replacing("\n", with: " — ")].filter { !$0.isEmpty }.joined(separator: ": ")
+                observer(CoreEvent(time: told.time, area: .phone, text: "\(name) \(text)"))
+            })
+        state = Mutex(State())
+    }
+
+    /// The bundle id, package name and app name of the rehearsal's app on every platform.
+    static let app = "dev.pushhost.rehearsal"
+
+    func addDevice(_ description: DeviceDescription) async throws(PushError) -> DeviceID {
+        let platform = try Self.platform(description.platform)
+        let isFree = state.withLock { $0.names.insert(description.name).inserted }
+        guard isFree else {
+            throw PushError(
+                "device.exists", "there is a device named \"\(description.name)\" already", hint: "choose another name",
+                status: 409)
+        }
+        let phone = phones.addPhone(
+            PhoneDescription(
+                name: description.name, platform: platform, user: description.user ?? "",
+                locale: description.locale, timeZone: description.timeZone, app: Self.app))
+        let id = DeviceID(rawValue: phone.number)
+        state.withLock { state in
+            state.descriptions[id] = description
+            events.names.withLock { $0[id] = description.name }
+            state.order.append(id)
+        }
+        return id
+    }
+
+    func device(_ id: DeviceID) async throws(PushError) -> DeviceDescription {
+        guard let description = state.withLock({ $0.descriptions[id] }) else {
+            throw PushError("device.not_found", "there is no such device", status: 404)
+        }
+        return description
+    }
+
+    func handle(of id: DeviceID) async throws(PushError) -> DeviceHandle {
+        let description = try await device(id)
+        guard let text = phones.pushHandle(of: id.phone) else {
+            throw PushError(
+                "device.uninstalled", "the app is not installed on \(description.name)", hint: "call reinstall first",
+                status: 409)
+        }
+        return try DeviceHandle(platform: description.platform, text: text)
+    }
+
+    func inbox(of id: DeviceID) async throws(PushError) -> [PushCore.InboxItem] {
+        phones.inbox(of: id.phone).map(PushCore.InboxItem.init)
+    }
+
+    func perform(_ action: DeviceAction, on id: DeviceID) async throws(PushError) {
+        let phone = id.phone
+        switch action {
+        case .goOffline: phones.setOffline(phone)
+        case .goOnline: phones.setOnline(phone)
+        case .forceQuit: phones.forceQuit(phone)
+        case .launch: phones.launch(phone)
+        case .rotateToken: phones.rotateToken(of: phone)
+        case .uninstall: phones.uninstall(phone)
+        case .reinstall: phones.reinstall(phone)
+        case .show(let title, let body): phones.showLocal(title: title, body: body, on: phone)
+        case .handlePushes: phones.setHandlesPushes(true, of: phone)
+        }
+    }
+
+    func storage(of id: DeviceID) async throws(PushError) -> [String: String] { phones.storage(of: id.phone) }
+
+    func store(_ value: String?, for key: String, on id: DeviceID) async throws(PushError) {
+        let kept = phones.storage(of: id.phone).reduce(0) { $0 + ($1.key == key ? 0 : $1.key.utf8.count + $1.value.utf8.count) }
+        guard value == nil || kept + key.utf8.count + (value?.utf8.count ?? 0) <= Self.storageLimit else {
+            throw PushError(
+                "device.storage_full", "the app's storage holds at most \(Self.storageLimit >> 10) KiB",
+                hint: "store less, or remove what is not needed")
+        }
+        phones.store(value, forKey: key, on: id.phone)
+    }
+
+    /// Bytes of names and values.
+    private static let storageLimit = 1 << 20
+
+    func waitForItems(
+        moreThan count: Int, on id: DeviceID, until deadline: Timestamp
+    ) async throws(PushError) -> [PushCore.InboxItem] {
+        let phone = id.phone
+        while phones.inbox(of: phone).count <= count, clock.now < deadline, !Task.isCancelled {
+            let revision = phones.revision(of: phone)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { [phones] in _ = await phones.nextChange(of: phone, after: revision) }
+                group.addTask { [clock] in try? await clock.sleep(until: deadline) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+        return try await inbox(of: id)
+    }
+
+    func nextPush(on id: DeviceID) async throws -> PushCore.InboxItem {
+        guard let push = await phones.nextDelivery(for: id.phone) else { throw CancellationError() }
+        let items = phones.inbox(of: id.phone)
+        guard let item = items.last(where: { $0.id == push.id }) else {
+            return PushCore.InboxItem(
+                id: push.id, receivedAt: Timestamp(milliseconds: push.receivedAt), title: "", body: "", text: "",
+                payload: push.data, isShown: false, isBackground: true)
+        }
+        return PushCore.InboxItem(item)
+    }
+
+    func devices() async -> [DeviceID] { state.withLock { $0.order } }
+
+    func events(since index: Int) async -> [DeviceEvent] {
+        events.list.withLock { Array($0.dropFirst(index)) }.map(DeviceEvent.init)
+    }
+
+    private static func platform(_ platform: Platform) throws(PushError) -> PhonePlatform {
+        switch platform {
+        case .apns: return .apns
+        case .fcmV1, .gcm: return .fcm
+        case .wns: return .wns
+        case .browser:
+            throw PushError(
+                "target.unsupported", "the rehearsal has no simulated browsers", hint: "use apns, fcm, gcm or wns")
+        }
+    }
+}
+
+extension DeviceID {
+    fileprivate var phone: PhoneID { PhoneID(number: rawValue) }
+}
+
+extension PushCore.InboxItem {
+    fileprivate init(_ item: Simulators.InboxItem) {
+        self.init(
+            id: item.id, receivedAt: Timestamp(milliseconds: item.receivedAt), title: item.title, body: item.body,
+            text: item.text, badge: item.badge, payload: item.data, source: item.source == .local ? .local : .push,
+            isShown: item.isShown, isBackground: item.isBackground, reasonNotShown: item.reasonNotShown)
+    }
+}
+
+extension DeviceEvent {
+    fileprivate init(_ event: PhoneEvent) {
+        let (kind, text) =
+            switch event.kind {
+            case .delivered: ("delivered", "")
+            case .stored: ("stored", "the phone is offline")
+            case .replaced(let by): ("replaced", "by \(by)")
+            case .expired: ("expired", "its time ran out while the phone was offline")
+            case .dropped(let reason): ("dropped", reason)
+            case .shown(let text): ("shown", text)
+            }
+        self.init(
+            time: Timestamp(milliseconds: event.time), device: DeviceID(rawValue: event.phone.number), kind: kind, text: text)
+    }
+}

@@ -1,0 +1,242 @@
+import Bindings
+import Lua
+import PushCore
+import Synchronization
+
+/// A run as lines of text, printed while it goes.
+final class TextReport: Sendable {
+    struct Header: Sendable {
+        var flow: String
+        var target: String
+        var seed: UInt64
+        var version: String
+    }
+
+    private let output: Output
+    private let palette: Palette
+    private let header: Header
+    private let state = Mutex(State())
+
+    private struct State {
+        var hasHeader = false
+        /// The open steps, and how many of them have a line that says that they began.
+        var current: [String] = []
+        var announced = 0
+        var sends = 0
+        var phones: Set<String> = []
+    }
+
+    init(output: Output, header: Header) {
+        self.output = output
+        self.header = header
+        palette = Palette(isOn: output.hasColour)
+    }
+
+    func take(_ event: FlowEvent) {
+        begin()
+        switch event {
+        case .stepBegan(_, _, let name):
+            announce()
+            state.withLock { $0.current.append(name) }
+        case .stepEnded(let step):
+            state.withLock { state in
+                if step.status != .skipped, !state.current.isEmpty { state.current.removeLast() }
+                state.announced = min(state.announced, state.current.count)
+                state.sends += step.sends.count
+            }
+            print(step)
+        case .sent(let send):
+            state.withLock { $0.sends += 1 }
+            output.line("  \(glyph(send)) send \(send.id) to \(send.audience.printable)  \(counts(send))")
+            printFaults(send, indent: 6)
+        case .shown(let items):
+            printShown(items, indent: 6)
+        case .log(let level, let text, _):
+            for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+                output.line("  \(mark(level)) \(line.description.printable)")
+            }
+        case .warning(let warning):
+            output.line("\(palette.yellow("warning[\(warning.code)]")): \(warning.message.printable)")
+            if let location = warning.location { output.line("  \(location)") }
+            for near in warning.near { output.line("  \("near".padded(to: 8))\(near.printable)") }
+        case .core(let event):
+            output.line(palette.dim("    \(event.time.timeOfDay)  \(event.area.rawValue.padded(to: 9)) \(event.text.printable)"))
+        case .crossed(let exchange):
+            print(exchange)
+        }
+    }
+
+    /// The last line.
+    func finish(_ report: FlowReport, verdict: Verdict) {
+        begin()
+        var parts = ["1 flow", count(report.steps, "step")]
+        if report.expectations > 0 {
+            let failed = report.failedExpectationCount
+            parts.append(count(report.expectations, "expectation") + (failed > 0 ? ", \(failed) failed" : ""))
+        }
+        let phones = state.withLock { $0.phones.count }
+        if phones > 0 { parts.append("\(count(phones, "phone")) lit up") }
+        parts.append("\(report.delivered) delivered")
+        if report.noTargets > 0 { parts.append("\(report.noTargets) without target") }
+        parts.append("virtual \((report.ended - report.began).short)")
+        let word =
+            switch verdict {
+            case .pass: palette.green("PASS")
+            case .fail: palette.red("FAIL")
+            case .error: palette.red("ERROR")
+            case .interrupted: palette.yellow("INTERRUPTED")
+            }
+        output.line("\(word)  \(parts.joined(separator: " · "))")
+    }
+
+    enum Verdict { case pass, fail, error, interrupted }
+
+    /// One line for a run that takes long: where it is.
+    func progressLine(seconds: Int) -> String {
+        let (step, sends) = state.withLock { ($0.current.last, $0.sends) }
+        return palette.dim("  … \(step.map { "\($0) · " } ?? "")\(count(sends, "send")) · \(seconds) s".printable)
+    }
+
+    /// Prints the header, once.
+    func begin() {
+        let isFirst = state.withLock { state in
+            defer { state.hasHeader = true }
+            return !state.hasHeader
+        }
+        guard isFirst else { return }
+        let left = "\(header.flow) · \(header.target) · seed \(header.seed)"
+        output.line("\(palette.bold(left.padded(to: 62)))  \(palette.dim("script \(header.version)"))")
+    }
+
+    /// A step that holds other steps has a line before them too.
+    private func announce() {
+        let (names, from) = state.withLock { state in
+            defer { state.announced = state.current.count }
+            return (state.current, state.announced)
+        }
+        for (depth, name) in names.enumerated().dropFirst(from) {
+            output.line("\(String(repeating: "  ", count: depth + 1))\(palette.dim("▸")) \(name.printable)")
+        }
+    }
+
+    private func print(_ step: FlowStep) {
+        let indent = String(repeating: "  ", count: step.depth + 1)
+        let glyph =
+            switch step.status {
+            case .passed: palette.green("✓")
+            case .failed: palette.red("✗")
+            case .skipped: palette.yellow("–")
+            }
+        var facts: [String] = []
+        if step.registrations > 0 { facts.append(count(step.registrations, "registration")) }
+        if step.sends.count == 1, let send = step.sends.first {
+            facts.append("\(send.id)  \(counts(send))")
+        } else if !step.sends.isEmpty {
+            let sent = step.sends.reduce(0) { $0 + $1.sent }
+            let total = step.sends.reduce(0) { $0 + $1.total }
+            facts.append("\(count(step.sends.count, "send")), \(sent) of \(total) sent")
+        }
+        if step.failedExpectations > 0 {
+            facts.append("\(step.failedExpectations) of \(count(step.expectations, "expectation")) failed")
+        } else if step.expectations > 0 {
+            facts.append(count(step.expectations, "expectation"))
+        }
+        if let reason = step.reason { facts.append("skipped: \(reason)") }
+        let name = step.name.printable
+        output.line("\(indent)\(glyph) \(facts.isEmpty ? name : name.padded(to: 34))  \(facts.joined(separator: " · "))".trimmed)
+        for send in step.sends { printFaults(send, indent: 2 * step.depth + 6) }
+        printShown(step.shown, indent: 2 * step.depth + 6)
+    }
+
+    private func printShown(_ items: [ShownItem], indent: Int) {
+        state.withLock { state in state.phones.formUnion(items.map(\.device)) }
+        let width = items.map(\.device.count).max() ?? 0
+        for item in items {
+            let text = item.text.split(separator: "\n").joined(separator: " — ").printable
+            output.line(
+                "\(String(repeating: " ", count: indent))\(item.device.printable.padded(to: width))  \(item.platform.phone.padded(to: 8))\(item.locale.printable.padded(to: 6)) \(palette.bold("▌\(text)"))"
+            )
+        }
+    }
+
+    private func printFaults(_ send: FlowSend, indent: Int) {
+        for fault in send.faults {
+            output.line("\(String(repeating: " ", count: indent))\(palette.red("✗")) \(fault.printable)")
+        }
+    }
+
+    private func print(_ exchange: WireExchange) {
+        let margin = "    "
+        output.line(
+            palette.dim("\(margin)\(exchange.time.timeOfDay)  > \(exchange.method) https://\(exchange.authority)\(exchange.path)".printable)
+        )
+        for header in exchange.requestHeaders { output.line(palette.dim("\(margin)  > \(header.name): \(header.value)".printable)) }
+        printBody(exchange.requestBody, mark: ">")
+        output.line(palette.dim("\(margin)  < \(exchange.status == 0 ? "no answer" : String(exchange.status))"))
+        for header in exchange.responseHeaders { output.line(palette.dim("\(margin)  < \(header.name): \(header.value)".printable)) }
+        printBody(exchange.responseBody, mark: "<")
+    }
+
+    private func printBody(_ body: [UInt8], mark: String) {
+        guard !body.isEmpty else { return }
+        let text = String(validating: body, as: UTF8.self) ?? "\(body.count) bytes"
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            output.line(palette.dim("      \(mark) \(line.description.printable)"))
+        }
+    }
+
+    private func glyph(_ send: FlowSend) -> String {
+        send.state == "Completed" && send.failed == 0 ? palette.green("✓") : palette.yellow("!")
+    }
+
+    private func counts(_ send: FlowSend) -> String {
+        send.state == "NoTargetFound" ? "no target found" : "\(send.sent) of \(send.total) sent · \(send.failed) failed"
+    }
+
+    private func mark(_ level: String) -> String {
+        switch level {
+        case "warn": palette.yellow("│ warn ")
+        case "error": palette.red("│ error")
+        default: palette.dim("│")
+        }
+    }
+
+    private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+}
+
+extension Platform {
+    fileprivate var phone: String {
+        switch self {
+        case .apns: "iPhone"
+        case .fcmV1, .gcm: "Android"
+        case .wns: "Windows"
+        case .browser: "Browser"
+        }
+    }
+}
+
+extension Duration {
+    /// `0 s`, `1.5 s`, `2 h 30 min`, `3 d`.
+    var short: String {
+        let total = milliseconds
+        if total < 60_000 {
+            return total.isMultiple(of: 1000) ? "\(total / 1000) s" : "\(Double(total) / 1000) s"
+        }
+        let units: [(Int64, String)] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")]
+        var rest = total
+        var parts: [String] = []
+        for (size, name) in units where rest >= size {
+            parts.append("\(rest / size) \(name)")
+            rest %= size
+        }
+        return parts.prefix(2).joined(separator: " ")
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

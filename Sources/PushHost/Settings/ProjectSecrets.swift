@@ -1,0 +1,68 @@
+import Bindings
+import Glibc
+import PushCore
+
+/// `PUSHHOST_SECRET_<NAME>`, then `secrets.json` in the working directory, then, in a rehearsal, `demo_secrets.json` beside
+/// the script.
+struct ProjectSecrets: SecretSource {
+    static let projectFile = "secrets.json"
+    static let demoFile = "demo_secrets.json"
+
+    private let project: [String: String]
+    private let demo: [String: String]
+    private let demoPath: String?
+
+    /// `demoFolder` is nil on targets that are no rehearsal: they refuse the demo's values.
+    init(demoFolder: String?) throws(PushError) {
+        project = try Self.load(Self.projectFile)
+        demoPath = demoFolder.map { "\($0)/\(Self.demoFile)" }
+        demo = try demoPath.map(Self.load) ?? [:]
+    }
+
+    func secret(named name: String) throws(PushError) -> Secret? {
+        guard name.utf8.allSatisfy({ $0.isNameCharacter }) else {
+            throw PushError(
+                "secret.name", "\"\(name)\" cannot be a secret's name", hint: "use letters, digits and _", status: 400)
+        }
+        if let value = getenv(Self.variable(name)) { return Secret(String(cString: value)) }
+        return (project[name] ?? demo[name]).map(Secret.init)
+    }
+
+    var names: [String] { (Array(project.keys) + Array(demo.keys)).sorted() }
+
+    func places(for name: String) -> String {
+        "set \(Self.variable(name)), or put \"\(name)\" into \(Self.projectFile)"
+            + (demoPath.map { " or, for rehearsals, \($0)" } ?? "")
+    }
+
+    private static func variable(_ name: String) -> String { "PUSHHOST_SECRET_\(name.uppercased())" }
+
+    private static func load(_ path: String) throws(PushError) -> [String: String] {
+        let bytes: [UInt8]
+        do {
+            bytes = try TextFile.read(path, limit: 1 << 20, kind: "secrets")
+        } catch  where error.code == "secrets.not_found" {
+            return [:]
+        }
+        guard let object = try? JSON(parsing: bytes).object else {
+            throw PushError("secrets.invalid", "\(path) is not a JSON object", hint: "write { \"name\": \"value\" }")
+        }
+        var secrets: [String: String] = [:]
+        for (name, value) in object.members {
+            guard let text = value.string else {
+                throw PushError("secrets.invalid", "\(path): the value of \"\(name)\" is not a string")
+            }
+            secrets[name] = text
+        }
+        return secrets
+    }
+}
+
+extension UInt8 {
+    fileprivate var isNameCharacter: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Bindings
+import Crypto
+import Glibc
+import PushCore
+
+/// Reads a script from a file, with a clear word about everything that a path can be instead.
+enum ScriptFile {
+    /// Larger files are no scripts.
+    static let limit = 4 << 20
+
+    /// Throws `script.*` errors; the message names the path.
+    static func read(_ path: String) throws(PushError) -> FlowScript {
+        let source = try TextFile.read(path, limit: limit, kind: "script")
+        guard let text = String(validating: source, as: UTF8.self) else {
+            let line = firstInvalidLine(source)
+            throw PushError(
+                "script.encoding", "\(path) is not UTF-8: line \(line) has other bytes",
+                hint: "save the script as UTF-8")
+        }
+        guard !text.unicodeScalars.contains("\u{0}") else {
+            throw PushError("script.encoding", "\(path) has NUL characters: it is no script", hint: "pass a Lua script")
+        }
+        let digest = SHA256.hash(data: source).prefix(3)
+        let version = digest.map { byte in
+            let hex = String(byte, radix: 16)
+            return hex.count == 1 ? "0" + hex : hex
+        }.joined()
+        return FlowScript(name: path, source: source, version: version)
+    }
+
+    private static func firstInvalidLine(_ source: [UInt8]) -> Int {
+        for (index, line) in source.split(separator: 0x0a, omittingEmptySubsequences: false).enumerated()
+        where String(validating: line, as: UTF8.self) == nil {
+            return index + 1
+        }
+        return 1
+    }
+}
+
+/// A file of moderate size, read at once.
+enum TextFile {
+    /// Throws `script.not_found`, `script.is_directory`, `script.too_large`, `script.unreadable`, with `kind` in place of
+    /// "script".
+    static func read(_ path: String, limit: Int, kind: String) throws(PushError) -> [UInt8] {
+        func fail(_ code: String, _ why: String, _ hint: String? = nil) -> PushError {
+            PushError("\(kind).\(code)", "\(path) \(why)", hint: hint)
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR {
+                throw fail("not_found", "does not exist", neighbour(of: path).map { "did you mean \($0)?" })
+            }
+            throw fail("unreadable", "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                if errno == EISDIR { throw fail("is_directory", "is a directory", "pass the path of a \(kind) in it") }
+                throw fail("unreadable", "cannot be read: \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= limit else {
+                throw fail("too_large", "has more than \(limit >> 20) MiB, the most of a \(kind)")
+            }
+        }
+    }
+
+    /// A file beside the missing one whose name is close.
+    private static func neighbour(of path: String) -> String? {
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { String(path[..<$0]) } ?? "."
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        guard let directory = opendir(folder.isEmpty ? "/" : folder) else { return nil }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".lua") || name.hasSuffix(".json") { names.append(name) }
+        }
+        guard let near = nearest(name, in: names.sorted()) else { return nil }
+        return slash == nil ? near : "\(folder)/\(near)"
+    }
+}

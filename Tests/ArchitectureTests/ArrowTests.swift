@@ -1,0 +1,58 @@
+import Testing
+
+/// Arrows point inward: what each target may import, of ours and from outside.
+@Suite struct ArrowTests {
+    private static let ours: Set<String> = [
+        "CLua", "Lua", "PushCore", "Bindings", "Delivery", "Simulators", "PushHost",
+    ]
+    private static let system: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
+    private static let allowed: [String: Set<String>] = [
+        "CLua": [],
+        "Lua": ["CLua"],
+        "PushCore": ["Crypto", "CryptoExtras", "FoundationEssentials"],
+        "Bindings": ["PushCore", "Lua", "FoundationEssentials"],
+        "Delivery": ["PushCore", "Crypto", "CryptoExtras", "HTTPTypes", "JWTKit", "FoundationEssentials"],
+        "Simulators": ["Crypto", "CryptoExtras", "HTTPTypes", "FoundationEssentials"],
+        "PushHost": [
+            "Lua", "PushCore", "Bindings", "Delivery", "Simulators", "Crypto", "CryptoExtras", "HTTPTypes",
+            "ArgumentParser", "FoundationEssentials",
+        ],
+    ]
+
+    @Test func `every file imports only what its target may`() throws {
+        let files = try Package.swiftFiles(in: "Sources")
+        #expect(files.count > 50)
+        for file in files {
+            let allowed = try #require(Self.allowed[file.target], "\(file.target) has no row in the table")
+            for module in file.imports where !allowed.contains(module) && !Self.system.contains(module) {
+                Issue.record("\(file.path) imports \(module)")
+            }
+        }
+    }
+
+    @Test func `the manifest gives no target a dependency of ours that its imports may not have`() throws {
+        let manifest = try Package.manifest()
+        for (target, allowed) in Self.allowed {
+            let entry = try #require(
+                manifest.firstRange(of: "arget(name: \"\(target)\"")
+                    ?? manifest.firstRange(of: "name: \"\(target)\", dependencies")
+                    ?? manifest.ranges(of: "name: \"\(target)\",").last, "\(target) is not in the manifest")
+            let rest = manifest[entry.upperBound...]
+            let description = rest.prefix(upTo: rest.firstRange(of: "arget(")?.lowerBound ?? rest.endIndex)
+            guard let open = description.firstRange(of: "dependencies: ["),
+                let close = description[open.upperBound...].firstIndex(of: "]")
+            else { continue }
+            let named = description[open.upperBound..<close].matches(of: /"([A-Za-z]+)"/).map { String($0.1) }
+            for name in named where Self.ours.contains(name) {
+                #expect(allowed.contains(name), "\(target) depends on \(name)")
+            }
+        }
+    }
+
+    @Test func `only the program knows more than one side of the wire`() throws {
+        for file in try Package.swiftFiles(in: "Sources") where file.target != "PushHost" {
+            let sides = Set(file.imports).intersection(["Bindings", "Delivery", "Simulators"])
+            #expect(sides.isEmpty, "\(file.path)")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import FoundationEssentials
+import Lua
+import Testing
+
+@testable import Bindings
+
+@Suite struct BindingRegistryTests {
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+    private static let prelude = String(decoding: PackageResources.push_lua, as: UTF8.self)
+
+    /// All Swift, C and Lua of the package.
+    private static func code() throws -> String {
+        var text = ""
+        let files = FileManager.default
+        for name in try files.subpathsOfDirectory(atPath: sources.path).sorted()
+        where [".swift", ".lua", ".c"].contains(where: name.hasSuffix) {
+            text += String(decoding: files.contents(atPath: sources.appending(path: name).path) ?? Data(), as: UTF8.self)
+        }
+        return text
+    }
+
+    @Test func `every binding has a name of its own`() {
+        let names = BindingRegistry.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        for name in names { #expect(BindingRegistry.named(name)?.name == name) }
+        #expect(BindingRegistry.named("push.nothing") == nil)
+    }
+
+    @Test(arguments: BindingRegistry.all.map(\.name))
+    func `a binding is described by sentences, a signature and an example`(name: String) throws {
+        let binding = try #require(BindingRegistry.named(name))
+        #expect(binding.summary.last == ".")
+        #expect(binding.summary.first?.isUppercase == true)
+        #expect(binding.signature.hasPrefix(name))
+        #expect(!binding.example.isEmpty)
+        #expect(binding.example.contains(binding.shortName))
+        let names = binding.parameters.map(\.name)
+        #expect(Set(names).count == names.count)
+        for parameter in binding.parameters {
+            #expect(!parameter.summary.isEmpty)
+            #expect(!parameter.type.phrase.isEmpty)
+            #expect(!parameter.type.annotation.isEmpty)
+            for mistaken in parameter.mistakenFor { #expect(!names.contains(mistaken)) }
+        }
+        let isOptional = binding.parameters.map { !$0.isRequired }
+        if binding.style == .positional {
+            #expect(isOptional == isOptional.sorted { !$0 && $1 }, "required parameters come first")
+        }
+    }
+
+    @Test func `every example compiles as Lua`() async throws {
+        let thread = LuaThread(name: "examples")
+        defer { thread.stop() }
+        let state = try LuaState(thread: thread)
+        for binding in BindingRegistry.all {
+            try await state.compile(LuaScript(name: binding.name, source: binding.example))
+        }
+    }
+
+    @Test func `every error code of a description is raised somewhere`() throws {
+        let code = try Self.code()
+        for binding in BindingRegistry.all {
+            // Once in the list of the description, and once where it is raised.
+            for error in binding.errors {
+                let listed = BindingRegistry.all.filter { $0.errors.contains(error) }.count
+                let places = code.ranges(of: "\"\(error)\"").count
+                #expect(places > 0, "\(binding.name) lists \(error)")
+                let raised =
+                    code.ranges(of: "(\"\(error)\"").count + code.ranges(of: " \"\(error)\", \"").count
+                    + code.ranges(of: " = \"\(error)\"").count
+                #expect(raised > 0 || places > listed, "\(binding.name) lists \(error), which nobody raises")
+            }
+        }
+    }
+
+    @Test func `every binding of the prelude is written there, and every check there has a description`() throws {
+        for binding in BindingRegistry.all {
+            guard case .prelude = binding.body, binding.receiver != "task" else { continue }
+            let ways = [
+                "\(binding.name) =", "function \(binding.name)(", "function host.types.\(binding.receiver ?? "").\(binding.shortName)(",
+            ]
+            #expect(ways.contains(where: Self.prelude.contains), "\(binding.name) is not in the prelude")
+        }
+        for match in Self.prelude.matches(of: /(?:checked\(|host\.check"\]\()"([a-z:._]+)"/) {
+            #expect(BindingRegistry.named(String(match.1)) != nil, "\(match.1) has no description")
+        }
+        for match in Self.prelude.matches(of: /call\["(host\.[a-z_]+)"\]/) {
+            let swift = try String(contentsOf: Self.sources.appending(path: "Bindings/Push/HostFunctions.swift"), encoding: .utf8)
+            #expect(swift.contains("\"\(match.1)\""), "\(match.1) is not a host function")
+        }
+    }
+}

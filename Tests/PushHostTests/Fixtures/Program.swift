@@ -1,0 +1,144 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// The built program in a process of its own.
+struct Program: Sendable {
+    var status: Int32 = 0
+    /// Killed by a signal instead of ending by itself.
+    var wasKilled = false
+    var output = ""
+    var errors = ""
+
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Beside the bundle of the tests.
+    static let executable: URL = {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(filePath: tests).deletingLastPathComponent().appending(path: "pushhost")
+    }()
+
+    /// Runs a shell line in which `$P` is the program.
+    static func shell(_ line: String, in folder: URL = root) async throws -> Program {
+        try await run(["-c", line], tool: URL(filePath: "/bin/sh"), in: folder)
+    }
+
+    /// Runs `pushhost` to its end. `began` is called at the first byte of its output.
+    static func run(
+        _ arguments: [String], tool: URL = executable, in folder: URL = root, environment: [String: String] = [:],
+        began: @escaping @Sendable (Child) -> Void = { _ in }
+    ) async throws -> Program {
+        let child = try Child(tool.path, arguments, in: folder.path, environment: environment)
+        async let output = child.output.text { began(child) }
+        async let errors = child.errors.text {}
+        var program = Program(output: await output, errors: await errors)
+        let status = await child.end()
+        program.wasKilled = status & 0x7f != 0
+        program.status = program.wasKilled ? status & 0x7f : status >> 8 & 0xff
+        return program
+    }
+}
+
+/// A child process whose output is read through pipes that no other child holds.
+struct Child: Sendable {
+    let id: pid_t
+    let output: Outlet
+    let errors: Outlet
+
+    /// A pipe's end for reading.
+    struct Outlet: Sendable {
+        let descriptor: Int32
+
+        /// Reads to the end on a thread of its own: a pipe that nobody reads stops the program.
+        func text(began: @escaping @Sendable () -> Void) async -> String {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    var bytes: [UInt8] = []
+                    var buffer = [UInt8](repeating: 0, count: 65_536)
+                    while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+                        if bytes.isEmpty { began() }
+                        bytes += buffer[..<count]
+                    }
+                    close(descriptor)
+                    continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+                }
+            }
+        }
+    }
+
+    struct CannotStart: Error {
+        let status: Int32
+    }
+
+    init(_ tool: String, _ arguments: [String], in folder: String, environment: [String: String] = [:]) throws {
+        self = try Self.oneAtATime.withLock { _ in
+            try Self.spawn(tool, arguments, in: folder, environment: environment)
+        }
+    }
+
+    private init(id: pid_t, output: Outlet, errors: Outlet) {
+        self.id = id
+        self.output = output
+        self.errors = errors
+    }
+
+    /// A child made meanwhile would inherit the pipes before they are marked.
+    private static let oneAtATime = Mutex(())
+
+    private static func spawn(
+        _ tool: String, _ arguments: [String], in folder: String, environment: [String: String]
+    ) throws -> Child {
+        var (output, errors): ([Int32], [Int32]) = ([0, 0], [0, 0])
+        guard pipe(&output) == 0, pipe(&errors) == 0 else { throw CannotStart(status: errno) }
+        for descriptor in output + errors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        defer {
+            close(output[1])
+            close(errors[1])
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
+        let variables = ["PATH": "/usr/bin:/bin", "P": Program.executable.path].merging(environment) { $1 }
+        let shell = ["/bin/sh", "-c", #"cd "$1" && shift && exec "$@""#, "sh", folder, tool]
+        var words = (shell + arguments).map { strdup($0) } + [nil]
+        var settings = variables.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in words + settings { free(text) } }
+        var id: pid_t = 0
+        let status = posix_spawn(&id, shell[0], &actions, nil, &words, &settings)
+        guard status == 0 else { throw CannotStart(status: status) }
+        return Child(id: id, output: Outlet(descriptor: output[0]), errors: Outlet(descriptor: errors[0]))
+    }
+
+    func signal(_ number: Int32) { kill(id, number) }
+
+    /// Waits for the end; what it answers is in the form of `waitpid`.
+    func end() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var status: Int32 = 0
+                while waitpid(id, &status, 0) < 0, errno == EINTR {}
+                continuation.resume(returning: status)
+            }
+        }
+    }
+}
+
+/// A folder of scripts that is gone after the test.
+final class ScriptFolder: Sendable {
+    let url: URL
+
+    init(_ scripts: [String: String] = [:]) throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "pushhost-tests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try write("demo_secrets.json", Data(#"{ "demo_password": "correct horse battery staple" }"#.utf8))
+        for (name, text) in scripts { try write(name, Data(text.utf8)) }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func write(_ name: String, _ data: Data) throws { try data.write(to: url.appending(path: name)) }
+}

@@ -1,0 +1,114 @@
+import Bindings
+import Lua
+import PushCore
+import Synchronization
+import Testing
+
+@testable import PushHost
+
+/// Passwords and keys of the tests.
+struct TestSecrets: SecretSource {
+    static let password = "correct horse battery staple"
+    private let values = ["demo_password": password, "api_key": "k-93f1c7"]
+
+    func secret(named name: String) -> Secret? { values[name].map(Secret.init) }
+    var names: [String] { values.keys.sorted() }
+    func places(for name: String) -> String { "put it into secrets.json" }
+}
+
+/// One run of a script in the embedded world, in this process.
+struct Rehearsal: Sendable {
+    let report: FlowReport
+    let events: [FlowEvent]
+    let source: String
+
+    var error: LuaError? {
+        if case .raised(let error) = report.verdict { error } else { nil }
+    }
+
+    var hasPassed: Bool {
+        if case .passed = report.verdict { true } else { false }
+    }
+
+    var hasFailed: Bool {
+        if case .failed = report.verdict { true } else { false }
+    }
+
+    /// What the script returned, as JSON with members in alphabetical order.
+    var result: String { report.result?.text(sortedKeys: true) ?? "null" }
+
+    var log: [String] {
+        events.compactMap { if case .log(_, let text, _) = $0 { text } else { nil } }
+    }
+
+    var steps: [FlowStep] {
+        events.compactMap { if case .stepEnded(let step) = $0 { step } else { nil } }
+    }
+
+    var warnings: [FlowWarning] {
+        events.compactMap { if case .warning(let warning) = $0 { warning } else { nil } }
+    }
+
+    var shown: [String] {
+        events.flatMap { event -> [ShownItem] in
+            switch event {
+            case .shown(let items): items
+            case .stepEnded(let step): step.shown
+            default: []
+            }
+        }.map { "\($0.device): \($0.text)" }
+    }
+
+    /// All that the events say, wires included.
+    var everything: String {
+        events.map { event in
+            guard case .crossed(let exchange) = event else { return "\(event)" }
+            let bodies = [exchange.requestBody, exchange.responseBody].map { String(decoding: $0, as: UTF8.self) }
+            return "\(exchange) \(bodies)"
+        }.joined(separator: "\n") + "\(report)"
+    }
+}
+
+/// What scripts of the tests begin with, all in the first line, so that the lines of the tests count.
+private let opening =
+    [
+        #"local push = require "push""#,
+        #"local function login(name) push.account { username = name, password = push.secret "demo_password" }"#,
+        #"return push.login { username = name, password = push.secret "demo_password" } end"#,
+        #"local function phone(session, name, platform, tags) local p = push.device { name = name, platform = platform }"#,
+        #"session:register { device = p, tags = tags } return p end;"#,
+    ].joined(separator: " ") + " "
+
+/// Runs a script in which `push` is the module, `login(name)` opens a session and
+/// `phone(session, name, platform, tags)` registers a phone.
+func rehearse(
+    _ lua: String, opening begin: String = opening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
+    limits: LuaLimits = LuaLimits()
+) async throws -> Rehearsal {
+    let source = begin + lua
+    let events = Mutex<[FlowEvent]>([])
+    let thread = LuaThread(name: "rehearsal")
+    defer { thread.stop() }
+    let take: @Sendable (FlowEvent) -> Void = { event in events.withLock { $0.append(event) } }
+    let world = try EmbeddedWorld(seed: seed, thread: thread, secrets: TestSecrets(), trace: take)
+    let report = await FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed).run(
+        FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-0007",
+        parameters: FlowParameters(given: options), events: take)
+    return Rehearsal(report: report, events: events.withLock { $0 }, source: source)
+}
+
+/// What a script returns that is to pass.
+func result(of lua: String, sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws -> String {
+    let run = try await rehearse(lua)
+    if let error = run.error { Issue.record("\(error)", sourceLocation: sourceLocation) }
+    #expect(run.hasPassed, sourceLocation: sourceLocation)
+    return run.result
+}
+
+/// The error of a script that is to raise one.
+func failure(
+    of lua: String, limits: LuaLimits = LuaLimits(), sourceLocation: Testing.SourceLocation = #_sourceLocation
+) async throws -> LuaError {
+    let run = try await rehearse(lua, limits: limits)
+    return try #require(run.error, "the script raised nothing", sourceLocation: sourceLocation)
+}

@@ -1,0 +1,179 @@
+import Bindings
+import Lua
+import PushCore
+import Testing
+
+@testable import PushHost
+
+@Suite struct ErrorTests {
+    /// Every script goes wrong in its third line.
+    @Test(
+        arguments: [
+            ("local x = = 1", "script.syntax", "near '='"),
+            ("for i = 1, 2 do\n", "script.syntax", nil),
+            ("push.sned { to = 'a' }", "script.unknown_name", "push has no \"sned\"; did you mean \"send\"?"),
+            ("push.send { to = push.evryone, alert = 'x' }", "script.unknown_name", "did you mean \"everyone\"?"),
+            ("push.tag.usr 'alice'", "script.unknown_name", "push.tag has no \"usr\"; did you mean \"user\"?"),
+            ("push.expect(1).too.equal(1)", "script.unknown_name", "did you mean \"to\"?"),
+            ("push.expect(1).to.equals(1)", "script.unknown_name", "did you mean \"equal\"?"),
+            ("push.mine = 1", "script.read_only", "push.mine cannot be set"),
+            ("s:regster { device = p }", "script.unknown_name", nil),
+            ("push.send { tags = 'a', alert = 'x' }", "args.unknown_key", "did you mean \"to\"?"),
+            ("s:register { devise = p }", "args.unknown_key", "did you mean \"device\"?"),
+            ("push.device { nam = 'x' }", "args.unknown_key", "did you mean \"name\"?"),
+            ("push.device { name = 'x', platform = 'apnss' }", "args.platform", "did you mean \"apns\"?"),
+            ("push.send { to = 'a', payload = { apnz = '{}' } }", "args.platform", "did you mean \"apns\"?"),
+            ("push.wire 'fmc'", "args.platform", "did you mean \"fcm\"?"),
+            ("push.send { to = 42, alert = 'x' }", "args.wrong_type", "got the number 42"),
+            ("push.send { to = s, alert = 'x' }", "args.wrong_type", "got a session"),
+            ("push.send { to = 'a', alert = '\\xff' }", "args.wrong_type", "text that is not UTF-8"),
+            ("push.step('x')", "args.missing", "push.step needs \"fn\""),
+            ("push.send { to = 'a' }", "send.no_content", "one of \"alert\", \"properties\" and \"payload\""),
+            ("push.send { to = 'a', alert = 'x', properties = {} }", "send.no_content", "\"alert\" and \"properties\""),
+            ("push.send { to = 'a', alert = '' }", "args.empty", "\"alert\" is empty"),
+            ("push.send { alert = 'x' }", "send.no_audience", "there is no default audience"),
+            ("push.send { to = '', alert = 'x' }", "send.no_audience", "an empty text never means everybody"),
+            ("push.send { to = '  ', alert = 'x' }", "send.no_audience", "an empty text never means everybody"),
+            ("push.send { to = push.evryone or 'x', alert = 'x' }", "script.unknown_name", nil),
+            ("push.send { to = '*', alert = 'x' }", "tag_expression.invalid", nil),
+            ("push.send { to = 'a && (b', alert = 'x' }", "tag_expression.invalid", "at character"),
+            ("push.send { to = 'a', device = p, alert = 'x' }", "send.audience", "exclude each other"),
+            ("s:register { device = p, tags = { 'no spaces' } }", "tag.invalid", nil),
+            ("push.tag.user 'al ice'", "tag.invalid", nil),
+            ("push.tag.any {}", "args.empty", nil),
+            ("s:register { device = p, template = '{\"aps\":\"$(x\"}' }", nil, "line 1, column"),
+            ("s:register { device = p, template = { bdy = '{}' } }", "args.unknown_key", "did you mean \"body\"?"),
+            ("push.login { username = 'alice', password = 'wrong' }", "auth.failed", "\"alice\""),
+            ("push.account { username = 'al ice', password = 'x' }", "auth.username", nil),
+            ("push.send { to = 'a', alert = ('x'):rep(4100) }", "payload.too_large", "APNs takes at most 4096"),
+            ("push.send { to = 'a', payload = { wns = ('x'):rep(5001) } }", "payload.too_large", "WNS takes at most 5000"),
+            ("push.send { to = 'a', payload = { apns = '{' } }", "payload.invalid", "line 1, column 2"),
+            ("push.send { to = 'a', payload = { fcm = '' } }", "payload.empty", nil),
+            ("push.sleep 'soon'", "args.duration", "\"soon\""),
+            ("push.sleep(-1)", "args.duration", nil),
+            ("p:wait_for { within = '-5s' }", "args.duration", nil),
+            ("p.inbox()", "args.receiver", "without its device"),
+            ("s.register { device = p }", "args.receiver", "without its session"),
+            ("push.outcome 'n-9'", "notification.not_found", "n-9"),
+            ("push.secret 'nothing_here'", "secret.not_found", nil),
+            ("local x = nil; return x.y", "script.error", "attempt to index a nil value (local 'x')"),
+            ("error 'mine'", "script.error", "mine"), ("error { code = 'own.code', message = 'mine' }", "own.code", "mine"),
+            ("io.open 'x'", nil, nil), ("os.execute 'ls'", nil, nil), ("require 'socket'", nil, nil),
+            ("load('\\27Lua')()", nil, nil), ("dofile 'x.lua'", nil, nil), ("os.exit(0)", nil, nil),
+        ] as [(String, String?, String?)])
+    func `an error names its code, what was wrong and the line of the script`(
+        line: String, code: String?, part: String?
+    ) async throws {
+        let error = try await failure(of: "local s = login 'alice'\nlocal p = push.device { name = 'a-1' }\n\(line)\n")
+        if let code { #expect(error.code == code) }
+        if let part { #expect(error.message.contains(part) || error.hint?.contains(part) == true, "\(error)") }
+        #expect(error.location?.chunk == "flow.lua")
+        let last = code == "script.syntax" && line.hasSuffix("\n") ? 3...6 : 3...3
+        #expect(last.contains(error.location?.line ?? 0), "\(error)")
+        #expect(!error.message.contains("[push]"))
+    }
+
+    @Test(
+        arguments: [
+            ("push.step('a', function()\n push.send { too = 'x' }\n end)", 2),
+            ("push.try(function()\n\n push.send { too = 'x' } end)", 3),
+            ("push.all {\n function() push.send { too = 'x' } end }", 2),
+            ("push.spawn(function()\n push.send { too = 'x' } end):await()", 2),
+            ("local function f()\n push.expect(1).to.equal(2)\n end\n f()", 2),
+            ("pcall(error)\ncoroutine.wrap(function()\n push.fail 'x' end)()", 3),
+        ])
+    func `the line is that of the call, however deep it is`(source: String, line: Int) async throws {
+        #expect(try await failure(of: source).location?.line == line)
+    }
+
+    @Test func `an error that a script catches has the fields of its report`() async throws {
+        let text = try await result(
+            of: """
+                local ok, e = pcall(push.send, { too = "a" })
+                return { ok, e.code, e.kind, e.message, e.hint ~= nil, e.where, e.retryable, e.details.key, tostring(e), e.run, e.script }
+                """)
+        #expect(
+            text
+                == #"[false,"args.unknown_key","misuse","push.send has no key \"too\"; did you mean \"to\"?",true,"flow.lua:1",false,"too","flow.lua:1: push.send has no key \"too\"; did you mean \"to\"? (args.unknown_key)","r-0007","abc123"]"#
+        )
+    }
+
+    @Test func `an uncaught error carries the file, the line, the version of the script and the run`() async throws {
+        for source in ["push.fail 'x'", "error 'x'", "push.send {}", "push.spawn(function() push.fail 'x' end)", "("] {
+            let error = try await failure(of: source)
+            #expect(error.location?.chunk == "flow.lua", "\(source)")
+            #expect(error.annotations == ["run": "r-0007", "script": "abc123"], "\(source)")
+        }
+    }
+
+    @Test func `an excerpt points at the key, the expression points at the character`() async throws {
+        func lines(_ lua: String) async throws -> [String] {
+            let run = try await rehearse(lua, opening: "local push = require 'push'\n")
+            return Diagnostic(
+                try #require(run.error), source: Array(run.source.utf8), scriptName: "flow.lua", palette: Palette(isOn: false)
+            ).lines
+        }
+        let key = try await lines("push.send {\n  alert = 'x',\n  tags = 'alice',\n}")
+        #expect(
+            key.prefix(4) == [
+                "error[args.unknown_key]: push.send has no key \"tags\"; did you mean \"to\"?", "  flow.lua:4:3",
+                "   4 |   tags = 'alice',", "     |   ^",
+            ])
+        #expect(key.last == "  run       r-0007 · script abc123")
+        let expression = try await lines("push.send { to = 'a && (b', alert = 'x' }")
+        #expect(expression.contains { $0.contains("a && (b") && !$0.contains("push.send") })
+        #expect(expression.contains { $0.drop { $0 == " " } == "^" })
+    }
+
+    @Test func `a loop without end uses up its budget, also when it swallows every error`() async throws {
+        let limits = LuaLimits(cpu: .milliseconds(200))
+        for source in ["while true do end", "while true do pcall(function() while true do end end) end"] {
+            let error = try await failure(of: source, limits: limits)
+            #expect(error.code == "budget.cpu")
+            #expect(error.kind == .budget)
+        }
+    }
+
+    @Test(arguments: ["print(('x'):rep(1000))", "push.log(('x'):rep(1000))", "pcall(print, ('x'):rep(1000))"])
+    func `output without end uses up its budget`(source: String) async throws {
+        let run = try await rehearse("for i = 1, 10000 do \(source) end")
+        #expect(run.log.reduce(0) { $0 + $1.utf8.count + 1 } <= 4 << 20)
+        if !source.hasPrefix("pcall") { #expect(run.error?.code == "budget.output") }
+    }
+
+    @Test func `memory without end uses up its budget`() async throws {
+        let error = try await failure(
+            of: "local t = {}\nwhile true do t[#t + 1] = ('x'):rep(100000) .. #t end", limits: LuaLimits(memory: 16 << 20))
+        #expect(error.code == "budget.memory")
+    }
+
+    @Test func `a script that is cancelled cleans up, and cannot refuse`() async throws {
+        let thread = LuaThread(name: "cancelled")
+        defer { thread.stop() }
+        let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets())
+        let runner = FlowRunner(world: world.world, thread: thread, limits: LuaLimits(), seed: 1)
+        let source = """
+            local push = require "push"
+            print "begun"
+            while true do
+              local ok, err = pcall(function() while true do end end)
+              if err.code == "cancelled" then print "cleaned up" end
+            end
+            """
+        let (begun, begin) = AsyncStream<String>.makeStream()
+        let task = Task {
+            await runner.run(
+                FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-1",
+                events: { if case .log(_, let text, _) = $0 { begin.yield(text) } })
+        }
+        var lines: [String] = []
+        for await line in begun {
+            lines.append(line)
+            if lines.count == 1 { task.cancel() } else { break }
+        }
+        let report = await task.value
+        #expect(lines == ["begun", "cleaned up"])
+        guard case .raised(let error) = report.verdict else { return #expect(Bool(false)) }
+        #expect(error.code == "cancelled")
+    }
+}

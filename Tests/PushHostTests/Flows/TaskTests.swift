@@ -1,0 +1,107 @@
+import Bindings
+import Lua
+import Testing
+
+@Suite struct TaskTests {
+    @Test func `a spawned function runs beside the flow and gives its results`() async throws {
+        let text = try await result(
+            of: """
+                local order = {}
+                local task = push.spawn(function(a, b) order[#order + 1] = "task" push.sleep "1s" return a + b end, 1, 2)
+                order[#order + 1] = "flow"
+                return { task:await(), order, push.clock.now() - 1767603600 }
+                """)
+        #expect(text == #"[3,["task","flow"],1]"# || text == #"[3,["flow","task"],1]"#, "\(text)")
+    }
+
+    @Test func `functions run beside each other, and their results come in order`() async throws {
+        let text = try await result(
+            of: """
+                local order = {}
+                local function wait(name, d) return function() push.sleep(d) order[#order + 1] = name return name end end
+                local results = push.all { wait("slow", "3s"), wait("quick", "1s"), wait("middle", "2s") }
+                return { results, order, push.clock.now() - 1767603600 }
+                """)
+        #expect(text == #"[["slow","quick","middle"],["quick","middle","slow"],3]"#)
+    }
+
+    @Test func `the first error ends the others`() async throws {
+        let run = try await rehearse(
+            """
+            local reached = false
+            local _, err = push.try(function()
+              push.all {
+                function() push.sleep "1h" reached = true end,
+                function() push.sleep "1s" push.fail "broken" end,
+              }
+            end)
+            return { err.code, err.message, reached, push.clock.now() - 1767603600 }
+            """)
+        #expect(run.result == #"["flow.failed","broken",false,1]"#)
+    }
+
+    @Test func `a cancelled function may clean up`() async throws {
+        let text = try await result(
+            of: """
+                local seen
+                local task = push.spawn(function()
+                  local ok, err = pcall(push.sleep, "1d")
+                  seen = err.code
+                  error(err, 0)
+                end)
+                push.sleep "1s"
+                task:cancel()
+                local ok, err = pcall(function() task:await() end)
+                return { seen, ok, err.code, push.clock.now() - 1767603600 }
+                """)
+        #expect(text == #"["cancelled",false,"cancelled",1]"#)
+    }
+
+    @Test func `an error that nobody awaits fails the run`() async throws {
+        let error = try await failure(of: "push.spawn(function()\n  push.fail 'lost'\nend)\npush.sleep '1s'")
+        #expect(error.message == "lost")
+        #expect(error.location?.line == 2)
+    }
+
+    static let crowd = """
+        local sessions, phones, order = {}, {}, {}
+        local platforms = { "apns", "fcm", "gcm", "wns" }
+        local jobs = {}
+        for i = 1, 12 do
+          jobs[i] = function()
+            local s = login("user" .. i % 3)
+            push.sleep(math.random(0, 3))
+            local p = push.device { name = "p-" .. i, platform = platforms[i % 4 + 1] }
+            s:register { device = p, tags = { "crowd" } }
+            phones[p] = i
+            order[#order + 1] = i
+            return p:handle()
+          end
+        end
+        local handles = push.all(jobs)
+        for p, i in pairs(phones) do print(p, i, tostring({}), tostring(print)) end
+        for key, value in pairs { zeta = 1, alpha = 2, [3] = 3, [true] = 4, [2.5] = 5 } do print(key, value) end
+        push.all {
+          function() print(push.json.encode(push.send { to = "crowd", alert = "One" })) end,
+          function() print(push.json.encode(push.send { to = "crowd", alert = "Two" })) end,
+        }
+        push.check(false, "shown " .. tostring(math.random(1000000)))
+        return { handles, order }
+        """
+
+    @Test func `the same seed gives the same run, event by event, whatever else runs`() async throws {
+        let runs = try await withThrowingTaskGroup(of: Rehearsal.self) { group in
+            for _ in 0..<4 { group.addTask { try await rehearse(Self.crowd, seed: 7) } }
+            return try await group.reduce(into: [Rehearsal]()) { $0.append($1) }
+        }
+        let first = try #require(runs.first)
+        #expect(first.error == nil)
+        #expect(first.log.count > 12)
+        for run in runs.dropFirst() {
+            #expect(run.result == first.result)
+            #expect(run.everything == first.everything)
+        }
+        let other = try await rehearse(Self.crowd, seed: 8)
+        #expect(other.result != first.result)
+    }
+}

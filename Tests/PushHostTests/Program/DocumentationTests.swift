@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+/// The documentation says what the program does: every command in it prints what stands under it.
+@Suite struct DocumentationTests {
+    struct Example: Sendable, CustomTestStringConvertible {
+        var page: String
+        var command: String
+        var output: String
+
+        var testDescription: String { "\(page): \(command)" }
+    }
+
+    static let pages: [String] = {
+        let docs = (try? FileManager.default.contentsOfDirectory(atPath: Program.root.appending(path: "docs").path)) ?? []
+        return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+    }()
+
+    /// The blocks that begin with "```console" and a line "$ command".
+    static let examples: [Example] = pages.flatMap { page -> [Example] in
+        let text = (try? String(contentsOf: Program.root.appending(path: page), encoding: .utf8)) ?? ""
+        return text.components(separatedBy: "```console\n$ ").dropFirst().compactMap { block -> Example? in
+            guard let end = block.range(of: "```"), let line = block.firstIndex(of: "\n"), line < end.lowerBound else { return nil }
+            let output = block[block.index(after: line)..<end.lowerBound]
+            return Example(page: page, command: String(block[..<line]), output: String(output))
+        }
+    }
+
+    @Test(arguments: examples)
+    func `a command prints what the page shows; make docs refreshes it`(_ example: Example) async throws {
+        let command = example.command.replacing("./pushhost", with: "\"$P\"") + " 2>&1"
+        let program = try await Program.shell(command)
+        #expect(program.output == example.output)
+    }
+
+    @Test func `there are examples, and every script among them is on a page`() throws {
+        #expect(Self.examples.count >= 8)
+        let commands = Self.examples.map(\.command).joined(separator: "\n")
+        for folder in ["scripts", "docs/examples"] {
+            for name in try FileManager.default.contentsOfDirectory(atPath: Program.root.appending(path: folder).path)
+            where name.hasSuffix(".lua") {
+                #expect(commands.contains("\(folder)/\(name)"), "\(folder)/\(name) is on no page")
+            }
+        }
+    }
+
+    @Test func `every make command of the pages exists, and every link leads somewhere`() throws {
+        let makefile = try String(contentsOf: Program.root.appending(path: "Makefile"), encoding: .utf8)
+        for page in Self.pages + ["CONTRIBUTING.md", "docs/decisions/README.md"] {
+            let url = Program.root.appending(path: page)
+            let text = try String(contentsOf: url, encoding: .utf8)
+            for match in text.matches(of: /make ([a-z]+)/) {
+                #expect(makefile.contains("\n\(match.1):"), "\(page) names make \(match.1)")
+            }
+            for match in text.matches(of: /\]\(([^)#:]+)\)/) {
+                let target = url.deletingLastPathComponent().appending(path: String(match.1)).path
+                #expect(FileManager.default.fileExists(atPath: target), "\(page) links to \(match.1)")
+            }
+        }
+    }
+}
