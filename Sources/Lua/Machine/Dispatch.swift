@@ -99,7 +99,11 @@ extension Machine {
         if task.isCancelled { operation.cancel() }
         if let result = immediateResult {
             immediateResult = nil
-            return try push(result.get(), to: L)
+            do {
+                return try push(result.get(), to: L)
+            } catch {
+                throw self.error(error, of: task)
+            }
         }
         task.wait = .operation(serial: serial, task: operation)
         task.run.operations += 1

@@ -53,7 +53,7 @@ extension Machine {
                 deliver(result)
             } else if run.operations == 0, !run.live.isEmpty {
                 run.forcedError = LuaError(
-                    kind: .runtime, code: "script.deadlock",
+                    kind: .misuse, code: "script.deadlock",
                     message: "every task of the script waits for another one")
             } else {
                 return true
@@ -69,8 +69,14 @@ extension Machine {
         do {
             resume(task, with: try operation.result.get())
         } catch {
-            resume(task, raising: LuaError(raisedByHost: error))
+            resume(task, raising: self.error(error, of: task))
         }
+    }
+
+    /// What a task sees of an error that an operation of it threw.
+    func error(_ error: any Error, of task: ScriptTask) -> LuaError {
+        guard error is CancellationError else { return LuaError(raisedByHost: error) }
+        return task.run.control.isCancelled ? .cancelled : .taskCancelled
     }
 
     // MARK: What a waiting task gets

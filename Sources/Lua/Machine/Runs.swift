@@ -113,6 +113,8 @@ extension Machine {
 
     private func result(of run: Run) -> Result<[LuaValue], any Error> {
         var error: LuaError?
+        // A last call into the library may have run past the budget without meeting the hook.
+        _ = clua_run_check(run.control.pointer)
         if let forced = run.forcedError {
             error = forced
         } else if let stopped = stopError(run) {
