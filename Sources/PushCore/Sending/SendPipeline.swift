@@ -68,10 +68,10 @@ struct SendPipeline: Sendable {
                     "payload.collapse_id", "the collapse id has \(collapse.utf8.count) bytes; APNs takes 1 to 64",
                     hint: "choose another", status: 400)
             }
-            guard collapse.unicodeScalars.allSatisfy({ $0.value > 0x1f && $0.value != 0x7f }) else {
+            guard collapse.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
                 throw PushError(
-                    "payload.collapse_id", "the collapse id has control characters", hint: "use letters and digits",
-                    status: 400)
+                    "payload.collapse_id", "the collapse id has characters that no header can carry",
+                    hint: "use ASCII letters, digits and signs", status: 400)
             }
         }
     }
@@ -188,7 +188,7 @@ private struct Attempt: Sendable {
 }
 
 extension UInt8 {
-    var isPropertyCharacter: Bool {
+    package var isPropertyCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f: true
         default: false
