@@ -114,9 +114,12 @@ package final class FlowRun: Sendable {
     // MARK: - What happened
 
     func noteRegistration(of handle: DeviceHandle, device: String?, task: Int) {
-        if let device { state.withLock { $0.devices[handle] = device } }
+        if let device { note(device, of: handle) }
         _ = change(task: task) { $0.registrations += 1 }
     }
+
+    /// The phone that a handle belongs to, for rows and reports.
+    func note(_ device: String, of handle: DeviceHandle) { state.withLock { $0.devices[handle] = device } }
 
     func deviceName(of handle: DeviceHandle) -> String? { state.withLock { $0.devices[handle] } }
 

@@ -31,8 +31,8 @@ extension Binding {
         ],
         returns: "push.Outcome",
         errors: [
-            "hub.no_target", "payload.empty", "payload.invalid", "payload.too_large", "send.no_audience", "send.no_content",
-            "tag_expression.invalid",
+            "hub.no_target", "payload.empty", "payload.invalid", "payload.too_large", "send.no_audience", "send.header",
+            "send.no_content", "tag_expression.invalid",
         ],
         example: "local outcome = push.send { to = push.tag.user \"alice\", alert = \"Your order has shipped\" }",
         body: .async { arguments, run in
@@ -77,7 +77,9 @@ extension Arguments {
                     "send.audience", "\"to\" and \"device\" exclude each other", hint: "keep one of them",
                     details: ["key": .string("device")])
             }
-            return (.device(try await run.lab.handle(of: device.id)), device.name)
+            let handle = try await run.lab.handle(of: device.id)
+            run.note(device.name, of: handle)
+            return (.device(handle), device.name)
         }
         switch value("to") {
         case nil:
@@ -169,9 +171,35 @@ extension Arguments {
         var headers: [Platform: [PushHeader]] = [:]
         for (name, value) in table("headers")?.fields ?? [:] {
             guard case .table(let table) = value else { continue }
-            headers[try platform(name, key: "headers")] = table.texts.sorted { $0.key < $1.key }.map { PushHeader($0.key, $0.value) }
+            let platform = try platform(name, key: "headers")
+            headers[platform] = try table.texts.sorted { $0.key < $1.key }.map { try header($0.key, $0.value, platform) }
         }
         return headers
+    }
+
+    /// Only what the service takes from a sender: everything else would be left out, or is the connector's to say.
+    private func header(_ name: String, _ value: String, _ platform: Platform) throws -> PushHeader {
+        let prefixes =
+            switch platform {
+            case .apns: ["apns-", "x-apns-"]
+            case .wns: ["x-wns-", "ms-cv"]
+            case .browser: ["ttl", "urgency", "topic"]
+            case .fcmV1, .gcm: [String]()
+            }
+        let isName = name.utf8.allSatisfy { $0.isPropertyCharacter || $0 == UInt8(ascii: "-") }
+        guard isName, prefixes.contains(where: { name.lowercased().hasPrefix($0) }) else {
+            throw LuaError.misuse(
+                "send.header", "\(platform.displayName) takes no header \"\(name)\" from a sender",
+                hint: prefixes.isEmpty
+                    ? "write options into the payload's message" : "its headers begin with \(prefixes.joined(separator: " or "))",
+                details: ["key": .string(name)])
+        }
+        guard value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+            throw LuaError.misuse(
+                "send.header", "the header \"\(name)\" has characters that no header can carry", hint: "use ASCII",
+                details: ["key": .string(name)])
+        }
+        return PushHeader(name, value)
     }
 
     private func platform(_ name: String, key: String) throws -> Platform {

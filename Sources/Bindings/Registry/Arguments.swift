@@ -203,8 +203,8 @@ extension Arguments {
         case .string(let text)? where Duration(parsing: text) != nil: return Duration(parsing: text)
         case let value?:
             throw .misuse(
-                "args.duration", "\"\(name)\" is no duration: \(value.phrase)",
-                hint: "write \"500ms\", \"90s\", \"5m\", \"1h30m\", \"3d\" or a number of seconds, at most 100 years",
+                "args.duration", "\"\(name)\" must be a duration, got \(value.phrase)",
+                hint: "write \"500ms\", \"90s\", \"5m\", \"1h30m\", \"3d\" or a number of seconds; the longest is \"36600d\"",
                 details: ["key": .string(name)])
         }
     }
