@@ -30,7 +30,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "End the run after this much real time, for example 30s.", transform: Self.duration)
     var timeout: Duration?
 
-    @Option(help: "The script's CPU budget.", transform: Self.duration)
+    @Option(help: "The script's CPU budget (default: 10s).", transform: Self.duration)
     var cpuLimit: Duration = .seconds(10)
 
     @Option(help: "The script's memory budget in MiB.")
