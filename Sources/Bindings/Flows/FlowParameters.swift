@@ -93,7 +93,7 @@ extension FlowParameter {
     private static let keys = ["type", "default", "desc", "min", "max", "choices", "required"]
 
     fileprivate init(_ name: String, _ value: LuaValue) throws(LuaError) {
-        guard name.first?.isLetter == true, name.utf8.allSatisfy({ $0.isNameCharacter }) else {
+        guard name.first?.isLetter == true, name.utf8.allSatisfy({ $0.isPropertyCharacter }) else {
             throw FlowDeclaration.refuse(
                 "\"\(name)\" cannot be a parameter's name", "use letters, digits and _, beginning with a letter")
         }
@@ -238,13 +238,4 @@ extension LuaValue {
 
 extension Double {
     fileprivate var short: String { self == rounded() && abs(self) < 1e15 ? String(Int64(self)) : String(self) }
-}
-
-extension UInt8 {
-    fileprivate var isNameCharacter: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f: true
-        default: false
-        }
-    }
 }

@@ -105,8 +105,9 @@ package final class FlowRun: Sendable {
 
     private func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool {
         state.withLock { state in
-            guard let last = state.open[task]?.indices.last else { return false }
-            state.open[task]?[last].apply(body)
+            guard var step = state.open[task]?.popLast() else { return false }
+            body(&step)
+            state.open[task]?.append(step)
             return true
         }
     }
@@ -295,8 +296,4 @@ extension FailedExpectation {
         return FailedExpectation(
             message: cut(message), location: location, expected: expected.map(cut), actual: actual.map(cut))
     }
-}
-
-extension FlowStep {
-    fileprivate mutating func apply(_ body: (inout FlowStep) -> Void) { body(&self) }
 }

@@ -57,5 +57,5 @@ struct APNsAnswer: Sendable {
         }
     }
 
-    private var retryOfStatus: RetryPolicy { status == 429 || status >= 500 ? .later() : .never }
+    private var retryOfStatus: RetryAdvice { status == 429 || status >= 500 ? .later() : .never }
 }

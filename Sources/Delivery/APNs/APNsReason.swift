@@ -77,7 +77,7 @@ package enum APNsReason: String, CaseIterable, Sendable {
     /// and must not empty the hub for a slip in the settings.
     package var isHandleDead: Bool { self == .unregistered || self == .expiredToken }
 
-    var retry: RetryPolicy {
+    var retry: RetryAdvice {
         switch self {
         case .expiredProviderToken: .withNewCredential
         case .tooManyProviderTokenUpdates: .later(atLeast: APNsProviderToken.smallestInterval)

@@ -91,7 +91,7 @@ struct FCMAnswer: Sendable {
         }
     }
 
-    private var retryOfStatus: RetryPolicy {
+    private var retryOfStatus: RetryAdvice {
         switch status {
         case 401: .withNewCredential
         case 429: .later(atLeast: .seconds(60))

@@ -55,7 +55,7 @@ package enum FCMReason: String, CaseIterable, Sendable {
         }
     }
 
-    var retry: RetryPolicy {
+    var retry: RetryAdvice {
         switch self {
         case .quotaExceeded: .later(atLeast: .seconds(60))
         case .unavailable, .internalError: .later()

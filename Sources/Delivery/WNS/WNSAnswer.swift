@@ -42,5 +42,5 @@ struct WNSAnswer: Sendable {
         status == 429 ? .throttled : status >= 500 ? .pnsServerError : .unknownError
     }
 
-    private var retryOfStatus: RetryPolicy { status == 429 || status >= 500 ? .later() : .never }
+    private var retryOfStatus: RetryAdvice { status == 429 || status >= 500 ? .later() : .never }
 }

@@ -74,7 +74,7 @@ package enum WNSReason: String, CaseIterable, Sendable {
         }
     }
 
-    var retry: RetryPolicy {
+    var retry: RetryAdvice {
         switch self {
         case .unauthorized: .withNewCredential
         case .channelThrottled, .throttled, .internalServerError, .serviceUnavailable: .later()

@@ -43,7 +43,6 @@ enum ExitStatus {
     static let usage: Int32 = 2
     static let script: Int32 = 3
     static let target: Int32 = 4
-    static let policy: Int32 = 5
     static let noTarget: Int32 = 6
     static let interrupted: Int32 = 130
 }

@@ -20,7 +20,7 @@ struct ProjectSecrets: SecretSource {
     }
 
     func secret(named name: String) throws(PushError) -> Secret? {
-        guard name.utf8.allSatisfy({ $0.isNameCharacter }) else {
+        guard name.utf8.allSatisfy({ $0.isPropertyCharacter }) else {
             throw PushError(
                 "secret.name", "\"\(name)\" cannot be a secret's name", hint: "use letters, digits and _", status: 400)
         }
@@ -55,14 +55,5 @@ struct ProjectSecrets: SecretSource {
             secrets[name] = text
         }
         return secrets
-    }
-}
-
-extension UInt8 {
-    fileprivate var isNameCharacter: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f: true
-        default: false
-        }
     }
 }

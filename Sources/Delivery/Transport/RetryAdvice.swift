@@ -2,7 +2,7 @@ import HTTPTypes
 import PushCore
 
 /// Whether the same notification may succeed another time.
-enum RetryPolicy: Sendable, Equatable {
+enum RetryAdvice: Sendable, Equatable {
     case never
     /// Later: when the service says so, but not before `atLeast`. Without either the sender's own back-off decides.
     case later(atLeast: Duration? = nil)
