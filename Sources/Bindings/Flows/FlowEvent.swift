@@ -42,6 +42,8 @@ package struct FlowSend: Sendable {
     package var total: Int
     /// One line per device that did not get it: name or handle, outcome, reason, explanation.
     package var faults: [String]
+    /// When it will be sent, if that is later.
+    package var scheduledFor: Timestamp?
 }
 
 /// What a simulated phone shows.

@@ -4,12 +4,14 @@ import Synchronization
 
 /// The state of one run of one flow: its world, its steps, what it expected, what it was given.
 package final class FlowRun: Sendable {
-    package let world: FlowWorld
+    let runner: FlowRunner
+    let script: FlowScript
     package let identity: Identity
     let parameters: FlowParameters
+    let purpose: Purpose
     let began: Timestamp
-    private let sink: @Sendable (FlowEvent) -> Void
-    private let state: Mutex<State>
+    let sink: @Sendable (FlowEvent) -> Void
+    let state: Mutex<State>
 
     package struct Identity: Sendable, Equatable {
         /// `r-0193`
@@ -23,7 +25,18 @@ package final class FlowRun: Sendable {
         }
     }
 
-    private struct State {
+    /// What a script is run for.
+    package enum Purpose: Sendable, Equatable {
+        case flow
+        /// To learn which tests it holds.
+        case collectingTests
+        /// For the test with this number, counted from 1 in the order of the file.
+        case test(Int)
+    }
+
+    package var world: FlowWorld { runner.world }
+
+    struct State {
         var steps = 0
         /// The open steps of each task, innermost last.
         var open: [Int: [FlowStep]] = [:]
@@ -44,16 +57,23 @@ package final class FlowRun: Sendable {
         var declaration: FlowDeclaration?
         var isDescribed = false
         var logBytes = 0
+        var tests: [TestCase] = []
+        /// Notifications that are to go out later: by id, to whom, and the line that planned them.
+        var planned: [(id: String, audience: String, location: SourceLocation?)] = []
+        var children = 0
     }
 
-    package init(
-        world: FlowWorld, identity: Identity, parameters: FlowParameters, sink: @escaping @Sendable (FlowEvent) -> Void
+    init(
+        _ script: FlowScript, runner: FlowRunner, identity: Identity, parameters: FlowParameters = FlowParameters(),
+        purpose: Purpose = .flow, sink: @escaping @Sendable (FlowEvent) -> Void
     ) {
-        self.world = world
+        self.script = script
+        self.runner = runner
         self.identity = identity
         self.parameters = parameters
+        self.purpose = purpose
         self.sink = sink
-        began = world.clock.now
+        began = runner.world.clock.now
         state = Mutex(State())
     }
 
@@ -103,7 +123,7 @@ package final class FlowRun: Sendable {
         emit(.stepEnded(step))
     }
 
-    private func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool {
+    func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool {
         state.withLock { state in
             guard var step = state.open[task]?.popLast() else { return false }
             body(&step)
@@ -123,38 +143,6 @@ package final class FlowRun: Sendable {
     func note(_ device: String, of handle: DeviceHandle) { state.withLock { $0.devices[handle] = device } }
 
     func deviceName(of handle: DeviceHandle) -> String? { state.withLock { $0.devices[handle] } }
-
-    /// Counts a send for the step it belongs to; outside of steps it is told at once, with what the phones show.
-    func note(_ outcome: NotificationOutcome, audience: String, call: LuaCall) async {
-        let faults = outcome.devices.filter { $0.outcome != .success }.map { device in
-            let name = deviceName(of: device.handle) ?? device.handle.abbreviated
-            let reason = device.reason.isEmpty ? device.outcome.rawValue : device.reason
-            return "\(name)  \(device.platform.displayName)  \(reason): \(device.explanation)"
-        }
-        let send = FlowSend(
-            id: outcome.id, audience: audience, state: outcome.state.rawValue, sent: outcome.sent, failed: outcome.failed,
-            total: outcome.devices.count, faults: faults)
-        state.withLock { state in
-            state.delivered += outcome.sent
-            if outcome.state == .noTargetFound { state.noTargets += 1 }
-        }
-        if !change(task: call.task, { $0.sends.append(send) }) {
-            emit(.sent(send))
-            let shown = await newlyShown()
-            if !shown.isEmpty { emit(.shown(shown)) }
-        }
-        if outcome.state == .noTargetFound {
-            var near = outcome.nearMisses
-            if ["everyone", "everybody", "all"].contains(audience.lowercased()) {
-                near.append("push.everyone, without quotes, is the word for all devices")
-            }
-            emit(
-                .warning(
-                    FlowWarning(
-                        code: "hub.no_target", message: "nobody matches \"\(audience)\": nothing was sent",
-                        near: near, location: call.location)))
-        }
-    }
 
     /// Waits on the run's clock. Raises `time.too_far` beyond the year 9999.
     func sleep(for duration: Duration) async throws {
@@ -197,23 +185,6 @@ package final class FlowRun: Sendable {
             step.expectations += 1
             if failure != nil { step.failedExpectations += 1 }
         }
-    }
-
-    /// What the phones have shown since this was last asked.
-    func newlyShown() async -> [ShownItem] {
-        guard let lab = world.lab else { return [] }
-        let since = state.withLock { $0.seenEvents }
-        let events = await lab.events(since: since)
-        state.withLock { $0.seenEvents = since + events.count }
-        var shown: [ShownItem] = []
-        for event in events where event.kind == "shown" {
-            guard let device = try? await lab.device(event.device) else { continue }
-            shown.append(
-                ShownItem(
-                    device: device.name, platform: device.platform, locale: device.locale, text: event.text,
-                    time: event.time))
-        }
-        return shown
     }
 
     /// Writes to the run's log. Raises `budget.output` when a script writes without end.

@@ -21,23 +21,28 @@ package struct FlowRunner: Sendable {
     package var thread: LuaThread
     package var limits: LuaLimits
     package var seed: UInt64
+    package var scripts: any ScriptLibrary
 
-    package init(world: FlowWorld, thread: LuaThread, limits: LuaLimits, seed: UInt64) {
+    package init(
+        world: FlowWorld, thread: LuaThread, limits: LuaLimits, seed: UInt64, scripts: any ScriptLibrary = NoScripts()
+    ) {
         self.world = world
         self.thread = thread
         self.limits = limits
         self.seed = seed
+        self.scripts = scripts
     }
 
     /// Runs to the end. Cancelling the task cancels the flow: its cleanup runs, then it ends with `cancelled`.
     package func run(
         _ script: FlowScript, run id: String, parameters: FlowParameters = FlowParameters(),
-        events sink: @escaping @Sendable (FlowEvent) -> Void
+        purpose: FlowRun.Purpose = .flow, events sink: @escaping @Sendable (FlowEvent) -> Void
     ) async -> FlowReport {
         let run = FlowRun(
-            world: world, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters, sink: sink)
+            script, runner: self, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters,
+            purpose: purpose, sink: sink)
         // On the run's own thread to the last line, so that the clock cannot jump between the end and the report.
-        let task = Task(executorPreference: thread) { await report(script, run, sink) }
+        let task = Task(executorPreference: thread) { await report(run) { try await execute(run) } }
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {
@@ -45,18 +50,23 @@ package struct FlowRunner: Sendable {
         }
     }
 
+    /// Runs a flow inside another one's run, in the same world and on the same clock. To be called on the thread.
+    func run(inside run: FlowRun) async -> FlowReport {
+        await report(run, isInside: true) { try await execute(run, isInside: true) }
+    }
+
     private func report(
-        _ script: FlowScript, _ run: FlowRun, _ sink: @Sendable (FlowEvent) -> Void
+        _ run: FlowRun, isInside: Bool = false, _ execute: () async throws -> [LuaValue]
     ) async -> FlowReport {
         let began = world.clock.now
         let verdict: FlowReport.Verdict
         var result: JSON?
         do {
-            let values = try await execute(script, run)
+            let values = try await execute()
             result = values.first?.json
             if result == nil, !values.isEmpty {
                 let note = "what the flow returns cannot be written as JSON: it is left out of the report"
-                sink(.warning(FlowWarning(code: "flow.result", message: note, near: [], location: nil)))
+                run.emit(.warning(FlowWarning(code: "flow.result", message: note, near: [], location: nil)))
             }
             if let unread = run.parameters.given.first, !run.hasDeclaredArguments {
                 throw LuaError.misuse(
@@ -67,8 +77,10 @@ package struct FlowRunner: Sendable {
         } catch {
             verdict = .raised((error as? LuaError) ?? .failure("host.error", "\(error)"))
         }
+        // What a flow inside has planned may still go out before the outer one ends.
+        if !isInside { await run.settleSchedules() }
         let shown = await run.newlyShown()
-        if !shown.isEmpty { sink(.shown(shown)) }
+        if !shown.isEmpty { run.emit(.shown(shown)) }
         return run.report(verdict: verdict, result: result, began: began)
     }
 
@@ -76,10 +88,10 @@ package struct FlowRunner: Sendable {
     /// Nothing of the world is touched: the first call of `push` ends the flow.
     package func declaration(of script: FlowScript) async throws -> FlowDeclaration? {
         let run = FlowRun(
-            world: world, identity: FlowRun.Identity(run: "r-0000", version: script.version),
+            script, runner: self, identity: FlowRun.Identity(run: "r-0000", version: script.version),
             parameters: FlowParameters(isDescribing: true), sink: { _ in })
         do {
-            _ = try await Task(executorPreference: thread) { try await execute(script, run) }.value
+            _ = try await Task(executorPreference: thread) { try await execute(run) }.value
         } catch {
             guard let declaration = run.description else { throw error }
             return declaration
@@ -87,22 +99,36 @@ package struct FlowRunner: Sendable {
         return run.description ?? nil
     }
 
+    /// The tests that a spec declares, in order. Raises what the file raises outside of its tests, `test.empty` when it
+    /// declares none.
+    package func tests(of script: FlowScript, events sink: @escaping @Sendable (FlowEvent) -> Void) async throws -> [TestCase] {
+        let run = FlowRun(
+            script, runner: self, identity: FlowRun.Identity(run: "r-0000", version: script.version),
+            purpose: .collectingTests, sink: sink)
+        _ = try await Task(executorPreference: thread) { try await execute(run) }.value
+        guard !run.tests.isEmpty else {
+            throw LuaError.misuse(
+                "test.empty", "\(script.name) declares no test", hint: "write push.test.it(\"…\", function() … end)")
+        }
+        return run.tests
+    }
+
     /// To be called on the thread.
-    private func execute(_ script: FlowScript, _ run: FlowRun) async throws -> [LuaValue] {
+    private func execute(_ run: FlowRun, isInside: Bool = false) async throws -> [LuaValue] {
         let state = try LuaState(thread: thread, limits: limits, seed: seed, absent: HostFunctions.absent)
         try await state.define(PushModule.module(for: run))
         let id = LuaRunID(rawValue: 1)
         let stall = Stall()
-        if let clock = world.clock as? VirtualClock {
+        if !isInside, let clock = world.clock as? VirtualClock {
             thread.setIdleHandler {
                 // When nobody is due to wake, nothing will happen any more: nothing comes into a rehearsal from outside.
                 clock.advanceToNextSleeper() || stall.begin { state.cancel(id) }
             }
         }
-        defer { thread.setIdleHandler(nil) }
+        defer { if !isInside { thread.setIdleHandler(nil) } }
         do {
             return try await state.run(
-                LuaScript(name: script.name, source: script.source), id: id,
+                LuaScript(name: run.script.name, source: run.script.source), id: id,
                 annotations: ["run": run.identity.run, "script": run.identity.version])
         } catch let error as LuaError where error.kind == .cancelled && stall.hasBegun {
             throw error.asStall

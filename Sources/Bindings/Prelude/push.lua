@@ -207,6 +207,76 @@ function push.check(value, label)
   return not not value
 end
 
+-- Tests -----------------------------------------------------------------------------------------------------------
+
+-- The describes around the present place of the file, and whether the test of this run is under way or over.
+local group = { names = {}, before = {}, after = {} }
+local running, over = false, false
+
+local function misplaced(message, hint)
+  raise { kind = "misuse", code = "test.order", message = message, hint = hint }
+end
+
+push.test = {}
+
+push.test.describe = checked("push.test.describe", function(name, fn)
+  if running then misplaced("push.test.describe inside of a test", "a describe holds tests, not the reverse") end
+  if over then return end
+  local outer = group
+  group = { parent = outer, names = { unpack(outer.names) }, before = {}, after = {} }
+  group.names[#group.names + 1] = name
+  fn()
+  group = outer
+end)
+
+local function hook(name, list)
+  return checked(name, function(fn)
+    if running then misplaced(name .. " inside of a test", "put it into the describe around the test") end
+    if group.has_tests then
+      misplaced(name .. " after a test that it would not reach", "put it before the first test of its describe")
+    end
+    local hooks = group[list]
+    hooks[#hooks + 1] = fn
+  end)
+end
+push.test.before_each = hook("push.test.before_each", "before")
+push.test.after_each = hook("push.test.after_each", "after")
+
+-- Outermost first.
+local function before_each(place)
+  if place.parent then before_each(place.parent) end
+  for _, fn in ipairs(place.before) do fn() end
+end
+
+-- Innermost first, all of them, and the first error of them.
+local function after_each(place)
+  local failure
+  while place do
+    for _, fn in ipairs(place.after) do
+      local results = pack(traced(fn))
+      if not results[1] and failure == nil then failure = results end
+    end
+    place = place.parent
+  end
+  return failure
+end
+
+-- Runs the test at its place in the file, if it is the one of this run. Every test has a run, and so a world, of its own.
+push.test.it = checked("push.test.it", function(name, fn)
+  if running then misplaced("push.test.it inside of a test", "tests stand beside each other") end
+  group.has_tests = true
+  if over or not call["host.declare_test"](name, fn == nil, unpack(group.names)) then return end
+  running = true
+  local results = pack(traced(function()
+    before_each(group)
+    fn()
+  end))
+  local failure = after_each(group)
+  running, over = false, true
+  if not results[1] then error(results[2], 0) end
+  if failure then error(failure[2], 0) end
+end)
+
 -- Tasks ------------------------------------------------------------------------------------------------------------
 
 function push.spawn(fn, ...)

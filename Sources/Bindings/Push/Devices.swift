@@ -51,18 +51,54 @@ extension Binding {
         returns: "push.Device", errors: ["device.exists", "target.unsupported"],
         example: "local phone = push.device { name = \"alice-1\", platform = \"apns\" }",
         body: .async { arguments, run in
-            let given = arguments.string("platform") ?? "apns"
-            guard let platform = Platform(name: given) else {
-                let near = nearest(given, in: Platform.spellings)
-                throw LuaError.misuse(
-                    "args.platform", "there is no platform \"\(given)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
-                    hint: "platforms are \(Platform.spellings.joined(separator: ", "))", details: ["key": .string("platform")])
-            }
+            let platform = try Platform.named(arguments.string("platform") ?? "apns")
             let description = DeviceDescription(
                 name: try arguments.text("name"), platform: platform, user: arguments.string("user"),
                 locale: arguments.string("locale") ?? "en-US", timeZone: arguments.string("time_zone") ?? "UTC")
             let id = try await run.lab.addDevice(description)
             return [.object(LuaObject(type: "device", payload: DeviceObject(id: id, description: description)))]
+        })
+
+    static let devices = Binding(
+        "push.devices", "The phones of the world, in the order in which they were switched on.", style: .table,
+        parameters: [
+            .optional("user", .string, "only this user's"),
+            .optional("platform", .string, "only those of this platform"),
+        ],
+        returns: "push.Device[]", errors: ["target.unsupported"],
+        example: "for _, phone in ipairs(push.devices { user = \"alice\" }) do print(phone.name) end",
+        body: .async { arguments, run in
+            let lab = try run.lab
+            let platform = try arguments.string("platform").map(Platform.named)
+            var found: [LuaValue] = []
+            for id in await lab.devices() {
+                let description = try await lab.device(id)
+                guard platform == nil || description.platform == platform,
+                    arguments.string("user") == nil || description.user == arguments.string("user")
+                else { continue }
+                found.append(.object(LuaObject(type: "device", payload: DeviceObject(id: id, description: description))))
+            }
+            return [.table(LuaTable(array: found))]
+        })
+
+    static let findDevice = Binding(
+        "push.find_device", "The phone of this name.", parameters: [.required("name", .string, "the phone's name")],
+        returns: "push.Device", errors: ["device.not_found", "target.unsupported"],
+        example: "local phone = push.find_device \"alice-1\"",
+        body: .async { arguments, run in
+            let (lab, name) = (try run.lab, try arguments.text("name"))
+            var names: [String] = []
+            for id in await lab.devices() {
+                let description = try await lab.device(id)
+                if description.name == name {
+                    return [.object(LuaObject(type: "device", payload: DeviceObject(id: id, description: description)))]
+                }
+                names.append(description.name)
+            }
+            throw LuaError.failure(
+                "device.not_found",
+                "there is no device \"\(name)\"\(nearest(name, in: names).map { "; did you mean \"\($0)\"?" } ?? "")",
+                hint: "push.devices() lists all")
         })
 
     static let inbox = Binding(
@@ -178,6 +214,17 @@ extension Binding {
                 on: arguments.receiver(as: DeviceObject.self).id)
             return []
         })
+}
+
+extension Platform {
+    /// Raises `args.platform`.
+    static func named(_ name: String) throws(LuaError) -> Platform {
+        if let platform = Platform(name: name) { return platform }
+        let near = nearest(name, in: spellings)
+        throw .misuse(
+            "args.platform", "there is no platform \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+            hint: "platforms are \(spellings.joined(separator: ", "))", details: ["key": .string("platform")])
+    }
 }
 
 extension Arguments {

@@ -66,6 +66,16 @@ enum HostFunctions {
                     task: call.task)
                 return []
             },
+            .sync("host.declare_test") { call in
+                guard run.purpose != .flow else {
+                    throw LuaError.misuse(
+                        "test.not_a_spec", "push.test.it outside of a test run", hint: "run it with pushhost test \(run.script.name)")
+                }
+                let test = TestCase(
+                    groups: call.arguments.dropFirst(2).compactMap(\.text), name: call.arguments.first?.text ?? "",
+                    location: call.location, isPending: call.arguments.dropFirst().first == .boolean(true))
+                return [.boolean(run.declare(test))]
+            },
             .sync("host.log") { call in
                 try run.log(call.arguments.first?.text ?? "info", call.arguments.dropFirst().first?.text ?? "", at: call.location)
                 return []

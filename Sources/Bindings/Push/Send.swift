@@ -2,48 +2,47 @@ import Lua
 import PushCore
 
 extension Binding {
+    /// Who gets what: the same for every way of sending.
+    static let notificationParameters: [Parameter] = [
+        .optional(
+            "to", .audience, "who gets it: a tag expression, or push.everyone",
+            mistakenFor: ["tags", "tag", "audience", "target", "user", "recipients"]),
+        .optional("device", .object("device"), "one phone, straight to its handle, without a registration"),
+        .optional(
+            "alert", .string, "text that every platform shows; reaches native registrations",
+            mistakenFor: ["text", "message", "body", "msg"]),
+        .optional("title", .string, "a title for the alert"),
+        .optional(
+            "properties", .map(.either([.string, .number, .boolean])), "values for templates; reaches template registrations",
+            mistakenFor: ["data", "values", "template"]),
+        .optional(
+            "payload", .map(.either([.string, .table])), "a body per platform: { apns = {…}, fcm = {…}, gcm = {…}, wns = \"<toast>…\" }"
+        ),
+        .optional("headers", .map(.map(.string)), "headers per platform: { apns = { [\"apns-priority\"] = \"5\" } }"),
+        .optional(
+            "expires_in", .duration, "how long the notification is worth delivering",
+            mistakenFor: ["ttl", "expiry", "expiration", "time_to_live"]),
+        .optional("priority", .oneOf(["high", "normal", "low"]), "high wakes the phone"),
+        .optional(
+            "collapse_id", .string, "a later notification with the same id replaces this one; at most 64 bytes",
+            mistakenFor: ["collapse_key", "collapse", "thread_id"]),
+    ]
+
+    static let notificationErrors = [
+        "payload.empty", "payload.invalid", "payload.too_large", "send.no_audience", "send.header", "send.no_content",
+        "tag_expression.invalid",
+    ]
+
     static let send = Binding(
         "push.send", "Sends a notification to everybody whom a tag expression names, and answers when each device has its verdict.",
         style: .table,
-        parameters: [
-            .optional(
-                "to", .audience, "who gets it: a tag expression, or push.everyone",
-                mistakenFor: ["tags", "tag", "audience", "target", "user", "recipients"]),
-            .optional("device", .object("device"), "one phone, straight to its handle, without a registration"),
-            .optional(
-                "alert", .string, "text that every platform shows; reaches native registrations",
-                mistakenFor: ["text", "message", "body", "msg"]),
-            .optional("title", .string, "a title for the alert"),
-            .optional(
-                "properties", .map(.either([.string, .number, .boolean])), "values for templates; reaches template registrations",
-                mistakenFor: ["data", "values", "template"]),
-            .optional(
-                "payload", .map(.either([.string, .table])), "a body per platform: { apns = {…}, fcm = {…}, gcm = {…}, wns = \"<toast>…\" }"
-            ),
-            .optional("headers", .map(.map(.string)), "headers per platform: { apns = { [\"apns-priority\"] = \"5\" } }"),
-            .optional(
-                "expires_in", .duration, "how long the notification is worth delivering",
-                mistakenFor: ["ttl", "expiry", "expiration", "time_to_live"]),
-            .optional("priority", .oneOf(["high", "normal", "low"]), "high wakes the phone"),
-            .optional(
-                "collapse_id", .string, "a later notification with the same id replaces this one; at most 64 bytes",
-                mistakenFor: ["collapse_key", "collapse", "thread_id"]),
-        ],
+        parameters: notificationParameters,
         returns: "push.Outcome",
-        errors: [
-            "hub.no_target", "payload.empty", "payload.invalid", "payload.too_large", "send.no_audience", "send.header",
-            "send.no_content", "tag_expression.invalid",
-        ],
+        errors: ["hub.no_target"] + notificationErrors,
         example: "local outcome = push.send { to = push.tag.user \"alice\", alert = \"Your order has shipped\" }",
         body: .async { arguments, run in
             let (request, audience) = try await arguments.notification(run)
-            if case .expression(let expression) = request.audience {
-                for finding in expression.azureFindings() {
-                    let note = "Azure would refuse this expression: \(finding.asClause)"
-                    run.emit(
-                        .warning(FlowWarning(code: "azure.limits", message: note, near: [], location: arguments.call.location)))
-                }
-            }
+            run.warnOfAzure(request, call: arguments.call)
             let outcome = try await run.world.hub.send(request)
             await run.note(outcome, audience: audience, call: arguments.call)
             return [LuaValue(outcome, run)]
@@ -57,6 +56,17 @@ extension Binding {
         body: .async { arguments, run in
             [LuaValue(try await run.world.hub.outcome(of: arguments.text("id")), run)]
         })
+}
+
+extension FlowRun {
+    /// What is fine here and would be refused there.
+    func warnOfAzure(_ request: NotificationRequest, call: LuaCall) {
+        guard case .expression(let expression) = request.audience else { return }
+        for finding in expression.azureFindings() {
+            let note = "Azure would refuse this expression: \(finding.asClause)"
+            emit(.warning(FlowWarning(code: "azure.limits", message: note, near: [], location: call.location)))
+        }
+    }
 }
 
 extension Arguments {
@@ -84,7 +94,7 @@ extension Arguments {
         switch value("to") {
         case nil:
             throw LuaError.misuse(
-                "send.no_audience", "push.send needs \"to\": there is no default audience",
+                "send.no_audience", "\(name) needs \"to\": there is no default audience",
                 hint: "write to = push.tag.user \"alice\", to = \"Sports && !muted\", or to = push.everyone")
         case .object?:
             return (.everyone, "everyone")
@@ -113,8 +123,8 @@ extension Arguments {
             throw LuaError.misuse(
                 "send.no_content",
                 kinds.isEmpty
-                    ? "push.send needs one of \"alert\", \"properties\" and \"payload\""
-                    : "push.send takes one of \"alert\", \"properties\" and \"payload\", got \(kinds.map { "\"\($0)\"" }.joined(separator: " and "))",
+                    ? "\(name) needs one of \"alert\", \"properties\" and \"payload\""
+                    : "\(name) takes one of \"alert\", \"properties\" and \"payload\", got \(kinds.map { "\"\($0)\"" }.joined(separator: " and "))",
                 hint: "alert shows a text, properties fill templates, payload is written per platform")
         }
         if value("title") != nil, kind != "alert" {

@@ -4,6 +4,8 @@ import PushCore
 /// The checked arguments of one call: every value has the type that the description promises.
 package struct Arguments: Sendable {
     let call: LuaCall
+    /// The binding's, for messages.
+    let name: String
     /// The object before the colon.
     let receiver: LuaObject?
     private let values: [String: LuaValue]
@@ -11,6 +13,7 @@ package struct Arguments: Sendable {
     /// Raises `args.*` for what does not fit the description: unknown keys, missing or wrong values.
     init(_ call: LuaCall, for binding: Binding) throws(LuaError) {
         self.call = call
+        name = binding.name
         var given = call.arguments
         if let type = binding.receiver {
             guard case .object(let object)? = given.first, object.type == type else {
@@ -25,7 +28,10 @@ package struct Arguments: Sendable {
         }
         var values: [String: LuaValue] = [:]
         switch binding.style {
-        case .table: values = try Self.named(given, binding)
+        case .table: values = try Self.named(given, binding.parameters, binding)
+        case .leading:
+            values = try Self.named(Array(given.dropFirst()), Array(binding.parameters.dropFirst()), binding)
+            if let name = binding.parameters.first?.name { values[name] = given.first }
         case .positional: values = try Self.positional(given, binding)
         }
         for parameter in binding.parameters {
@@ -42,23 +48,27 @@ package struct Arguments: Sendable {
         self.values = values
     }
 
-    private static func named(_ given: [LuaValue], _ binding: Binding) throws(LuaError) -> [String: LuaValue] {
-        let required = binding.parameters.filter(\.isRequired)
+    private static func named(
+        _ given: [LuaValue], _ parameters: [Parameter], _ binding: Binding
+    ) throws(LuaError) -> [String: LuaValue] {
+        let required = parameters.filter(\.isRequired)
         guard let first = given.first, first != .nil else { return [:] }
         guard case .table(let table) = first else {
             // One required argument may stand alone.
             if required.count == 1, given.count == 1 { return [required[0].name: first] }
             throw .misuse(
-                "args.wrong_type", "\(binding.name) takes one table, got a \(first.typeName)", hint: "write \(binding.signature)")
+                "args.wrong_type",
+                "\(binding.name) takes \(binding.style == .leading ? "a" : "one") table\(binding.style == .leading ? " last" : ""), got a \(first.typeName)",
+                hint: "write \(binding.signature)")
         }
         guard given.count == 1 else {
             throw .misuse(
                 "args.too_many", "\(binding.name) takes one table, got \(given.count) arguments",
                 hint: "write \(binding.signature)")
         }
-        let known = binding.parameters.map(\.name)
+        let known = parameters.map(\.name)
         for key in table.fields.keys.sorted() where !known.contains(key) {
-            let near = binding.parameters.first { $0.mistakenFor.contains(key) }?.name ?? nearest(key, in: known)
+            let near = parameters.first { $0.mistakenFor.contains(key) }?.name ?? nearest(key, in: known)
             throw .misuse(
                 "args.unknown_key", "\(binding.name) has no key \"\(key)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
                 hint: "its keys are \(known.joined(separator: ", "))", details: ["key": .string(key)])
@@ -91,7 +101,7 @@ package struct Arguments: Sendable {
         }
         throw .misuse(
             "args.wrong_type", "\(binding.name): \"\(name)\" must be \(type.phrase), got \(fault)", hint: hint,
-            details: binding.style == .table ? ["key": .string(name)] : [:])
+            details: binding.style != .positional ? ["key": .string(name)] : [:])
     }
 }
 

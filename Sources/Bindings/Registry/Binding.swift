@@ -19,6 +19,8 @@ package struct Binding: Sendable {
         case table
         /// Values in the order of the parameters.
         case positional
+        /// The first parameter's value, then one table with the others.
+        case leading
     }
 
     package struct Returns: Sendable {
@@ -62,6 +64,8 @@ package struct Binding: Sendable {
     package var signature: String {
         let names = parameters.map { $0.isRequired ? $0.name : "[\($0.name)]" }
         return switch style {
+        case .leading:
+            "\(name)(\(names.first ?? ""), { \(names.dropFirst().map { "\($0)=" }.joined(separator: ", ")) })"
         case .table: "\(name){ \(names.map { "\($0)=" }.joined(separator: ", ")) }"
         case .positional: "\(name)(\(names.joined(separator: ", ")))"
         }

@@ -2,12 +2,14 @@
 package enum BindingRegistry {
     package static let all: [Binding] =
         [
-            .args, .account, .login, .register, .send, .outcome, .everyone,
+            .args, .account, .login, .register, .send, .schedule, .cancel, .outcome, .everyone,
+            .install, .installation, .patch, .uninstall,
             .sessionRegister, .notify, .logout,
-            .device, .inbox, .waitFor, .onPush, .nextPush, .show, .handle, .storage, .storageRead, .storageWrite,
+            .device, .devices, .findDevice, .inbox, .waitFor, .onPush, .nextPush, .show, .handle, .storage, .storageRead, .storageWrite,
         ] + Binding.deviceActions + [
             .tagUser, .tagDevice, .tagAny, .tagAll, .tagNone, .tagMatch, .tagExplain,
-            .step, .rehearse, .expect, .check, .try, .fail,
+            .step, .rehearse, .expect, .check, .try, .fail, .run,
+            .describe, .it, .beforeEach, .afterEach,
             .spawn, .all, .taskAwait, .taskCancel, .sleep,
             .clockNow, .clockISO, .clockAdvance, .wire, .secret, .target, .log, .jsonEncode, .jsonDecode,
         ]

@@ -22,7 +22,7 @@ extension LuaError {
         return error
     }
 
-    init(_ error: PushError) {
+    package init(_ error: PushError) {
         self.init(kind: .failure, code: error.code, message: error.message)
         hint = error.hint
         status = error.status

@@ -1,9 +1,9 @@
 /// Puts text into a place of an XML document so that reading the document gives the text back.
 ///
 /// Characters that XML 1.0 cannot hold at all, such as U+0000, become U+FFFD.
-enum XMLEscaping {
+package enum XMLEscaping {
     /// Appends character data: `<`, `>`, `&` and CR are written as references.
-    static func text(_ text: String, into bytes: inout [UInt8]) {
+    package static func text(_ text: String, into bytes: inout [UInt8]) {
         append(text, into: &bytes) { byte in
             switch byte {
             case UInt8(ascii: "<"): "&lt;"
@@ -16,7 +16,7 @@ enum XMLEscaping {
     }
 
     /// Appends an attribute value for either kind of quotes; blanks other than the space survive normalisation.
-    static func attribute(_ text: String, into bytes: inout [UInt8]) {
+    package static func attribute(_ text: String, into bytes: inout [UInt8]) {
         append(text, into: &bytes) { byte in
             switch byte {
             case UInt8(ascii: "<"): "&lt;"

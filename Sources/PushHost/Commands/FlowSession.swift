@@ -47,7 +47,7 @@ struct FlowSession {
             runner = FlowRunner(
                 world: world.world, thread: thread,
                 limits: LuaLimits(memory: command.memoryLimit << 20, cpu: command.cpuLimit, wall: command.timeout),
-                seed: command.seed)
+                seed: command.seed, scripts: ProjectScripts())
         } catch {
             return refuse(error.code, error.message, error.hint)
         }

@@ -62,7 +62,7 @@ struct RunCommand: AsyncParsableCommand {
         Glibc.exit(status)
     }
 
-    private static func duration(_ text: String) throws -> Duration {
+    static func duration(_ text: String) throws -> Duration {
         guard let duration = Duration(parsing: text), duration > .zero else {
             throw ValidationError("\"\(text)\" is no duration: write 500ms, 30s, 5m or 1h")
         }

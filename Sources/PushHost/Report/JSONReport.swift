@@ -89,7 +89,8 @@ extension JSON {
         self = [
             "id": .string(send.id), "to": .string(send.audience), "state": .string(send.state),
             "sent": .integer(Int64(send.sent)), "failed": .integer(Int64(send.failed)),
-            "total": .integer(Int64(send.total)), "faults": .array(send.faults.map(JSON.string)),
+            "total": .integer(Int64(send.total)),
+            "scheduled_for": send.scheduledFor.map { .string($0.description) } ?? .null, "faults": .array(send.faults.map(JSON.string)),
         ]
     }
 
@@ -107,7 +108,7 @@ extension JSON {
         ]
     }
 
-    fileprivate init(_ error: LuaError) {
+    init(_ error: LuaError) {
         self = [
             "code": .string(error.code), "kind": .string(error.kind.rawValue), "message": .string(error.message),
             "hint": error.hint.map(JSON.string) ?? .null, "status": error.status.map { .integer(Int64($0)) } ?? .null,

@@ -41,6 +41,9 @@ final class Output: Sendable {
         }
     }
 
+    /// Hands over what is buffered: a log that somebody follows shows how far it is.
+    func flush() { state.withLock { flush(&$0) } }
+
     /// A line that the next one replaces; only on a terminal.
     func progress(_ text: String) {
         guard isTerminal else { return }

@@ -186,11 +186,12 @@ final class TextReport: Sendable {
     }
 
     private func glyph(_ send: FlowSend) -> String {
-        send.state == "Completed" && send.failed == 0 ? palette.green("✓") : palette.yellow("!")
+        send.scheduledFor != nil || (send.state == "Completed" && send.failed == 0) ? palette.green("✓") : palette.yellow("!")
     }
 
     private func counts(_ send: FlowSend) -> String {
-        send.state == "NoTargetFound" ? "no target found" : "\(send.sent) of \(send.total) sent · \(send.failed) failed"
+        if let moment = send.scheduledFor { return "scheduled for \(moment.iso8601(fraction: false))" }
+        return send.state == "NoTargetFound" ? "no target found" : "\(send.sent) of \(send.total) sent · \(send.failed) failed"
     }
 
     private func mark(_ level: String) -> String {

@@ -3,7 +3,7 @@ import Glibc
 import PushCore
 
 /// `PUSHHOST_SECRET_<NAME>`, then `secrets.json` in the working directory, then, in a rehearsal, `demo_secrets.json` beside
-/// the script.
+/// the script or in the folder above it, where the scripts of a spec are.
 struct ProjectSecrets: SecretSource {
     static let projectFile = "secrets.json"
     static let demoFile = "demo_secrets.json"
@@ -15,7 +15,10 @@ struct ProjectSecrets: SecretSource {
     /// `demoFolder` is nil on targets that are no rehearsal: they refuse the demo's values.
     init(demoFolder: String?) throws(PushError) {
         project = try Self.load(Self.projectFile)
-        demoPath = demoFolder.map { "\($0)/\(Self.demoFile)" }
+        demoPath = demoFolder.map { folder in
+            let places = [folder, ProjectScripts.normalized("\(folder)/..")].map { $0.isEmpty ? Self.demoFile : "\($0)/\(Self.demoFile)" }
+            return places.first { access($0, F_OK) == 0 } ?? places[0]
+        }
         demo = try demoPath.map(Self.load) ?? [:]
     }
 

@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Everything that a run told, kept in order.
+package final class FlowEventLog: Sendable {
+    private let events = Mutex<[FlowEvent]>([])
+
+    package init() {}
+
+    package var all: [FlowEvent] { events.withLock { $0 } }
+
+    package func append(_ event: FlowEvent) { events.withLock { $0.append(event) } }
+}

@@ -1,0 +1,43 @@
+import PushCore
+import Synchronization
+
+// Tests, and flows inside of a flow.
+extension FlowRun {
+    /// Notes a test of the script, and answers whether it is the one to run now.
+    func declare(_ test: TestCase) -> Bool {
+        state.withLock { state in
+            state.tests.append(test)
+            return purpose == .test(state.tests.count) && !test.isPending
+        }
+    }
+
+    var tests: [TestCase] { state.withLock { $0.tests } }
+
+    /// The run of a flow inside this one: it knows the same phones by name, and shows what is new from here on.
+    func child(_ script: FlowScript, parameters: FlowParameters, sink: @escaping @Sendable (FlowEvent) -> Void) -> FlowRun {
+        let (number, devices, seen) = state.withLock { state in
+            state.children += 1
+            return (state.children, state.devices, state.seenEvents)
+        }
+        let identity = Identity(run: "\(identity.run).\(number)", version: script.version)
+        let child = FlowRun(script, runner: runner, identity: identity, parameters: parameters, sink: sink)
+        child.state.withLock { inner in
+            inner.devices = devices
+            inner.seenEvents = seen
+        }
+        return child
+    }
+
+    /// Takes over what the run inside has learnt and shown.
+    func absorb(_ child: FlowRun) {
+        let inner = child.state.withLock { $0 }
+        state.withLock { state in
+            state.devices.merge(inner.devices) { $1 }
+            state.seenEvents = max(state.seenEvents, inner.seenEvents)
+            state.delivered += inner.delivered
+            state.noTargets += inner.noTargets
+            state.expectations += inner.expectations - inner.failedCount
+            state.planned += inner.planned
+        }
+    }
+}

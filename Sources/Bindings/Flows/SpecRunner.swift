@@ -1,0 +1,56 @@
+import Lua
+import PushCore
+
+/// Runs the tests of specs, each in a world, a Lua state and on a thread of its own.
+package struct SpecRunner: Sendable {
+    package typealias WorldMaker = @Sendable (LuaThread, FlowScript) throws(PushError) -> FlowWorld
+
+    private let limits: LuaLimits
+    private let seed: UInt64
+    private let scripts: any ScriptLibrary
+    private let makeWorld: WorldMaker
+
+    package init(limits: LuaLimits, seed: UInt64, scripts: any ScriptLibrary, world: @escaping WorldMaker) {
+        self.limits = limits
+        self.seed = seed
+        self.scripts = scripts
+        makeWorld = world
+    }
+
+    /// The tests that a spec declares. Raises what the file raises outside of its tests.
+    package func tests(of script: FlowScript) async throws -> [TestCase] {
+        try await onThread(script) { runner, events in
+            try await runner.tests(of: script) { events.append($0) }
+        }
+    }
+
+    /// Runs the test with this number, counted from 1 in the order of the file.
+    package func run(_ number: Int, of script: FlowScript) async throws(PushError) -> TestResult {
+        do {
+            return try await onThread(script) { runner, events in
+                let report = await runner.run(script, run: "t-\(number.padded(4))", purpose: .test(number)) { events.append($0) }
+                return TestResult(report: report, events: events.all)
+            }
+        } catch let error as PushError {
+            throw error
+        } catch {
+            throw PushError("host.error", "\(error)")
+        }
+    }
+
+    private func onThread<Result>(
+        _ script: FlowScript, _ work: (FlowRunner, FlowEventLog) async throws -> Result
+    ) async throws -> Result {
+        let thread = LuaThread(name: "spec")
+        defer { thread.stop() }
+        let runner = FlowRunner(
+            world: try makeWorld(thread, script), thread: thread, limits: limits, seed: seed, scripts: scripts)
+        return try await work(runner, FlowEventLog())
+    }
+}
+
+/// How a test ended, and what it told.
+package struct TestResult: Sendable {
+    package var report: FlowReport
+    package var events: [FlowEvent]
+}

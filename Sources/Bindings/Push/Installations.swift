@@ -1,0 +1,156 @@
+import Lua
+import PushCore
+
+extension Binding {
+    static let install = Binding(
+        "push.install", "Creates an installation at the hub, or overwrites it: one channel, many templates, an id of your own.",
+        style: .leading,
+        parameters: [
+            .required("id", .string, "the installation's id, best a UUID"),
+            .optional("device", .object("device"), "the phone whose handle it has"),
+            .optional("platform", .string, "apns, fcm, gcm, wns or browser, with push_channel"),
+            .optional("push_channel", .string, "the handle, where there is no device", mistakenFor: ["handle", "token"]),
+            .optional("user", .string, "the user, for $UserId:{…}", mistakenFor: ["user_id", "username"]),
+            .optional("tags", .list(.string), "its tags"),
+            .optional(
+                "templates", .map(.either([.string, .table])), "templates by name: a body, or { body=, headers=, expiry=, tags= }",
+                mistakenFor: ["template"]),
+            .optional("push_variables", .map(.string), "further properties for the templates"),
+            .optional("expires_in", .duration, "how long the hub keeps it; the hub decides if absent"),
+        ],
+        returns: "push.Installation",
+        errors: ["handle.invalid", "installation.invalid", "installation.channel", "tag.invalid", "template.syntax"],
+        example: "push.install(\"f81d4fae\", { device = phone, tags = { \"Sports\" } })",
+        body: .async { arguments, run in
+            let id = try arguments.text("id")
+            let handle = try await arguments.channel(run)
+            var installation = Installation(
+                id: id, userID: arguments.string("user"), handle: handle, tags: try arguments.tags("tags"),
+                pushVariables: arguments.table("push_variables")?.texts ?? [:], templates: try arguments.templates())
+            if let lifetime = try arguments.duration("expires_in") {
+                installation.expiration = run.world.clock.now + lifetime
+            }
+            try await run.world.hub.putInstallation(installation)
+            if let device = arguments.payload("device", as: DeviceObject.self) {
+                run.noteRegistration(of: handle, device: device.name, task: arguments.call.task)
+            }
+            return [LuaValue(try await run.world.hub.installation(id))]
+        })
+
+    static let installation = Binding(
+        "push.installation", "Reads one installation.", parameters: [.required("id", .string, "the installation's id")],
+        returns: "push.Installation", errors: ["hub.not_found"], example: "print(push.installation(\"f81d4fae\").platform)",
+        body: .async { arguments, run in [LuaValue(try await run.world.hub.installation(arguments.text("id")))] })
+
+    static let patch = Binding(
+        "push.patch", "Changes parts of an installation (JSON Patch: add, remove, replace); all of them or none.",
+        parameters: [
+            .required("id", .string, "the installation's id"),
+            .required("operations", .list(.table), "{ { op = \"add\", path = \"/tags\", value = \"Sports\" }, … }"),
+        ],
+        returns: "push.Installation", errors: ["hub.not_found", "installation.patch", "tag.invalid"],
+        example: "push.patch(\"f81d4fae\", { { op = \"add\", path = \"/tags\", value = \"Sports\" } })",
+        body: .async { arguments, run in
+            let id = try arguments.text("id")
+            try await run.world.hub.patchInstallation(id, try arguments.operations())
+            return [LuaValue(try await run.world.hub.installation(id))]
+        })
+
+    static let uninstall = Binding(
+        "push.uninstall", "Deletes an installation; one that is not there is no error.",
+        parameters: [.required("id", .string, "the installation's id")], example: "push.uninstall(\"f81d4fae\")",
+        body: .async { arguments, run in
+            try await run.world.hub.deleteInstallation(arguments.text("id"))
+            return []
+        })
+}
+
+extension Arguments {
+    fileprivate func channel(_ run: FlowRun) async throws -> DeviceHandle {
+        let (device, text) = (payload("device", as: DeviceObject.self), string("push_channel"))
+        switch (device, text) {
+        case (let device?, nil): return try await run.lab.handle(of: device.id)
+        case (nil, let text?):
+            guard let platform = string("platform") else { break }
+            return try DeviceHandle(platform: try Platform.named(platform), text: text)
+        default: break
+        }
+        throw LuaError.misuse(
+            "installation.channel", "push.install needs a device, or platform and push_channel",
+            hint: "write device = phone, or platform = \"apns\", push_channel = \"…\"")
+    }
+
+    fileprivate func templates() throws -> [String: InstallationTemplate] {
+        var templates: [String: InstallationTemplate] = [:]
+        for (name, value) in table("templates")?.fields ?? [:] {
+            if case .string(let body) = value {
+                templates[name] = InstallationTemplate(body: body)
+            } else if case .table(let table) = value {
+                templates[name] = try InstallationTemplate(table, name: name)
+            }
+        }
+        return templates
+    }
+
+    fileprivate func operations() throws -> [PatchOperation] {
+        try (table("operations")?.array ?? []).enumerated().map { place, value in
+            guard case .table(let table) = value, case .string(let op)? = table.fields["op"],
+                let kind = PatchOperation.Kind(rawValue: op), case .string(let path)? = table.fields["path"]
+            else {
+                throw LuaError.misuse(
+                    "installation.patch", "operation \(place + 1) is no patch",
+                    hint: "write { op = \"add\", path = \"/tags\", value = \"Sports\" }; op is add, remove or replace")
+            }
+            let given = table.fields["value"]
+            guard given == nil || given?.json != nil else {
+                throw LuaError.misuse("installation.patch", "the value of operation \(place + 1) cannot be written as JSON")
+            }
+            return PatchOperation(kind, path, given?.json)
+        }
+    }
+}
+
+extension InstallationTemplate {
+    fileprivate init(_ table: LuaTable, name: String) throws {
+        let keys = ["body", "headers", "expiry", "tags"]
+        for key in table.fields.keys.sorted() where !keys.contains(key) {
+            let near = nearest(key, in: keys)
+            throw LuaError.misuse(
+                "args.unknown_key", "the template \"\(name)\" has no key \"\(key)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+                hint: "its keys are \(keys.joined(separator: ", "))", details: ["key": .string(key)])
+        }
+        guard case .string(let body)? = table.fields["body"] else {
+            throw LuaError.misuse("args.missing", "the template \"\(name)\" needs a \"body\"", hint: "give it as text")
+        }
+        func texts(_ key: String) -> LuaTable? {
+            if case .table(let inner)? = table.fields[key] { inner } else { nil }
+        }
+        let tags = try texts("tags")?.array.compactMap(\.text).map { try Tag($0) }
+        self.init(
+            body: body,
+            headers: (texts("headers")?.texts ?? [:]).sorted { $0.key < $1.key }.map { PushHeader($0.key, $0.value) },
+            expiry: table.fields["expiry"]?.text, tags: tags)
+    }
+}
+
+extension LuaValue {
+    init(_ installation: Installation) {
+        func list(_ tags: [Tag]) -> LuaValue { .table(LuaTable(array: tags.map { .string($0.text) })) }
+        var fields: [String: LuaValue] = [
+            "id": .string(installation.id), "platform": .string(installation.handle.platform.shortName),
+            "push_channel": .string(installation.handle.text), "push_channel_expired": .boolean(installation.isPushChannelExpired),
+            "tags": list(installation.tags),
+            "push_variables": .table(LuaTable(fields: installation.pushVariables.mapValues(LuaValue.string))),
+        ]
+        if let user = installation.userID { fields["user"] = .string(user) }
+        if let moment = installation.expiration { fields["expires"] = .string(moment.iso8601(fraction: false)) }
+        fields["templates"] = .table(
+            LuaTable(
+                fields: installation.templates.mapValues { template in
+                    var inner: [String: LuaValue] = ["body": .string(template.body), "tags": list(template.tags ?? [])]
+                    if let expiry = template.expiry { inner["expiry"] = .string(expiry) }
+                    return .table(LuaTable(fields: inner))
+                }))
+        self = .table(LuaTable(fields: fields))
+    }
+}

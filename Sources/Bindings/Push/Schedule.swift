@@ -1,0 +1,41 @@
+import Lua
+import PushCore
+
+extension Binding {
+    static let schedule = Binding(
+        "push.schedule", "Sends later: at a time, or after a while; at most seven days ahead.", style: .table,
+        parameters: [
+            .optional("at", .time, "when: \"2026-01-06T08:00:00Z\"", mistakenFor: ["when", "time", "date"]),
+            .optional("after", .duration, "in how long: \"2h\"", mistakenFor: ["in", "delay", "wait"]),
+        ] + notificationParameters,
+        returns: "push.Outcome", errors: ["schedule.when", "time.too_far"] + notificationErrors,
+        example: "local planned = push.schedule { after = \"2h\", to = \"Sports\", alert = \"Half-time is over\" }",
+        body: .async { arguments, run in
+            let now = run.world.clock.now
+            let moment: Timestamp
+            switch (try arguments.time("at"), try arguments.duration("after")) {
+            case (let at?, nil): moment = at
+            case (nil, let after?): moment = now + after
+            default:
+                throw LuaError.misuse(
+                    "schedule.when", "push.schedule needs one of \"at\" and \"after\"",
+                    hint: "at takes a time, after a duration such as \"2h\"")
+            }
+            let (request, audience) = try await arguments.notification(run)
+            run.warnOfAzure(request, call: arguments.call)
+            let outcome = try await run.world.hub.schedule(request, at: moment)
+            await run.noteSchedule(outcome, audience: audience, call: arguments.call)
+            return [LuaValue(outcome, run)]
+        })
+
+    static let cancel = Binding(
+        "push.cancel", "Cancels a scheduled notification.",
+        parameters: [.required("id", .string, "the id that push.schedule returned")], errors: ["notification.not_found"],
+        example: "push.cancel(planned.id)",
+        body: .async { arguments, run in
+            let id = try arguments.text("id")
+            try await run.world.hub.cancel(scheduled: id)
+            run.forgetSchedule(id)
+            return []
+        })
+}

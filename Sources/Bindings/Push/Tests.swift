@@ -1,0 +1,31 @@
+import Lua
+import PushCore
+
+/// The words of a spec. They are written in the prelude, for they call functions of the script.
+extension Binding {
+    static let describe = Binding(
+        "push.test.describe", "Groups tests under a name.",
+        parameters: [.required("name", .string, "what is tested"), .required("fn", .function, "declares the tests")],
+        errors: ["test.not_a_spec", "test.order"],
+        example: "push.test.describe(\"breaking news\", function() push.test.it(\"reaches Ana\", function() end) end)",
+        body: .prelude)
+
+    static let it = Binding(
+        "push.test.it",
+        "Declares a test. Each runs in a world of its own: what stands outside of the tests is done anew for each. Without a function it is pending.",
+        parameters: [
+            .required("name", .string, "what holds"), .optional("fn", .function, "the test: a failed expectation or an error fails it"),
+        ],
+        errors: ["test.not_a_spec", "test.order"],
+        example: "push.test.it(\"reaches Ana\", function() push.expect(#push.devices()).to.equal(0) end)", body: .prelude)
+
+    static let beforeEach = Binding(
+        "push.test.before_each", "Runs a function before each test of its describe.",
+        parameters: [.required("fn", .function, "what to do")], errors: ["test.order"],
+        example: "push.test.before_each(function() push.device { name = \"ana-1\" } end)", body: .prelude)
+
+    static let afterEach = Binding(
+        "push.test.after_each", "Runs a function after each test of its describe, also when the test fails.",
+        parameters: [.required("fn", .function, "what to do")], errors: ["test.order"],
+        example: "push.test.after_each(function() print(#push.wire \"apns\") end)", body: .prelude)
+}

@@ -1,0 +1,56 @@
+import Glibc
+import PushCore
+
+/// Lua files under the paths of a command line.
+enum ScriptFinder {
+    /// The files among `paths`, and of the folders among them every file whose name ends in `suffix`, in alphabetical order.
+    /// Hidden folders are passed over. Throws `script.not_found`, `script.unreadable`.
+    static func files(under paths: [String], suffix: String) throws(PushError) -> [String] {
+        var found: [String] = []
+        for path in paths {
+            if let names = entries(of: path) {
+                found += try files(in: path == "." ? "" : path.hasSuffix("/") ? path : "\(path)/", names, suffix: suffix)
+            } else if access(path, F_OK) == 0 {
+                found.append(path)
+            } else {
+                throw PushError("script.not_found", "\(path) does not exist", hint: "give a Lua file, or a folder with some")
+            }
+        }
+        var seen: Set<String> = []
+        return found.filter { seen.insert($0).inserted }
+    }
+
+    private static func files(in folder: String, _ names: [String], suffix: String) throws(PushError) -> [String] {
+        var found: [String] = []
+        for name in names.sorted() where !name.hasPrefix(".") {
+            let path = folder + name
+            // A link may lead round in a circle: what it leads to is found where it is.
+            if isLink(path) { continue }
+            if let inner = entries(of: path) {
+                found += try files(in: path + "/", inner, suffix: suffix)
+            } else if name.hasSuffix(suffix) {
+                found.append(path)
+            }
+        }
+        return found
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var byte: CChar = 0
+        return readlink(path, &byte, 1) >= 0
+    }
+
+    /// Nil for what is no folder.
+    private static func entries(of path: String) -> [String]? {
+        guard let directory = opendir(path) else { return nil }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(
+                withUnsafePointer(to: entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names
+    }
+}

@@ -1,0 +1,219 @@
+import Bindings
+import Foundation
+import PushCore
+import Testing
+
+/// `pushhost test`.
+@Suite struct SpecTests {
+    private static let spec = """
+        local push = require "push"
+        local describe, it = push.test.describe, push.test.it
+        local before_each, after_each = push.test.before_each, push.test.after_each
+        """
+
+    private func run(
+        _ lua: String, _ options: [String] = [], others: [String: String] = [:]
+    ) async throws -> (Program, ScriptFolder) {
+        var scripts = others
+        scripts["a_spec.lua"] = "\(Self.spec) \(lua)"
+        let folder = try ScriptFolder(scripts)
+        return (try await Program.run(["test"] + options, in: folder.url), folder)
+    }
+
+    @Test func `every test has a world of its own, whatever the others did to theirs`() async throws {
+        let (run, _) = try await run(
+            """
+            local count = 0
+            push.device { name = "shared" }
+            describe("worlds", function()
+              it("one", function() count = count + 1 push.device { name = "x" } push.sleep "1d" push.expect(count).to.equal(1) end)
+              it("two", function()
+                count = count + 1
+                push.device { name = "x" }
+                push.expect(count).to.equal(1)
+                push.expect(push.clock.iso()).to.equal "2026-01-05T09:00:00.000Z"
+                push.expect(#push.devices()).to.equal(2)
+              end)
+            end)
+            """)
+        #expect(run.status == 0, "\(run.output)")
+        #expect(run.output.hasSuffix("PASS  1 spec · 2 tests · 4 expectations · virtual 1 d\n"))
+    }
+
+    @Test func `hooks run around each test, the outer ones outside, and after a failure too`() async throws {
+        let (run, _) = try await run(
+            """
+            before_each(function() push.log("file") end)
+            describe("outer", function()
+              before_each(function() push.log("outer") end)
+              after_each(function() push.log("outer end") end)
+              describe("inner", function()
+                before_each(function() push.log("inner") end)
+                after_each(function() push.log("inner end") error("of the hook") end)
+                it("fails", function() push.log("test") error("of the test") end)
+                it("fails in its hook", function() end)
+              end)
+              it("passes", function() end)
+            end)
+            """)
+        #expect(run.status == 1)
+        let log = run.output.split(separator: "\n").filter { $0.contains("│ ") && !$0.contains(" |") }
+            .map { $0.trimmingCharacters(in: .whitespaces).dropFirst(2) }
+        #expect(log == ["file", "outer", "inner", "test", "inner end", "outer end", "file", "outer", "inner", "inner end", "outer end"])
+        #expect(run.output.contains("a_spec.lua:10:"))
+        #expect(run.output.contains("of the test"))
+        #expect(run.output.contains("of the hook"))
+        #expect(run.output.contains("    ✓ passes"))
+        #expect(run.output.hasSuffix("FAIL  1 spec · 3 tests · 2 failed · 0 expectations · virtual 0 s\n"))
+    }
+
+    @Test func `a failed expectation fails the test even if the script swallows it`() async throws {
+        let (run, _) = try await run(
+            "it('a', function() pcall(function() push.expect(1).to.equal(2) end) end) it('b', function() push.check(false) end)")
+        #expect(run.status == 1)
+        #expect(run.output.contains("2 failed"))
+        #expect(run.output.contains("expected 2, got 1"))
+    }
+
+    @Test func `a test without a function is pending`() async throws {
+        let (run, _) = try await run("it('later') it('now', function() end)")
+        #expect(run.status == 0)
+        #expect(run.output.contains("  – later  pending\n  ✓ now\n"))
+    }
+
+    @Test(
+        arguments: [
+            ("it('a', function() it('b', function() end) end)", "test.order", 1),
+            ("it('a', function() describe('b', function() end) end)", "test.order", 1),
+            ("it('a', function() end) before_each(function() end)", "test.order", 3),
+            ("it('a', 1)", "args.wrong_type", 3), ("it()", "args.missing", 3), ("describe('a')", "args.missing", 3),
+            ("push.send { to = '' }", "send.no_audience", 3), ("local x = ", "script.syntax", 3), ("", "test.empty", 3),
+        ] as [(String, String, Int32)])
+    func `what is wrong with a spec is said with its line`(lua: String, code: String, status: Int32) async throws {
+        let (run, _) = try await run(lua)
+        #expect(run.status == status)
+        #expect(run.output.contains("error[\(code)]"), "\(run.output)")
+        #expect(run.output.contains("a_spec.lua:3:") || code == "test.empty", "\(run.output)")
+    }
+
+    @Test func `a spec outside of pushhost test is told how to run`() async throws {
+        let folder = try ScriptFolder(["a_spec.lua": "\(Self.spec) it('a', function() end)"])
+        let run = try await Program.run(["run", "a_spec.lua"], in: folder.url)
+        #expect(run.status == 3)
+        #expect(run.errors.contains("error[test.not_a_spec]"))
+        #expect(run.errors.contains("pushhost test a_spec.lua"))
+    }
+
+    @Test func `the filter chooses tests by any part of their full name`() async throws {
+        let lua = "describe('Breaking', function() it('reaches Ana', function() end) it('no', function() error 'x' end) end)"
+        #expect(try await run(lua, ["--filter", "breaking › REACHES"]).0.output.contains("1 test ·"))
+        let none = try await run(lua, ["--filter", "nothing"]).0
+        #expect(none.status == 2)
+        #expect(none.errors.contains("error[test.no_match]"))
+    }
+
+    @Test func `specs are found in folders, in order, and hidden folders are passed over`() async throws {
+        let folder = try ScriptFolder(["b_spec.lua": "\(Self.spec) it('b', function() end)", "c.lua": "error 'no spec'"])
+        for (name, text) in [("deep/a_spec.lua", "it('a', function() end)"), (".hidden/h_spec.lua", "error 'x'")] {
+            let url = folder.url.appending(path: name)
+            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("\(Self.spec) \(text)".utf8).write(to: url)
+        }
+        let all = try await Program.run(["test"], in: folder.url)
+        #expect(all.status == 0)
+        #expect(all.output.hasPrefix("b_spec.lua\n  ✓ b\ndeep/a_spec.lua\n  ✓ a\n"))
+        #expect(try await Program.run(["test", "deep"], in: folder.url).output.contains("1 spec ·"))
+        #expect(try await Program.run(["test", "deep/a_spec.lua", "deep"], in: folder.url).output.contains("1 spec ·"))
+        let missing = try await Program.run(["test", "dep"], in: folder.url)
+        #expect(missing.status == 2)
+        #expect(missing.errors.contains("dep does not exist"))
+        let empty = try ScriptFolder()
+        let nothing = try await Program.run(["test"], in: empty.url)
+        #expect(nothing.status == 2)
+        #expect(nothing.errors.contains("error[test.no_specs]"))
+    }
+
+    private static let mixed = """
+        describe("a <b>", function()
+          it("passes & says", function() print("]]> \\27 <x>") end)
+          it("fails # here", function() push.expect("é\\"\\\\").to.equal("x") end)
+          it("later")
+        end)
+        """
+
+    @Test func `TAP has a plan, a line per test, and what went wrong`() async throws {
+        let (run, _) = try await run(Self.mixed, ["--tap"])
+        #expect(run.status == 1)
+        let lines = run.output.split(separator: "\n").map(String.init)
+        #expect(lines.first == "TAP version 14")
+        #expect(lines.contains("ok 1 - a_spec.lua › a <b> › passes & says"))
+        #expect(lines.contains("not ok 2 - a_spec.lua › a <b> › fails \\# here"))
+        #expect(lines.contains("ok 3 - a_spec.lua › a <b> › later # SKIP pending"))
+        #expect(lines.contains(#"      message: "expected \"x\", got \"é\\\"\\\\\"""#))
+        #expect(lines.last == "1..3")
+    }
+
+    @Test func `JUnit is well-formed XML with counts, places and what was printed`() async throws {
+        let (run, folder) = try await run(Self.mixed, ["--junit", "out.xml"], others: ["b_spec.lua": "("])
+        #expect(run.status == 3)
+        #expect(
+            run.output.hasSuffix("FAIL  2 specs · 3 tests · 1 failed · 1 pending · 1 spec could not be run · 1 expectation · virtual 0 s\n")
+        )
+        let url = folder.url.appending(path: "out.xml")
+        let xml = try String(contentsOf: url, encoding: .utf8)
+        let python = try await Program.run(
+            [
+                "-c",
+                "import sys, xml.etree.ElementTree as e; r = e.parse(sys.argv[1]).getroot(); print(r.attrib, [c.attrib['name'] for c in r.iter('testcase')])",
+                url.path,
+            ],
+            tool: URL(filePath: "/usr/bin/python3"))
+        #expect(python.status == 0, "\(python.errors) \(xml)")
+        #expect(python.output.contains("'tests': '4', 'failures': '1', 'errors': '1', 'skipped': '1'"))
+        #expect(python.output.contains("['passes & says', 'fails # here', 'later', 'b_spec.lua']"))
+        #expect(xml.contains("<failure message=") && xml.contains("a_spec.lua:5") && xml.contains("line=\"4\""))
+        #expect(xml.contains("<system-out>"))
+    }
+
+    @Test func `a JUnit file that cannot be written fails the run and leaves nothing`() async throws {
+        let (run, folder) = try await run("it('a', function() end)", ["--junit", "no/such/folder.xml"])
+        #expect(run.status == 2)
+        #expect(run.errors.contains("error[output.failed]: no/such/folder.xml cannot be written"))
+        let full = try await Program.shell("ln -s /dev/full full.xml.part; \"$P\" test --junit full.xml; echo $?; ls", in: folder.url)
+        #expect(full.output.contains("\n2\n"))
+        #expect(!full.output.contains("full.xml\n"))
+    }
+
+    @Test func `JSON has one schema`() async throws {
+        let (run, _) = try await run(Self.mixed, ["--json"])
+        let document = try JSON(parsing: run.output)
+        #expect(document["schema"]?.string == "pushhost.test/1")
+        #expect(document["verdict"]?.string == "fail")
+        #expect(document["exit_code"]?.int == 1)
+        let tests = try #require(document["files"]?.array?.first?["tests"]?.array)
+        #expect(tests.map { $0["status"]?.string } == ["passed", "failed", "pending"])
+        #expect(tests[1]["failures"]?.array?.first?["where"]?.string == "a_spec.lua:5")
+    }
+
+    @Test func `many tests at a time print what one at a time prints`() async throws {
+        let lua = (1...30).map { "it('t\($0)', function() push.sleep '\($0)s' print(\($0)) push.check(\($0) % 7 ~= 0) end)" }.joined(
+            separator: "\n")
+        let one = try await run(lua, ["--jobs", "1"]).0
+        let many = try await run(lua, ["--jobs", "8"]).0
+        #expect(one.output == many.output)
+        #expect(one.output.contains("4 failed"))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a spec that goes on for ever is ended by its budget, and Ctrl-C ends the lot`() async throws {
+        let (run, _) = try await run("it('a', function() while true do end end) it('b', function() end)", ["--cpu-limit", "100ms"])
+        #expect(run.status == 1)
+        #expect(run.output.contains("error[budget.cpu]") && run.output.contains("  ✓ b"))
+        let folder = try ScriptFolder([
+            "a_spec.lua": "\(Self.spec) it('a', function() end)", "b_spec.lua": "\(Self.spec) it('b', function() while true do end end)",
+        ])
+        let stopped = try await Program.run(["test", "--jobs", "1", "--cpu-limit", "50s"], in: folder.url) { child in kill(child.id, SIGINT)
+        }
+        #expect(stopped.status == 130)
+        #expect(stopped.output.contains("INTERRUPTED"))
+    }
+}
