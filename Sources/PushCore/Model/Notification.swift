@@ -28,11 +28,16 @@ package struct NotificationRequest: Sendable, Equatable {
     package var audience: Audience
     package var content: NotificationContent
     package var options: PushOptions
+    /// A test send: reaches at most ten devices, chosen at random where more match (Azure's "Send a test notification").
+    package var isTest: Bool
 
-    package init(audience: Audience, content: NotificationContent, options: PushOptions = PushOptions()) {
+    package init(
+        audience: Audience, content: NotificationContent, options: PushOptions = PushOptions(), isTest: Bool = false
+    ) {
         self.audience = audience
         self.content = content
         self.options = options
+        self.isTest = isTest
     }
 }
 
@@ -47,6 +52,8 @@ package struct NotificationOutcome: Sendable, Equatable {
         case canceled = "Canceled"
         case abandoned = "Abandoned"
         case unknown = "Unknown"
+        /// A test send that has run.
+        case detailedStateAvailable = "DetailedStateAvailable"
     }
 
     package var id: String

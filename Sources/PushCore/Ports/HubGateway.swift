@@ -18,6 +18,8 @@ package protocol HubGateway: Sendable {
     func installation(_ id: String) async throws(PushError) -> Installation
     func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError)
     func deleteInstallation(_ id: String) async throws(PushError)
+    /// With the moments at which they expire, also those whose channel has expired. In pages like registrations.
+    func installations(_ filter: InstallationFilter, page: Page) async throws(PushError) -> InstallationPage
 
     /// Sends at once and answers when every device has its verdict.
     func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome
@@ -31,6 +33,15 @@ package enum RegistrationFilter: Sendable, Equatable {
     case all
     case tag(Tag)
     case handle(DeviceHandle)
+}
+
+package enum InstallationFilter: Sendable, Equatable {
+    case all
+    /// By the user id of the installation, in any case.
+    case user(String)
+    /// Its own tag, one of its templates' tags, or `$InstallationId:{…}` or `$UserId:{…}`.
+    case tag(Tag)
+    case platform(Platform)
 }
 
 package struct Page: Sendable, Equatable {
@@ -52,5 +63,30 @@ package struct RegistrationPage: Sendable, Equatable {
     package init(registrations: [Registration], continuation: String?) {
         self.registrations = registrations
         self.continuation = continuation
+    }
+}
+
+package struct InstallationPage: Sendable, Equatable {
+    package var installations: [Installation]
+    /// Present when there is more.
+    package var continuation: String?
+
+    package init(installations: [Installation], continuation: String?) {
+        self.installations = installations
+        self.continuation = continuation
+    }
+}
+
+extension HubGateway {
+    /// Every page in one list, for filters that name few.
+    func allRegistrations(_ filter: RegistrationFilter) async throws(PushError) -> [Registration] {
+        var found: [Registration] = []
+        var page = Page()
+        repeat {
+            let answer = try await registrations(filter, page: page)
+            found += answer.registrations
+            page.continuation = answer.continuation
+        } while page.continuation != nil
+        return found
     }
 }

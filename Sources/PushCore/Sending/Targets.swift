@@ -46,6 +46,18 @@ struct Targets: Sendable {
         }
     }
 
+    /// Keeps `count` of the targets, chosen at random, in their order; what was set aside goes with the others.
+    mutating func sample(_ count: Int, with random: some RandomSource) {
+        guard list.count > count else { return }
+        var places = Array(list.indices)
+        // Fisher and Yates, as far as needed.
+        for place in 0..<count {
+            places.swapAt(place, place + Int(random.next() % UInt64(places.count - place)))
+        }
+        list = places.prefix(count).sorted().map { list[$0] }
+        duplicates = []
+    }
+
     private struct Key: Hashable {
         var handle: DeviceHandle
         var template: RegistrationTemplate.Content?

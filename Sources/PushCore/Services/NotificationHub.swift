@@ -4,10 +4,12 @@ package actor NotificationHub: HubGateway {
     let pipeline: SendPipeline
     /// How long a registration lives after its last update; nil is Azure's default, for ever.
     let registrationTTL: Duration?
-    private var table = RegistrationTable()
+    var table = RegistrationTable()
     private var outcomes: [String: NotificationOutcome] = [:]
     private var schedules: [String: Task<Void, Never>] = [:]
     private var nextNotification = 1
+    /// Most devices that a test send reaches, as in Azure.
+    private static let testSize = 10
 
     package init(environment: HubEnvironment, connectors: [any Connector], registrationTTL: Duration? = nil) {
         self.environment = environment
@@ -76,66 +78,10 @@ package actor NotificationHub: HubGateway {
     /// every registration that stays exactly once, whatever comes and goes meanwhile.
     package func registrations(_ filter: RegistrationFilter, page: Page) throws(PushError) -> RegistrationPage {
         sweep()
-        var place: UInt32?
-        if let token = page.continuation {
-            guard let number = UInt32(token) else {
-                throw PushError(
-                    "hub.continuation", "\"\(token)\" is no continuation token of this hub",
-                    hint: "pass the token of the page before, or none", status: 400)
-            }
-            place = number
-        }
         var filter = filter
         if case .handle(let handle) = filter { filter = .handle(try handle.checked()) }
-        let (found, last) = table.page(filter, behind: place, top: (1...100).contains(page.top) ? page.top : 100)
+        let (found, last) = table.page(filter, behind: try place(page), top: Self.top(page))
         return RegistrationPage(registrations: found, continuation: last.map { String($0) })
-    }
-
-    // MARK: - Installations
-
-    /// Creates or overwrites. A channel that a push service has called dead stays expired until another one comes, and
-    /// whether it is expired is the hub's to say.
-    package func putInstallation(_ installation: Installation) throws(PushError) {
-        sweep()
-        var installation = try installation.checked()
-        let old = table.installation(installation.id)
-        installation.isPushChannelExpired = old?.handle == installation.handle && old?.isPushChannelExpired == true
-        let expiration = installation.expiration ?? expiration()
-        let targets = try installation.registrations(
-            nextID: newRegistrationID, existing: table.registrations(ofInstallation: installation.id),
-            expiration: expiration, now: environment.clock.now)
-        table.put(installation, as: installation.isPushChannelExpired ? [] : targets, expiration: expiration)
-        environment.note(
-            .hub,
-            "installation \(installation.id) stored, "
-                + (installation.isPushChannelExpired ? "its channel has expired" : "\(targets.count) targets"))
-    }
-
-    /// With the moment at which it expires, whether its app or the hub chose it.
-    package func installation(_ id: String) throws(PushError) -> Installation {
-        var installation = try storedInstallation(id)
-        installation.expiration = table.expiration(ofInstallation: id)
-        return installation
-    }
-
-    package func patchInstallation(_ id: String, _ operations: [PatchOperation]) throws(PushError) {
-        var installation = try storedInstallation(id)
-        try installation.apply(operations)
-        try putInstallation(installation)
-    }
-
-    package func deleteInstallation(_ id: String) {
-        sweep()
-        table.removeInstallation(id, because: .deleted)
-        environment.note(.hub, "installation \(id) deleted")
-    }
-
-    private func storedInstallation(_ id: String) throws(PushError) -> Installation {
-        sweep()
-        guard let installation = table.installation(id) else {
-            throw PushError("hub.not_found", "there is no installation \(id)", hint: "install it first", status: 404)
-        }
-        return installation
     }
 
     // MARK: - Sending
@@ -219,8 +165,9 @@ package actor NotificationHub: HubGateway {
         outcome.state = .processing
         outcome.startedAt = start
         outcomes[outcome.id] = outcome
-        let targets = pipeline.targets(of: request, in: table)
+        var targets = pipeline.targets(of: request, in: table)
         environment.note(.audience, "\(outcome.id): \(targets.summary)")
+        if request.isTest { targets.sample(Self.testSize, with: environment.random) }
         if targets.isEmpty {
             outcome.state = .noTargetFound
             outcome.nearMisses = NearMisses(table: table, request: request).sentences
@@ -228,7 +175,7 @@ package actor NotificationHub: HubGateway {
             let results = await pipeline.deliver(targets, of: request, id: outcome.id)
             outcome.devices = takeFeedback(results, since: start)
             let isAbandoned = outcome.devices.allSatisfy { [.abandoned, .skipped].contains($0.outcome) }
-            outcome.state = isAbandoned ? .abandoned : .completed
+            outcome.state = isAbandoned ? .abandoned : request.isTest ? .detailedStateAvailable : .completed
         }
         outcome.endedAt = environment.clock.now
         outcomes[outcome.id] = outcome
@@ -269,22 +216,35 @@ package actor NotificationHub: HubGateway {
 
     // MARK: - Checks
 
+    /// Behind which place of the table the page begins; nil for the first page.
+    func place(_ page: Page) throws(PushError) -> UInt32? {
+        guard let token = page.continuation else { return nil }
+        guard let place = UInt32(token) else {
+            throw PushError(
+                "hub.continuation", "\"\(token)\" is no continuation token of this hub",
+                hint: "pass the token of the page before, or none", status: 400)
+        }
+        return place
+    }
+
+    static func top(_ page: Page) -> Int { (1...100).contains(page.top) ? page.top : 100 }
+
     private func newNotificationID() -> String {
         defer { nextNotification += 1 }
         return "n-\(nextNotification.padded(4))"
     }
 
-    private func expiration() -> Timestamp {
+    func expiration() -> Timestamp {
         registrationTTL.map { environment.clock.now + $0 } ?? .distantFuture
     }
 
-    private func newRegistrationID() -> RegistrationID {
+    func newRegistrationID() -> RegistrationID {
         var id = RegistrationID(random: environment.random)
         while table[id] != nil || table.departure(of: id) != nil { id = RegistrationID(random: environment.random) }
         return id
     }
 
-    private func sweep() {
+    func sweep() {
         let count = table.removeExpired(now: environment.clock.now)
         if count > 0 { environment.note(.hub, "\(count) registration\(count == 1 ? "" : "s") expired") }
     }

@@ -10,12 +10,6 @@ struct RegistrationTable: Sendable {
         case installationChanged
     }
 
-    /// An installation with the moment at which it leaves, which the hub may have chosen.
-    private struct StoredInstallation {
-        var installation: Installation
-        var expiration: Timestamp
-    }
-
     private enum Expiring: Sendable {
         case registration(RegistrationID)
         case installation(String)
@@ -27,7 +21,7 @@ struct RegistrationTable: Sendable {
     private var places: [RegistrationID: UInt32] = [:]
     private var placesByHandle: [DeviceHandle: Set<UInt32>] = [:]
     private var placesByInstallation: [String: Set<UInt32>] = [:]
-    private var installations: [String: StoredInstallation] = [:]
+    private var installations = InstallationTable()
     private(set) var index = AudienceIndex()
     /// Ids that are no longer usable: writing to them is answered with 410.
     private var departed: [RegistrationID: Departure] = [:]
@@ -130,10 +124,14 @@ struct RegistrationTable: Sendable {
 
     // MARK: - Installations
 
-    /// As it was last written, without what the hub adds when it is read.
-    func installation(_ id: String) -> Installation? { installations[id]?.installation }
+    func installation(_ id: String) -> InstallationTable.Row? { installations[id] }
 
-    func expiration(ofInstallation id: String) -> Timestamp? { installations[id]?.expiration }
+    /// A page of a list of installations, of all of them for nil, as `page` gives registrations.
+    func installations(
+        in list: InstallationTable.List?, behind place: UInt32?, top: Int
+    ) -> (found: [Installation], last: UInt32?) {
+        installations.page(list, behind: place, top: top)
+    }
 
     mutating func put(_ installation: Installation, as registrations: [Registration], expiration: Timestamp) {
         let kept = Set(registrations.map(\.id))
@@ -141,20 +139,19 @@ struct RegistrationTable: Sendable {
             remove(old.id, because: .installationChanged)
         }
         for registration in registrations { put(registration) }
-        let old = installations.updateValue(
-            StoredInstallation(installation: installation, expiration: expiration), forKey: installation.id)
+        let old = installations.put(InstallationTable.Row(installation: installation, expiration: expiration))
         if old?.expiration != expiration { expire(.installation(installation.id), at: expiration) }
     }
 
     mutating func removeInstallation(_ id: String, because departure: Departure) {
         for registration in registrations(ofInstallation: id) { remove(registration.id, because: departure) }
-        installations[id] = nil
+        installations.remove(id)
     }
 
     /// Keeps the installation and takes it off the air, because its channel is dead.
     mutating func expireChannel(ofInstallation id: String, because departure: Departure) {
         for registration in registrations(ofInstallation: id) { remove(registration.id, because: departure) }
-        installations[id]?.installation.isPushChannelExpired = true
+        installations.expireChannel(of: id)
     }
 
     // MARK: - Expiry
@@ -171,8 +168,8 @@ struct RegistrationTable: Sendable {
         for case let row? in rows where row.installationID == nil && row.expiration < .distantFuture {
             expiries.insert(.registration(row.id), at: row.expiration)
         }
-        for (id, stored) in installations.sorted(by: { $0.key < $1.key }) where stored.expiration < .distantFuture {
-            expiries.insert(.installation(id), at: stored.expiration)
+        for row in installations.all where row.expiration < .distantFuture {
+            expiries.insert(.installation(row.installation.id), at: row.expiration)
         }
     }
 

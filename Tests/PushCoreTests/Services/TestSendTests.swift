@@ -1,0 +1,81 @@
+import PushCore
+import Support
+import Testing
+
+@Suite struct TestSendTests {
+    private func bench(devices: Int, seed: UInt64 = 1) async throws -> HubBench {
+        let bench = try HubBench(seed: seed)
+        for number in 0..<devices { try await bench.register(.phone(number), tags: ["a"]) }
+        return bench
+    }
+
+    private func request(_ expression: String? = "a") throws -> NotificationRequest {
+        var request = try NotificationRequest.alert(to: expression)
+        request.isTest = true
+        return request
+    }
+
+    @Test func `A test send reaches ten of those who match, once each, in the order of registering`() async throws {
+        let bench = try await bench(devices: 40)
+        let outcome = try await bench.hub.send(try request())
+        #expect(outcome.state == .detailedStateAvailable && outcome.state.rawValue == "DetailedStateAvailable")
+        #expect(outcome.sent == 10)
+        let handles = outcome.devices.map(\.handle)
+        #expect(Set(handles).count == 10)
+        #expect(handles == (0..<40).map { .phone($0) }.filter(handles.contains))
+        #expect(bench.connector.batches.flatMap(\.handles) == handles)
+        #expect(try await bench.hub.outcome(of: outcome.id) == outcome)
+        #expect(bench.notes(.audience) == ["n-0001: 40 registrations match, 40 can receive this"])
+    }
+
+    @Test func `Who is chosen is left to chance: in time everybody, and the same for the same seed`() async throws {
+        func chosen(_ seed: UInt64) async throws -> [[DeviceHandle]] {
+            let bench = try await bench(devices: 25, seed: seed)
+            var chosen: [[DeviceHandle]] = []
+            for _ in 0..<30 { chosen.append(try await bench.hub.send(try request()).devices.map(\.handle)) }
+            return chosen
+        }
+        let first = try await chosen(1)
+        #expect(Set(first.joined()).count == 25)
+        #expect(try await chosen(1) == first)
+        #expect(try await chosen(2) != first)
+    }
+
+    @Test func `Up to ten are all reached, with nothing left to chance`() async throws {
+        let bench = try await bench(devices: 10)
+        try await bench.register(.phone(3), tags: ["a"])
+        let outcome = try await bench.hub.send(try request())
+        #expect(outcome.devices.map(\.outcome) == Array(repeating: .success, count: 10) + [.skipped])
+        let fresh = try HubBench()
+        for _ in 0..<11 { _ = await fresh.hub.createRegistrationID() }
+        #expect(await bench.hub.createRegistrationID() == fresh.hub.createRegistrationID())
+    }
+
+    @Test func `Template registrations and a single device take it too`() async throws {
+        let bench = try HubBench()
+        for number in 0..<30 {
+            try await bench.register(.phone(number), tags: ["a"], template: #"{"aps":{"alert":"$(m)"}}"#)
+        }
+        var template = try NotificationRequest.properties(["m": "x"], to: "a")
+        template.isTest = true
+        #expect(try await bench.hub.send(template).sent == 10)
+        let direct = NotificationRequest(
+            audience: .device(.phone(99)), content: .native(AlertPayloads.system(title: nil, text: "Hi")), isTest: true)
+        let outcome = try await bench.hub.send(direct)
+        #expect(outcome.sent == 1 && outcome.state == .detailedStateAvailable)
+    }
+
+    @Test func `In all else it is a send: refusals, feedback, nobody`() async throws {
+        let bench = try await bench(devices: 11)
+        let empty = NotificationRequest(audience: .everyone, content: .native([:]), isTest: true)
+        #expect(await refusal { try await bench.hub.send(empty) }?.code == "payload.empty")
+        for number in 0..<11 { bench.connector.script(.phone(number), .rejected(.dead())) }
+        let outcome = try await bench.hub.send(try request())
+        #expect(outcome.failed == 10 && outcome.devices.allSatisfy(\.isRegistrationRemoved))
+        #expect(try await bench.hub.registrations(.all, page: Page()).registrations.count == 1)
+        let nobody = try await bench.hub.send(try request("sports"))
+        #expect(nobody.state == .noTargetFound && !nobody.nearMisses.isEmpty)
+        bench.connector.fallSilent()
+        #expect(try await bench.hub.send(try request()).state == .abandoned)
+    }
+}
