@@ -49,9 +49,9 @@ let package = Package(
             dependencies: ["PushCore", "Lua", "Bindings", "Delivery", "Simulators", crypto, cryptoExtras, httpTypes, argumentParser],
             swiftSettings: strict),
 
-        .target(name: "Support", dependencies: ["PushCore"], path: "Tests/Support", swiftSettings: strict),
+        .target(name: "Support", dependencies: ["PushCore", crypto], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
-        .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support"], swiftSettings: strict),
+        .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support", crypto], swiftSettings: strict),
         .testTarget(name: "DeliveryTests", dependencies: ["Delivery", "Support", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "PushCore"], swiftSettings: strict),

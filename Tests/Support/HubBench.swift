@@ -1,3 +1,4 @@
+import Crypto
 import PushCore
 import Synchronization
 
@@ -6,12 +7,17 @@ package final class HubBench: Sendable {
     /// Monday, 5 January 2026, 09:00 UTC.
     package static let dawn = Timestamp(seconds: 1_767_603_600)
 
+    package static let key = SymmetricKey(data: Array(UInt8(0)..<32))
+
     package let clock: VirtualClock
     package let random: SeededRandom
     package let connector: ScriptedConnector
     package let hub: NotificationHub
     package let accounts: AccountService
+    package let secureStore = MemorySecurePayloadStore()
+    package let securePayloads: SecurePayloadService
     package let backend: AppBackend
+    package let environment: HubEnvironment
     private let log: EventLog
     private let background: Background
 
@@ -30,7 +36,9 @@ package final class HubBench: Sendable {
         accounts = try AccountService(
             environment: environment, cost: .rehearsal, isTutorialMode: isTutorialMode,
             sessionLifetime: sessionLifetime)
-        backend = AppBackend(environment: environment, accounts: accounts, hub: hub)
+        securePayloads = try SecurePayloadService(environment: environment, store: secureStore, key: Self.key)
+        backend = AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads)
+        self.environment = environment
         self.log = log
         self.background = background
     }
@@ -38,6 +46,21 @@ package final class HubBench: Sendable {
     package var events: [CoreEvent] { log.events }
 
     package func notes(_ area: CoreEvent.Area) -> [String] { events.filter { $0.area == area }.map(\.text) }
+
+    /// The same backend over another hub or another store.
+    package func backend(
+        over hub: (any HubGateway)? = nil, store: (any SecurePayloadStore)? = nil
+    ) throws -> AppBackend {
+        let service = try SecurePayloadService(environment: environment, store: store ?? secureStore, key: Self.key)
+        return AppBackend(environment: environment, accounts: accounts, hub: hub ?? self.hub, securePayloads: service)
+    }
+
+    /// A session of the user, whose account is made where there is none.
+    package func login(_ username: String) async throws -> Session {
+        let password = Secret("password of \(username)")
+        _ = try await accounts.ensureAccount(username: username, password: password)
+        return try await accounts.login(username: username, password: password)
+    }
 
     package func advance(by duration: Duration) { clock.advance(to: clock.now + duration) }
 

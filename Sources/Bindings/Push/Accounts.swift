@@ -78,9 +78,10 @@ extension Binding {
         example: "session:notify { text = \"Hello, alice\" }",
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
-            let user = arguments.string("user")
-            let outcome = try await run.world.backend.notify(session, username: user, text: try arguments.text("text"))
-            await run.note(outcome, audience: "username:\(user ?? session.username)", call: arguments.call)
+            let user = arguments.string("user") ?? session.username
+            let outcome = try await run.world.backend.notify(
+                session, username: user, text: try arguments.text("text"), platform: nil)
+            await run.note(outcome, audience: "username:\(user)", call: arguments.call)
             return [LuaValue(outcome, run)]
         })
 }

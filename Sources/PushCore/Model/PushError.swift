@@ -1,8 +1,8 @@
 /// What every core service throws: a stable dotted code, a sentence, a cure.
 ///
 /// The same code appears in Lua, over HTTP, in JSON and in the log. Codes of the core: `auth.*`, `backend.*`,
-/// `handle.*`, `hub.*`, `installation.*`, `notification.*`, `payload.*`, `tag.*`,
-/// `tag_expression.*`, `template.*`, `target.*`, `time.*`.
+/// `handle.*`, `hub.*`, `installation.*`, `localization.*`, `notification.*`, `payload.*`, `secure.*`, `subscription.*`,
+/// `tag.*`, `tag_expression.*`, `template.*`, `target.*`, `time.*`.
 package struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
     package var code: String
     /// What failed, where and why, in one sentence without a full stop.

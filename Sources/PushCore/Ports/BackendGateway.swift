@@ -1,7 +1,7 @@
 /// The app backend of the tutorials as a device sees it.
 ///
-/// Errors: `auth.failed` (401), `auth.session_expired` (401), `backend.*`, and those of the hub behind it, above all
-/// `hub.gone` (410) for a registration id that is no longer usable.
+/// Errors: `auth.failed` (401), `auth.session_expired` (401), `backend.*`, `secure.*`, and those of the hub behind it,
+/// above all `hub.gone` (410) for a registration id that is no longer usable.
 package protocol BackendGateway: Sendable {
     /// Makes sure that the account exists, where accounts are ours to make.
     func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState
@@ -15,8 +15,34 @@ package protocol BackendGateway: Sendable {
     ) async throws(PushError) -> Registration
     /// `DELETE /api/register/{id}`
     func deleteRegistration(_ session: Session, _ id: RegistrationID) async throws(PushError)
-    /// `POST /api/notifications`: sends to the devices of `username`, the session's own user for nil.
-    func notify(_ session: Session, username: String?, text: String) async throws(PushError) -> NotificationOutcome
+    /// `POST /api/register` of 2013: one registration per installation id, tagged with it and with the user's name, then
+    /// a test notification to that name. Throws `backend.installation_id` (400) for an id that is no UUID.
+    func registerCurrentUser(
+        _ session: Session, installationID: String, handle: DeviceHandle
+    ) async throws(PushError) -> CurrentUserRegistration
+    /// `POST /api/notifications?pns=&to_tag=`: shows "From USER: TEXT" on the devices of `username`, on one platform or,
+    /// for nil, on all.
+    ///
+    /// Goes to the tag `username:NAME` alone. The tutorials' sample sends to `username:NAME || from:USER`, and any device
+    /// that gave itself the tag `from:USER` would get a copy of everything that USER writes.
+    func notify(
+        _ session: Session, username: String, text: String, platform: Platform?
+    ) async throws(PushError) -> NotificationOutcome
+    /// `POST /api/notifications` of the secure backend: keeps the payload, sends its id alone to the addressee's devices.
+    ///
+    /// Throws before anything is kept or sent `secure.lifetime`, `secure.maximum_reads`, `secure.payload` (400),
+    /// `secure.too_large` (413, over 64 KiB of JSON) and `secure.too_many` (429, the addressee has 100 unread ones). When
+    /// the push cannot be sent, nothing is kept.
+    func sendSecure(_ session: Session, _ request: SecureRequest) async throws(PushError) -> SecureReceipt
+    /// `GET /api/notifications/{id}`, for the addressee alone.
+    ///
+    /// Throws `secure.not_found` (404), `secure.forbidden` (403), `secure.expired`, `secure.exhausted` and
+    /// `secure.revoked` (410).
+    func securePayload(_ session: Session, id: String) async throws(PushError) -> JSON
+    /// Makes the payload unreadable; by the sender or the addressee. One that is unreadable already stays as it is.
+    func revokeSecurePayload(_ session: Session, id: String) async throws(PushError)
+    /// Who tried to read it and how that ended, oldest first; for the sender and the addressee.
+    func secureReads(_ session: Session, id: String) async throws(PushError) -> [SecureRead]
 }
 
 package enum AccountState: Sendable, Equatable {
@@ -36,5 +62,16 @@ package struct Session: Sendable, Equatable {
         self.username = username
         self.token = token
         self.expiration = expiration
+    }
+}
+
+/// What registering the current user gives: the device's registration, and how its test notification ended.
+package struct CurrentUserRegistration: Sendable, Equatable {
+    package var registration: Registration
+    package var outcome: NotificationOutcome
+
+    package init(registration: Registration, outcome: NotificationOutcome) {
+        self.registration = registration
+        self.outcome = outcome
     }
 }

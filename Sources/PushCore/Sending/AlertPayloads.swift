@@ -25,9 +25,35 @@ package enum AlertPayloads {
             .apns: payload(["aps": ["alert": .string(text)]]),
             .fcmV1: payload(["message": ["data": ["message": .string(text)]]]),
             .gcm: payload(["data": ["message": .string(text)]]),
-            .wns: toast(title: nil, text: text),
+            .wns: wns(toastText01(text)),
             .browser: payload(["title": .string(text), "body": ""]),
         ]
+    }
+
+    /// The test notification of the app backend of 2013: an app that is open shows `inAppMessage` itself. The tutorial
+    /// has APNs and WNS only; the other platforms get the like.
+    package static func currentUser(text: String) -> [Platform: NativePayload] {
+        [
+            .apns: payload(["aps": ["alert": .string(text)], "inAppMessage": .string(text)]),
+            .fcmV1: payload(["message": ["data": ["message": .string(text), "inAppMessage": .string(text)]]]),
+            .gcm: payload(["data": ["message": .string(text), "inAppMessage": .string(text)]]),
+            .wns: wns(toastText01(text)),
+            .browser: payload(["title": .string(text), "body": "", "inAppMessage": .string(text)]),
+        ]
+    }
+
+    /// The body of a template that shows one property as a plain text, in the shapes of the tutorials (breaking news).
+    package static func template(property: String, platform: Platform) -> String {
+        let text = "$(\(property))"
+        let value: JSON = .string(text)
+        func json(_ json: JSON) -> String { json.text() }
+        return switch platform {
+        case .apns: json(["aps": ["alert": value]])
+        case .fcmV1: json(["message": ["notification": ["body": value]]])
+        case .gcm: json(["data": ["message": value]])
+        case .wns: String(decoding: toastText01(text), as: UTF8.self)
+        case .browser: json(["title": value, "body": ""])
+        }
     }
 
     private static func payload(_ json: JSON) -> NativePayload { NativePayload(body: json.serialized()) }
@@ -39,7 +65,17 @@ package enum AlertPayloads {
             XMLEscaping.text(line, into: &xml)
             xml += "</text>".utf8
         }
-        xml += "</binding></visual></toast>".utf8
-        return NativePayload(body: xml, headers: [PushHeader("X-WNS-Type", "wns/toast")])
+        return wns(xml + "</binding></visual></toast>".utf8)
+    }
+
+    /// A line of text in the oldest form, which every Windows shows ("The toast template catalog").
+    private static func toastText01(_ text: String) -> [UInt8] {
+        var xml = Array("<toast><visual><binding template=\"ToastText01\"><text id=\"1\">".utf8)
+        XMLEscaping.text(text, into: &xml)
+        return xml + "</text></binding></visual></toast>".utf8
+    }
+
+    private static func wns(_ toast: [UInt8]) -> NativePayload {
+        NativePayload(body: toast, headers: [PushHeader("X-WNS-Type", "wns/toast")])
     }
 }

@@ -1,13 +1,18 @@
-/// The app backend of the tutorials over a hub: accounts, registration by handle (2014), notify.
+/// The app backend of the tutorials over a hub: accounts, registration by handle (2014) and by installation (2013),
+/// notifying users, secure push.
 package actor AppBackend: BackendGateway {
-    private let environment: HubEnvironment
-    private let accounts: AccountService
-    private let hub: any HubGateway
+    let environment: HubEnvironment
+    let accounts: AccountService
+    let hub: any HubGateway
+    let securePayloads: SecurePayloadService
 
-    package init(environment: HubEnvironment, accounts: AccountService, hub: any HubGateway) {
+    package init(
+        environment: HubEnvironment, accounts: AccountService, hub: any HubGateway, securePayloads: SecurePayloadService
+    ) {
         self.environment = environment
         self.accounts = accounts
         self.hub = hub
+        self.securePayloads = securePayloads
     }
 
     package func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState {
@@ -26,22 +31,13 @@ package actor AppBackend: BackendGateway {
     /// an installation is not the backend's to touch.
     package func registrationID(_ session: Session, handle: DeviceHandle) async throws(PushError) -> RegistrationID {
         _ = try await accounts.session(for: session.token)
-        var first: RegistrationID?
-        var page = Page()
-        repeat {
-            let answer = try await hub.registrations(.handle(handle), page: page)
-            for registration in answer.registrations where registration.installationID == nil {
-                if first == nil {
-                    first = registration.id
-                } else {
-                    try await ignoringNotFound { () async throws(PushError) in
-                        try await hub.deleteRegistration(registration.id, ifMatch: nil)
-                    }
-                }
+        let found = try await hub.allRegistrations(.handle(handle)).filter { $0.installationID == nil }
+        for registration in found.dropFirst() {
+            try await ignoringNotFound { () async throws(PushError) in
+                try await hub.deleteRegistration(registration.id, ifMatch: nil)
             }
-            page.continuation = answer.continuation
-        } while page.continuation != nil
-        if let first { return first }
+        }
+        if let first = found.first { return first.id }
         return try await hub.createRegistrationID()
     }
 
@@ -54,7 +50,7 @@ package actor AppBackend: BackendGateway {
         var description = description
         description.handle = try description.handle.checked()
         for tag in description.tags { try refuseReserved(tag, username: session.username) }
-        let own = try userTag(session.username)
+        let own = try Tag.ofUser(session.username)
         description.tags.append(own)
         var existing = try await existingRegistration(id)
         var isSecondTry = false
@@ -75,23 +71,24 @@ package actor AppBackend: BackendGateway {
     package func deleteRegistration(_ session: Session, _ id: RegistrationID) async throws(PushError) {
         let session = try await accounts.session(for: session.token)
         let registration = try await hub.registration(id)
-        guard registration.tags.contains(try userTag(session.username)) else {
+        guard registration.tags.contains(try Tag.ofUser(session.username)) else {
             throw forbidden(id, hint: "delete your own")
         }
         try await hub.deleteRegistration(id, ifMatch: registration.etag)
     }
 
     package func notify(
-        _ session: Session, username: String?, text: String
+        _ session: Session, username: String, text: String, platform: Platform?
     ) async throws(PushError) -> NotificationOutcome {
         let session = try await accounts.session(for: session.token)
-        let tag = try userTag(username ?? session.username)
+        let payloads = AlertPayloads.backend(text: "From \(session.username): \(text)")
         return try await hub.send(
             NotificationRequest(
-                audience: .expression(.tag(tag)), content: .native(AlertPayloads.backend(text: text))))
+                audience: .expression(.tag(try Tag.ofUser(username))),
+                content: .native(payloads.filter { platform == nil || $0.key == platform })))
     }
 
-    private func existingRegistration(_ id: RegistrationID) async throws(PushError) -> Registration? {
+    func existingRegistration(_ id: RegistrationID) async throws(PushError) -> Registration? {
         do {
             return try await hub.registration(id)
         } catch  where error.code == "hub.not_found" {
@@ -100,7 +97,7 @@ package actor AppBackend: BackendGateway {
     }
 
     private func refuseReserved(_ tag: Tag, username: String) throws(PushError) {
-        if tag.text.lowercased().hasPrefix("username:") {
+        if tag.isUserTag {
             throw PushError(
                 "backend.reserved_tag", "the tag \"\(tag)\" is given by the backend, not by a device",
                 hint: "leave it out: the backend adds username:\(username)", status: 400)
@@ -114,14 +111,6 @@ package actor AppBackend: BackendGateway {
 
     private func forbidden(_ id: RegistrationID, hint: String) -> PushError {
         PushError("backend.forbidden", "registration \(id) belongs to another user", hint: hint, status: 403)
-    }
-
-    private func userTag(_ username: String) throws(PushError) -> Tag {
-        do {
-            return try Tag.username(username)
-        } catch {
-            throw PushError(error)
-        }
     }
 
     private func ignoringNotFound(_ work: () async throws(PushError) -> Void) async throws(PushError) {

@@ -1,4 +1,5 @@
 import Bindings
+import Crypto
 import Delivery
 import Lua
 import PushCore
@@ -37,10 +38,12 @@ struct EmbeddedWorld {
             connectors: services.connectors(
                 transport: wire, clock: clock, random: SeededRandom.derived(from: seed, for: "connectors")))
         let accounts = try AccountService(environment: environment, cost: .rehearsal, isTutorialMode: isTutorialMode)
+        let securePayloads = try SecurePayloadService(
+            environment: environment, store: MemorySecurePayloadStore(), key: SymmetricKey(size: .bits256))
         self.clock = clock
         world = FlowWorld(
             target: FlowWorld.Target(name: "embedded", isSimulated: true), hub: hub,
-            backend: AppBackend(environment: environment, accounts: accounts, hub: hub), lab: lab, wire: wire, clock: clock,
-            secrets: secrets)
+            backend: AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads),
+            lab: lab, wire: wire, clock: clock, secrets: secrets)
     }
 }

@@ -46,28 +46,3 @@ import Testing
         #expect(await check("anything", .browser) == nil)
     }
 }
-
-@Suite struct AlertPayloadsTests {
-    @Test("Every platform has a payload that its rules take", arguments: [nil, "Title"])
-    func complete(title: String?) throws {
-        for payloads in [
-            AlertPayloads.system(title: title, text: "a & <b> \"c\" \u{1}"), AlertPayloads.backend(text: "x"),
-        ] {
-            #expect(Set(payloads.keys) == Set(Platform.allCases))
-            for (platform, payload) in payloads { try PayloadRules.check(payload, for: platform) }
-        }
-    }
-
-    @Test("Text is escaped for its document") func escaping() {
-        let payloads = AlertPayloads.system(title: "T", text: "1 < 2 & \"3\"")
-        let bodies = payloads.mapValues { String(decoding: $0.body, as: UTF8.self) }
-        #expect(bodies[.apns] == #"{"aps":{"alert":{"title":"T","body":"1 < 2 & \"3\""}}}"#)
-        #expect(bodies[.fcmV1] == #"{"message":{"notification":{"title":"T","body":"1 < 2 & \"3\""}}}"#)
-        #expect(
-            bodies[.wns]
-                == #"<toast><visual><binding template="ToastGeneric"><text>T</text>"#
-                + #"<text>1 &lt; 2 &amp; "3"</text></binding></visual></toast>"#
-        )
-        #expect(payloads[.wns]?.headers == [PushHeader("X-WNS-Type", "wns/toast")])
-    }
-}

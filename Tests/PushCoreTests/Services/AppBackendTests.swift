@@ -1,5 +1,6 @@
 import PushCore
 import Support
+import Synchronization
 import Testing
 
 @Suite struct AppBackendTests {
@@ -8,11 +9,7 @@ import Testing
 
     init() throws { bench = try HubBench() }
 
-    private func login(_ username: String) async throws -> Session {
-        let password = Secret("password of \(username)")
-        _ = try await backend.ensureAccount(username: username, password: password)
-        return try await backend.login(username: username, password: password)
-    }
+    private func login(_ username: String) async throws -> Session { try await bench.login(username) }
 
     private func description(_ number: Int, tags: [String] = []) throws -> RegistrationDescription {
         RegistrationDescription(handle: .phone(number), tags: try tags.map { try Tag($0) })
@@ -55,7 +52,7 @@ import Testing
         "A device cannot give itself the tag of a user or an installation",
         arguments: [
             ("username:bob", "the backend"), ("UserName:bob", "the backend"), ("$UserId:{bob}", "the hub"),
-            ("$InstallationId:{pad}", "the hub"),
+            ("$InstallationId:{pad}", "the hub"), ("username:\u{301}bob", "the backend"),
         ])
     func reservedTags(tag: String, giver: String) async throws {
         let session = try await login("alice")
@@ -69,7 +66,8 @@ import Testing
         var session = try await login("alice")
         session.username = "bob"
         #expect(try await register(session, 1).tags.map(\.text) == ["username:alice"])
-        #expect(try await backend.notify(session, username: nil, text: "Hi").tags == "username:alice")
+        _ = try await backend.notify(session, username: "alice", text: "Hi", platform: nil)
+        #expect(bench.connector.bodies == [#"{"aps":{"alert":"From alice: Hi"}}"#])
     }
 
     @Test("Without a session nothing is done") func noSession() async throws {
@@ -80,7 +78,7 @@ import Testing
             await refusal { try await backend.registrationID(session, handle: .phone(1)) },
             await refusal { try await backend.putRegistration(session, registration.id, description(1)) },
             await refusal { try await backend.deleteRegistration(session, registration.id) },
-            await refusal { try await backend.notify(session, username: nil, text: "Hi") },
+            await refusal { try await backend.notify(session, username: "alice", text: "Hi", platform: nil) },
         ] {
             #expect(error?.code == "auth.session_expired")
         }
@@ -118,31 +116,59 @@ import Testing
         #expect(error?.code == "hub.not_found" && error?.status == 404)
     }
 
-    @Test("Notifying reaches every device of the user, on every platform, in the tutorials' shapes") func notify()
-        async throws
-    {
-        let session = try await login("alice")
-        let handles: [DeviceHandle] = [
-            .phone(1), .fcmV1(token: "t"), .gcm(token: "t"), .wns(channel: "https://db5.notify.windows.com/?t=1"),
-            .subscription,
-        ]
-        for handle in handles {
+    // MARK: - Notifying
+
+    private static let handles: [DeviceHandle] = [
+        .phone(1), .fcmV1(token: "t"), .gcm(token: "t"), .wns(channel: "https://db5.notify.windows.com/?t=1"),
+        .subscription,
+    ]
+
+    private func registerEveryPlatform(_ session: Session) async throws {
+        for handle in Self.handles {
             let id = try await backend.registrationID(session, handle: handle)
             _ = try await backend.putRegistration(session, id, RegistrationDescription(handle: handle))
         }
-        _ = try await register(try await login("bob"), 9)
-        let outcome = try await backend.notify(session, username: nil, text: "Tom & \"Jerry\"")
-        #expect(outcome.sent == 5 && outcome.devices.map(\.handle) == handles)
+    }
+
+    @Test func `Notifying reaches every device of the user, on every platform, in the tutorials' shapes`() async throws {
+        try await registerEveryPlatform(try await login("alice"))
+        let bob = try await login("bob")
+        _ = try await register(bob, 9)
+        let outcome = try await backend.notify(bob, username: "ALICE", text: "Tom & \"Jerry\"", platform: nil)
+        #expect(outcome.sent == 5 && outcome.devices.map(\.handle) == Self.handles)
+        let text = #"From bob: Tom & \"Jerry\""#
         #expect(
             bench.connector.bodies == [
-                #"{"aps":{"alert":"Tom & \"Jerry\""}}"#, #"{"message":{"data":{"message":"Tom & \"Jerry\""}}}"#,
-                #"{"data":{"message":"Tom & \"Jerry\""}}"#,
-                #"<toast><visual><binding template="ToastGeneric">"#
-                    + #"<text>Tom &amp; "Jerry"</text></binding></visual></toast>"#,
-                #"{"title":"Tom & \"Jerry\"","body":""}"#,
+                #"{"aps":{"alert":"\#(text)"}}"#, #"{"message":{"data":{"message":"\#(text)"}}}"#,
+                #"{"data":{"message":"\#(text)"}}"#,
+                #"<toast><visual><binding template="ToastText01">"#
+                    + #"<text id="1">From bob: Tom &amp; "Jerry"</text></binding></visual></toast>"#,
+                #"{"title":"\#(text)","body":""}"#,
             ])
-        #expect(try await backend.notify(session, username: "BOB", text: "Hi").devices.map(\.handle) == [.phone(9)])
-        #expect(await refusal { try await backend.notify(session, username: "a b", text: "Hi") }?.code == "tag.invalid")
+    }
+
+    @Test(arguments: Platform.allCases)
+    func `Notifying on one platform reaches that platform alone`(platform: Platform) async throws {
+        let session = try await login("alice")
+        try await registerEveryPlatform(session)
+        let outcome = try await backend.notify(session, username: "alice", text: "Hi", platform: platform)
+        #expect(outcome.devices.map(\.platform) == [platform])
+        #expect(bench.connector.batches.map(\.platform) == [platform])
+    }
+
+    @Test func `Nobody listens in by the tag that the tutorials' sample sends to as well`() async throws {
+        let alice = try await login("alice")
+        _ = try await register(try await login("mallory"), 66, tags: ["from:alice"])
+        let outcome = try await backend.notify(alice, username: "bob", text: "Hi", platform: nil)
+        #expect(outcome.state == .noTargetFound && outcome.tags == "username:bob")
+        #expect(bench.connector.batches.isEmpty)
+    }
+
+    @Test(arguments: ["", "a b", "bob || username:alice"])
+    func `A name that is none is not notified`(name: String) async throws {
+        let session = try await login("alice")
+        let error = await refusal { try await backend.notify(session, username: name, text: "Hi", platform: nil) }
+        #expect(error?.code == "tag.invalid" && error?.status == 400)
     }
 }
 
@@ -177,13 +203,18 @@ import Testing
     }
 
     @Test("It retries once, and not for ever") func once() async throws {
-        let backend = GoneBackend()
-        let error = await refusal {
-            try await DeviceRegistrar(backend: backend)
-                .register(session, description, rememberedID: RegistrationID("1-1-1"))
+        let puts = Mutex<[RegistrationID]>([])
+        let hub = InterceptedHub(bench.hub) { call throws(PushError) in
+            guard case .putRegistration(let id) = call else { return }
+            puts.withLock { $0.append(id) }
+            throw PushError("hub.gone", "gone", status: 410)
         }
+        let registrar = DeviceRegistrar(backend: try bench.backend(over: hub))
+        let remembered = try #require(RegistrationID("1-1-1"))
+        let error = await refusal { try await registrar.register(session, description, rememberedID: remembered) }
         #expect(error?.code == "hub.gone")
-        #expect(await backend.puts == ["1-1-1", "2-2-1"])
+        #expect(puts.withLock { $0.count } == 2)
+        #expect(puts.withLock { $0.first } == remembered)
     }
 
     @Test("Any other error is not retried") func other() async throws {
@@ -200,30 +231,5 @@ import Testing
         let own = try await registrar.register(session, description, rememberedID: foreign.id)
         #expect(own.id != foreign.id)
         #expect(try await bench.hub.registration(foreign.id) == foreign)
-    }
-}
-
-/// A backend in front of a hub where every id is gone.
-private actor GoneBackend: BackendGateway {
-    private(set) var puts: [String] = []
-
-    func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState { .notManaged }
-    func login(username: String, password: Secret) async throws(PushError) -> Session {
-        Session(username: username, token: password, expiration: .distantFuture)
-    }
-    func logout(_ session: Session) async throws(PushError) {}
-    func registrationID(_ session: Session, handle: DeviceHandle) async throws(PushError) -> RegistrationID {
-        guard let id = RegistrationID("2-2-1") else { throw PushError("test", "no id") }
-        return id
-    }
-    func putRegistration(
-        _ session: Session, _ id: RegistrationID, _ description: RegistrationDescription
-    ) async throws(PushError) -> Registration {
-        puts.append(id.text)
-        throw PushError("hub.gone", "gone", status: 410)
-    }
-    func deleteRegistration(_ session: Session, _ id: RegistrationID) async throws(PushError) {}
-    func notify(_ session: Session, username: String?, text: String) async throws(PushError) -> NotificationOutcome {
-        throw PushError("test", "not here")
     }
 }

@@ -102,7 +102,7 @@ import Testing
                 local other = alice:notify { text = "To bob", user = "bob" }
                 return { own.sent, other.sent, a:inbox()[1].text, b:inbox()[1].text, #a:inbox() }
                 """)
-        #expect(text == #"[1,1,"To myself","To bob",1]"#)
+        #expect(text == #"[1,1,"From alice: To myself","From alice: To bob",1]"#)
     }
 
     @Test func `a device cannot claim a user's tag`() async throws {

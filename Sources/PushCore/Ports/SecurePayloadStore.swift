@@ -1,0 +1,20 @@
+/// Where secure payloads lie, sealed. Every call is one step: nothing comes between what it reads and what it writes.
+package protocol SecurePayloadStore: Sendable {
+    /// Keeps a new payload, unless its id is in use or its addressee has `limit` that can still be read.
+    func insert(_ payload: SealedPayload, limit: Int) async throws(PushError) -> SecurePayloadInsertion
+    func payload(_ id: String) async throws(PushError) -> SealedPayload?
+    /// Keeps what `change` makes of the payload, and nothing when it throws. Nil when there is no such payload.
+    func update<Result: Sendable>(
+        _ id: String, _ change: @Sendable (inout SealedPayload) throws(PushError) -> Result
+    ) async throws(PushError) -> Result?
+    func remove(_ id: String) async throws(PushError)
+    /// Ends what has expired by `now`, and forgets whatever expired longer than `retention` ago. Answers how many ended.
+    func sweep(now: Timestamp, retention: Duration) async throws(PushError) -> Int
+}
+
+package enum SecurePayloadInsertion: Sendable, Equatable {
+    case inserted
+    case idInUse
+    /// The addressee has as many as the limit allows.
+    case full
+}

@@ -1,0 +1,34 @@
+// Secure push: the payload stays here, its id crosses the wires of the push services.
+extension AppBackend {
+    package func sendSecure(_ session: Session, _ request: SecureRequest) async throws(PushError) -> SecureReceipt {
+        let session = try await accounts.session(for: session.token)
+        let kept = try await securePayloads.keep(request, from: session.username)
+        // What nobody can read any more need not wake anybody.
+        let push = NotificationRequest(
+            audience: .expression(.tag(kept.addressee)), content: .native(WakePayloads.secure(id: kept.id)),
+            options: PushOptions(expiration: kept.expiration))
+        do {
+            let outcome = try await hub.send(push)
+            return SecureReceipt(id: kept.id, expiration: kept.expiration, outcome: outcome)
+        } catch {
+            // A store that fails here too leaves a payload that expires unread; the sender must learn of the first failure.
+            try? await securePayloads.discard(kept.id)
+            throw error
+        }
+    }
+
+    package func securePayload(_ session: Session, id: String) async throws(PushError) -> JSON {
+        let session = try await accounts.session(for: session.token)
+        return try await securePayloads.read(id, by: session.username)
+    }
+
+    package func revokeSecurePayload(_ session: Session, id: String) async throws(PushError) {
+        let session = try await accounts.session(for: session.token)
+        try await securePayloads.revoke(id, by: session.username)
+    }
+
+    package func secureReads(_ session: Session, id: String) async throws(PushError) -> [SecureRead] {
+        let session = try await accounts.session(for: session.token)
+        return try await securePayloads.reads(of: id, for: session.username)
+    }
+}

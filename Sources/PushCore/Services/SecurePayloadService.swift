@@ -1,0 +1,200 @@
+import Crypto
+
+/// Keeps secure payloads until their addressee has fetched them, sealed, and remembers who tried.
+///
+/// A payload is read by its addressee alone; not even its sender gets it back. It can be read until it expires, is
+/// revoked or has been read as often as its sender allowed, and then loses its ciphertext. How it ended, and who tried to
+/// read it, is remembered for seven days after its expiration.
+package actor SecurePayloadService {
+    /// In bytes of JSON.
+    package static let maximumSize = 65_536
+    package static let defaultLifetime: Duration = .seconds(3600)
+    package static let maximumLifetime: Duration = .seconds(30 * 86_400)
+    /// Most payloads that one addressee can have before they are read, revoked or expired.
+    package static let maximumLive = 100
+    /// How long after the expiration a payload's end and its readers are remembered.
+    package static let retention: Duration = .seconds(7 * 86_400)
+
+    private let environment: HubEnvironment
+    private let store: any SecurePayloadStore
+    private let seal: SecurePayloadSeal
+
+    /// Throws `secure.key` for a key that has not 256 bits.
+    package init(environment: HubEnvironment, store: any SecurePayloadStore, key: SymmetricKey) throws(PushError) {
+        self.environment = environment
+        self.store = store
+        seal = try SecurePayloadSeal(key: key)
+    }
+
+    /// Checks everything, then keeps the payload. Throws `secure.lifetime`, `secure.maximum_reads`, `secure.payload`,
+    /// `secure.too_large`, `secure.too_many`, and `tag.invalid` for an addressee who can be none.
+    func keep(_ request: SecureRequest, from sender: String) async throws(PushError) -> SealedPayload {
+        let sender = try Tag.ofUser(sender)
+        let addressee = try Tag.ofUser(request.username)
+        let lifetime = try Self.checkedLifetime(request.lifetime)
+        if let maximum = request.maximumReads, maximum < 1 {
+            throw PushError(
+                "secure.maximum_reads", "a payload that can be read \(maximum) times is of no use",
+                hint: "allow at least one read, or give no number", status: 400)
+        }
+        let text = try Self.checkedText(request.payload)
+        try await sweep()
+        let expiration = environment.clock.now + lifetime
+        while true {
+            var payload = SealedPayload(
+                id: newID(), sender: sender, addressee: addressee, expiration: expiration,
+                maximumReads: request.maximumReads)
+            payload.sealed = try seal.close(
+                text, as: payload, nonce: environment.random.bytes(SecurePayloadSeal.nonceLength))
+            switch try await store.insert(payload, limit: Self.maximumLive) {
+            case .inserted:
+                environment.note(
+                    .backend, "secure payload \(payload.id) kept for \(request.username) until \(expiration)")
+                return payload
+            case .idInUse: continue
+            case .full:
+                throw PushError(
+                    "secure.too_many", "\(request.username) has \(Self.maximumLive) secure payloads that can still be read",
+                    hint: "revoke some, or wait until they are read or expire", status: 429, isRetryable: true,
+                    details: ["limit": .integer(Int64(Self.maximumLive))])
+            }
+        }
+    }
+
+    /// Takes a payload back as if it had never been kept: its push could not be sent.
+    func discard(_ id: String) async throws(PushError) {
+        try await store.remove(id)
+        environment.note(.backend, "secure payload \(id) discarded")
+    }
+
+    /// The payload, for its addressee, as often as its sender allowed. Every attempt is written down.
+    func read(_ id: String, by username: String) async throws(PushError) -> JSON {
+        let user = try Tag.ofUser(username)
+        try await sweep()
+        let (seal, now) = (seal, environment.clock.now)
+        let attempt = try await store.update(id) { payload throws(PushError) in
+            let result = payload.answer(to: user, at: now)
+            // Before it counts: a payload that does not open has not been read.
+            let content: JSON? = result == .granted ? try seal.open(payload) : nil
+            payload.record(SecureRead(time: now, username: username, result: result))
+            return (result: result, content: content, payload: payload)
+        }
+        guard let attempt else { throw Self.notFound(id) }
+        environment.note(.backend, "secure payload \(id) asked for by \(username): \(attempt.result.rawValue)")
+        if let content = attempt.content { return content }
+        throw Self.refusal(attempt.result, attempt.payload)
+    }
+
+    /// One that has ended already stays as it ended. Throws `secure.forbidden` unless by the sender or the addressee.
+    func revoke(_ id: String, by username: String) async throws(PushError) {
+        let user = try Tag.ofUser(username)
+        try await sweep()
+        let isTheirs = try await store.update(id) { payload in
+            let isTheirs = payload.concerns(user)
+            if isTheirs { payload.end(.revoked) }
+            return isTheirs
+        }
+        guard let isTheirs else { throw Self.notFound(id) }
+        guard isTheirs else { throw Self.forbidden(id) }
+        environment.note(.backend, "secure payload \(id) revoked by \(username)")
+    }
+
+    /// Throws `secure.forbidden` unless for the sender or the addressee.
+    func reads(of id: String, for username: String) async throws(PushError) -> [SecureRead] {
+        let user = try Tag.ofUser(username)
+        try await sweep()
+        guard let payload = try await store.payload(id) else { throw Self.notFound(id) }
+        guard payload.concerns(user) else { throw Self.forbidden(id) }
+        return payload.reads
+    }
+
+    /// Takes the ciphertext of everything that has expired. Every other call does so first; a host that is idle for long
+    /// calls this from time to time.
+    package func sweep() async throws(PushError) {
+        let count = try await store.sweep(now: environment.clock.now, retention: Self.retention)
+        if count > 0 { environment.note(.backend, "\(count) secure payload\(count == 1 ? "" : "s") expired") }
+    }
+
+    /// The tutorials' client reads the id as a number of 32 bits. It is no secret, but tells nobody how many there are.
+    private func newID() -> String { String(environment.random.next() % UInt64(Int32.max) + 1) }
+
+    // MARK: - Checks
+
+    private static func checkedLifetime(_ lifetime: Duration?) throws(PushError) -> Duration {
+        let lifetime = lifetime ?? defaultLifetime
+        guard lifetime > .zero, lifetime <= maximumLifetime else {
+            throw PushError(
+                "secure.lifetime", "a lifetime of \(lifetime) is refused: more than nothing, at most 30 days",
+                hint: "give a time up to 30 days, or none for an hour", status: 400)
+        }
+        return lifetime
+    }
+
+    private static func checkedText(_ payload: JSON) throws(PushError) -> [UInt8] {
+        // What the reader refuses could never be fetched.
+        guard !payload.isDeeper(than: JSON.maximumDepth) else {
+            throw PushError(
+                "secure.payload", "the payload has more than \(JSON.maximumDepth) levels", hint: "make it flatter",
+                status: 400)
+        }
+        let text = payload.serialized()
+        guard text.count <= maximumSize else {
+            throw PushError(
+                "secure.too_large", "the payload has \(text.count) bytes of JSON; the limit is \(maximumSize)",
+                hint: "keep what is large elsewhere, and send where", status: 413,
+                details: ["size": .integer(Int64(text.count)), "limit": .integer(Int64(maximumSize))])
+        }
+        return text
+    }
+
+    // MARK: - Refusals
+
+    private static func notFound(_ id: String) -> PushError {
+        PushError(
+            "secure.not_found", "there is no secure payload \(id)",
+            hint: "ids are forgotten seven days after the payload has expired", status: 404)
+    }
+
+    private static func forbidden(_ id: String) -> PushError {
+        PushError(
+            "secure.forbidden", "secure payload \(id) is a matter of other users",
+            hint: "log in as its sender or its addressee", status: 403)
+    }
+
+    private static func refusal(_ result: SecureRead.Result, _ payload: SealedPayload) -> PushError {
+        let again = "ask for it to be sent again"
+        switch result {
+        case .forbidden, .granted:
+            return PushError(
+                "secure.forbidden", "secure payload \(payload.id) is for another user", hint: "log in as its addressee",
+                status: 403)
+        case .expired:
+            return PushError(
+                "secure.expired", "secure payload \(payload.id) expired at \(payload.expiration)", hint: again,
+                status: 410)
+        case .exhausted:
+            let times = payload.grantedReads == 1 ? "once" : "\(payload.grantedReads) times"
+            return PushError(
+                "secure.exhausted",
+                "secure payload \(payload.id) has been read \(times), as often as its sender allowed", hint: again,
+                status: 410)
+        case .revoked:
+            return PushError("secure.revoked", "secure payload \(payload.id) was revoked", hint: again, status: 410)
+        }
+    }
+}
+
+extension SealedPayload {
+    fileprivate func concerns(_ user: Tag) -> Bool { user == sender || user == addressee }
+}
+
+extension JSON {
+    /// Looks no deeper than that.
+    fileprivate func isDeeper(than levels: Int) -> Bool {
+        switch self {
+        case .array(let values): levels == 0 || values.contains { $0.isDeeper(than: levels - 1) }
+        case .object(let object): levels == 0 || object.members.contains { $0.value.isDeeper(than: levels - 1) }
+        case .null, .bool, .integer, .number, .string: false
+        }
+    }
+}
