@@ -1,0 +1,33 @@
+/// Finds the best of several languages for a reader (RFC 4647, section 3.4, "Lookup").
+package enum LanguageLookup {
+    /// The tag for `language`, or for the nearest language it is a variety of: for `zh-Hant-TW` that is `zh-Hant-TW`,
+    /// else `zh-Hant`, else `zh`. `fallback` where there is none. Case does not matter; the answer is spelled as in `tags`.
+    package static func best(for language: String, among tags: some Sequence<String>, fallback: String) -> String {
+        let known = Dictionary(tags.map { ($0.lowercased(), $0) }, uniquingKeysWith: min)
+        var range = language.lowercased().split(separator: "-", omittingEmptySubsequences: false)
+        while !range.isEmpty {
+            if let found = known[range.joined(separator: "-")] { return found }
+            range.removeLast()
+            // A single letter only introduces what was cut off.
+            if range.last?.utf8.count == 1 { range.removeLast() }
+        }
+        return fallback
+    }
+
+    /// Whether the text has the shape of a BCP 47 language tag: parts of letters and digits joined by hyphens, the first
+    /// of two to eight letters, or `x` or `i` with something behind it.
+    package static func isTag(_ text: String) -> Bool {
+        let parts = text.lowercased().utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard let first = parts.first, let last = parts.last,
+            parts.allSatisfy({ (1...8).contains($0.count) && $0.allSatisfy(\.isLowercaseLetterOrDigit) })
+        else { return false }
+        let isPrivate = parts.dropLast().contains { $0.elementsEqual("x".utf8) }
+        guard isPrivate || last.count > 1 else { return false }
+        if first.count == 1 { return parts.count > 1 && (first.elementsEqual("x".utf8) || first.elementsEqual("i".utf8)) }
+        return first.allSatisfy { $0 > UInt8(ascii: "9") }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLowercaseLetterOrDigit: Bool { (0x61...0x7a).contains(self) || (0x30...0x39).contains(self) }
+}
