@@ -10,6 +10,8 @@ package struct FlowWorld: Sendable {
     package var wire: (any WireTap)?
     package var clock: any HubClock
     package var secrets: any SecretSource
+    /// Nil where the push services are real.
+    package var faults: (any ServiceFaults)?
 
     package struct Target: Sendable, Equatable {
         package var name: String
@@ -24,7 +26,7 @@ package struct FlowWorld: Sendable {
 
     package init(
         target: Target, hub: any HubGateway, backend: any BackendGateway, lab: (any DeviceLab)?, wire: (any WireTap)?,
-        clock: any HubClock, secrets: any SecretSource
+        clock: any HubClock, secrets: any SecretSource, faults: (any ServiceFaults)? = nil
     ) {
         self.target = target
         self.hub = hub
@@ -33,6 +35,7 @@ package struct FlowWorld: Sendable {
         self.wire = wire
         self.clock = clock
         self.secrets = secrets
+        self.faults = faults
     }
 }
 

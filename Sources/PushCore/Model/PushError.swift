@@ -1,7 +1,7 @@
 /// What every core service throws: a stable dotted code, a sentence, a cure.
 ///
 /// The same code appears in Lua, over HTTP, in JSON and in the log. Codes of the core: `auth.*`, `backend.*`,
-/// `handle.*`, `hub.*`, `installation.*`, `localization.*`, `notification.*`, `payload.*`, `secure.*`, `subscription.*`,
+/// `handle.*`, `hub.*`, `installation.*`, `localization.*`, `notification.*`, `payload.*`, `secure.*`, `simulator.*`, `subscription.*`,
 /// `tag.*`, `tag_expression.*`, `template.*`, `target.*`, `time.*`.
 package struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
     package var code: String
