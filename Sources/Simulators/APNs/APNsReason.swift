@@ -1,6 +1,6 @@
 /// Why APNs refused a request: the `reason` of the body, with the status that goes with it
 /// (Apple, "Handling notification responses from APNs").
-package enum APNsReason: String, Sendable, CaseIterable {
+package enum APNsReason: String, RefusalReason {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
     case badExpirationDate = "BadExpirationDate"

@@ -7,20 +7,20 @@ import Synchronization
 /// It answers `POST /3/device/<token>` as Apple's "Sending notification requests to APNs" and "Handling notification
 /// responses from APNs" describe, and hands accepted notifications to the phones of the lab. Every request counts as a
 /// connection of its own; `openConnection()` gives one that remembers its key, as Apple's do.
-package final class APNsSimulator: SimulatedService {
+package final class APNsSimulator: RefusingService {
     struct State: Sendable {
         var settings: APNsSimulatorSettings
         var updates = APNsTokenUpdates()
         /// Tokens whose signature was found good with the present keys.
         var verified: [String: APNsProviderToken] = [:]
         var pushes = RateMeter(window: 60_000)
-        var faults = FaultScript<APNsReason>()
     }
 
     private let lab: PhoneLab
     private let clock: SimulatorClock
     private let random: SimulatorRandom
     let state: Mutex<State>
+    package let faults = FaultScript<APNsReason>()
     package let hosts: Set<String>
 
     package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: APNsSimulatorSettings) {
@@ -56,11 +56,6 @@ package final class APNsSimulator: SimulatedService {
             change(&state.settings)
             state.verified = [:]
         }
-    }
-
-    /// Refuses the next `count` requests that would have been accepted.
-    package func failNext(_ count: Int, with reason: APNsReason) {
-        state.withLock { $0.faults.add(reason, count: count) }
     }
 
     /// A connection: all its requests must bear tokens of one key.
@@ -139,13 +134,13 @@ package final class APNsSimulator: SimulatedService {
         if let retiredAt = record.retiredAt { throw APNsRefusal(.unregistered, timestamp: retiredAt) }
         guard record.app == request.bundleID else { throw APNsRefusal(.deviceTokenNotForTopic) }
         let now = clock.now()
-        let (isAdmitted, fault) = state.withLock { state -> (Bool, APNsReason?) in
-            let limit = settings.pushesPerMinutePerDevice
-            guard state.pushes.admit(request.deviceToken, now: now, limit: limit) else { return (false, nil) }
-            return (true, state.faults.next())
+        let isAdmitted = state.withLock { state in
+            state.pushes.admit(request.deviceToken, now: now, limit: settings.pushesPerMinutePerDevice)
         }
         guard isAdmitted else { throw APNsRefusal(.tooManyRequests) }
-        if let fault { throw APNsRefusal(fault, timestamp: fault.status == 410 ? now : nil) }
+        if let fault = faults.next(for: request.deviceToken) {
+            throw APNsRefusal(fault, timestamp: fault.status == 410 ? now : nil)
+        }
         let strings = lab.description(of: record.phone)?.strings ?? [:]
         lab.accept(
             request.parcel(id: id, payload: payload, body: body, strings: strings, now: now), for: record.phone)

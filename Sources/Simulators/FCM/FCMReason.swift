@@ -1,5 +1,5 @@
 /// The `errorCode` of an `FcmError` (Google, "FCM error codes").
-package enum FCMReason: String, Sendable, CaseIterable {
+package enum FCMReason: String, RefusalReason {
     case invalidArgument = "INVALID_ARGUMENT"
     case unregistered = "UNREGISTERED"
     case senderIDMismatch = "SENDER_ID_MISMATCH"

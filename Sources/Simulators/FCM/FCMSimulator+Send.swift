@@ -33,13 +33,11 @@ extension FCMSimulator {
         if json["validate_only"]?.bool == true {
             return "projects/\(settings.projectID)/messages/fake_message_id"
         }
-        let (isAdmitted, fault) = state.withLock { state -> (Bool, FCMReason?) in
-            let limit = settings.messagesPerMinute
-            guard state.messages.admit(settings.projectID, now: now, limit: limit) else { return (false, nil) }
-            return (true, state.faults.next())
+        let isAdmitted = state.withLock { state in
+            state.messages.admit(settings.projectID, now: now, limit: settings.messagesPerMinute)
         }
         guard isAdmitted else { throw FCMRefusal(.quotaExceeded) }
-        if let fault { throw FCMRefusal(fault) }
+        if let fault = faults.next(for: message.target.token) { throw FCMRefusal(fault) }
         let id = "0:\(now * 1000)%\(random.hex(8))"
         for phone in phones {
             guard let description = lab.description(of: phone),

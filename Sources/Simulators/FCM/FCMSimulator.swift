@@ -6,18 +6,18 @@ import Synchronization
 ///
 /// It answers `POST https://oauth2.googleapis.com/token` (RFC 7523) and
 /// `POST https://fcm.googleapis.com/v1/projects/<id>/messages:send` (Google, "REST Resource: projects.messages").
-package final class FCMSimulator: SimulatedService {
+package final class FCMSimulator: RefusingService {
     struct State: Sendable {
         var settings: FCMSimulatorSettings
         var grants: [String: FCMGrant] = [:]
         var messages = RateMeter(window: 60_000)
-        var faults = FaultScript<FCMReason>()
     }
 
     let lab: PhoneLab
     let clock: SimulatorClock
     let random: SimulatorRandom
     let state: Mutex<State>
+    package let faults = FaultScript<FCMReason>()
 
     package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: FCMSimulatorSettings) {
         self.lab = lab
@@ -46,11 +46,6 @@ package final class FCMSimulator: SimulatedService {
     /// Changes any of the settings.
     package func update(_ change: @Sendable (inout FCMSimulatorSettings) -> Void) {
         state.withLock { change(&$0.settings) }
-    }
-
-    /// Refuses the next `count` messages that would have been accepted.
-    package func failNext(_ count: Int, with reason: FCMReason) {
-        state.withLock { $0.faults.add(reason, count: count) }
     }
 
     package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {

@@ -40,8 +40,11 @@ enum FCMTarget {
     }
 
     /// Topics have half the room.
-    var sizeLimit: Int {
-        if case .token = self { 4096 } else { 2048 }
+    var sizeLimit: Int { token == nil ? 2048 : 4096 }
+
+    /// The one device that is meant; nil for topics and conditions.
+    var token: String? {
+        if case .token(let token) = self { token } else { nil }
     }
 
     /// An installation id of 22 characters, a colon, and at least a hundred characters of base64url.

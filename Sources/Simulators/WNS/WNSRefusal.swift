@@ -1,10 +1,36 @@
 /// A notification that WNS turns down.
 struct WNSRefusal: Error {
     var reason: WNSReason
+    /// The text of `X-WNS-Error-Description`.
+    var description: String
 
     init(_ reason: WNSReason) {
-        self.reason = reason
+        self.init(reason, reason.description)
     }
 
-    static func badRequest(_ what: String) -> WNSRefusal { WNSRefusal(.badRequest(what)) }
+    private init(_ reason: WNSReason, _ description: String) {
+        self.reason = reason
+        self.description = description
+    }
+
+    static func badRequest(_ what: String) -> WNSRefusal { WNSRefusal(.badRequest, what) }
+}
+
+extension WNSReason {
+    fileprivate var description: String {
+        switch self {
+        case .dropped, .disconnected, .channelThrottled: ""
+        case .badRequest: "One or more headers are specified incorrectly or conflict with another header"
+        case .unauthorized: "The cloud service did not present a valid authentication ticket"
+        case .forbidden: "The cloud service is not authorized to send a notification to this URI"
+        case .notFound: "The channel URI is not valid or is not recognized by WNS"
+        case .methodNotAllowed: "Invalid method; only POST is allowed"
+        case .throttled: "The cloud service exceeded its throttle limit"
+        case .gone: "The channel expired"
+        case .domainBlocked: "The domain of the cloud service is blocked"
+        case .tooLarge: "The notification payload exceeds the 5000 byte size limit"
+        case .internalError: "An internal failure caused notification delivery to fail"
+        case .unavailable: "The server is currently unavailable"
+        }
+    }
 }

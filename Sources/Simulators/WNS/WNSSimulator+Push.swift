@@ -17,7 +17,7 @@ extension WNSSimulator {
             try accept(request, body: body, id: id, fields: &fields)
             return (HTTPResponse(status: .ok, headerFields: fields), [])
         } catch {
-            fields.add("x-wns-error-description", error.reason.description)
+            fields.add("x-wns-error-description", error.description)
             switch error.reason {
             case .unauthorized: fields.add("www-authenticate", "Bearer")
             case .methodNotAllowed: fields.add("allow", "POST")
@@ -44,18 +44,19 @@ extension WNSSimulator {
         guard record.retiredAt == nil, now - record.issuedAt < Self.channelLifetime else { throw WNSRefusal(.gone) }
         let notification = try WNSRequest(request.headerFields, bodySize: body.count)
         guard body.count <= 5000 else { throw WNSRefusal(.tooLarge) }
-        if let fault = state.withLock({ $0.faults.next() }) { throw WNSRefusal(fault) }
         let (isAdmitted, isChannelAdmitted) = state.withLock { state in
             guard state.pushes.admit("", now: now, limit: settings.pushesPerMinute) else { return (false, false) }
             return (true, state.pushes.admit(channel, now: now, limit: settings.pushesPerMinutePerChannel))
         }
         guard isAdmitted else { throw WNSRefusal(.throttled) }
         guard let phone = lab.description(of: record.phone) else { throw WNSRefusal(.gone) }
-        let isOnline = lab.isOnline(record.phone)
+        let fault = faults.next(for: channel) ?? (isChannelAdmitted ? nil : .channelThrottled)
+        if let fault, fault.status != 200 { throw WNSRefusal(fault) }
+        let isOnline = lab.isOnline(record.phone) && fault != .disconnected
         if notification.asksForStatus {
             fields.add("x-wns-deviceconnectionstatus", isOnline ? "connected" : "disconnected")
         }
-        guard isChannelAdmitted else { return fields.add("x-wns-status", "channelthrottled") }
+        if let fault { return fields.add("x-wns-status", fault == .channelThrottled ? fault.rawValue : "dropped") }
         let parcel = notification.parcel(id: id, body: body, for: phone, now: now)
         fields.add("x-wns-status", isOnline || parcel.keeping != nil ? "received" : "dropped")
         lab.accept(parcel, for: record.phone)

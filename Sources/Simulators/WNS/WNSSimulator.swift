@@ -5,19 +5,19 @@ import Synchronization
 ///
 /// It answers `POST https://login.live.com/accesstoken.srf` and POST to the channel URIs of the lab's phones
 /// (Microsoft, "Push notification service request and response headers").
-package final class WNSSimulator: SimulatedService {
+package final class WNSSimulator: RefusingService {
     struct State: Sendable {
         var settings: WNSSimulatorSettings
         /// Access tokens with the package they belong to and when they expire, milliseconds since 1970.
         var tokens: [String: (packageSID: String, expiresAt: Int64)] = [:]
         var pushes = RateMeter(window: 60_000)
-        var faults = FaultScript<WNSReason>()
     }
 
     let lab: PhoneLab
     let clock: SimulatorClock
     let random: SimulatorRandom
     let state: Mutex<State>
+    package let faults = FaultScript<WNSReason>()
 
     package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: WNSSimulatorSettings) {
         self.lab = lab
@@ -41,11 +41,6 @@ package final class WNSSimulator: SimulatedService {
     /// Changes any of the settings.
     package func update(_ change: @Sendable (inout WNSSimulatorSettings) -> Void) {
         state.withLock { change(&$0.settings) }
-    }
-
-    /// Refuses the next `count` notifications that would have been accepted.
-    package func failNext(_ count: Int, with reason: WNSReason) {
-        state.withLock { $0.faults.add(reason, count: count) }
     }
 
     package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {

@@ -1,15 +1,43 @@
-/// Refusals that a rehearsal asked for, in order.
-struct FaultScript<Fault: Sendable>: Sendable {
-    private var faults: [(fault: Fault, left: Int)] = []
+import Synchronization
 
-    mutating func add(_ fault: Fault, count: Int) {
-        if count > 0 { faults.append((fault, count)) }
+/// Refusals that a rehearsal ordered: what a service would have accepted is turned down with them.
+///
+/// Those with a count are used up first, in order; then come those that stand until they are cleared, one of a single
+/// handle before one of all.
+package final class FaultScript<Reason: Sendable>: Sendable {
+    private struct Fault: Sendable {
+        var reason: Reason
+        /// Nil: stands until it is cleared.
+        var left: Int?
+        /// Nil: of every handle.
+        var handle: String?
     }
 
-    /// The refusal that is due now, if any.
-    mutating func next() -> Fault? {
-        guard let first = faults.first else { return nil }
-        if first.left > 1 { faults[0].left -= 1 } else { faults.removeFirst() }
-        return first.fault
+    private let faults = Mutex<[Fault]>([])
+
+    init() {}
+
+    /// A standing refusal takes the place of the one for the same handle; a count of 0 orders nothing.
+    func add(_ reason: Reason, count: Int?, handle: String?) {
+        if let count, count <= 0 { return }
+        faults.withLock { faults in
+            if count == nil { faults.removeAll { $0.left == nil && $0.handle == handle } }
+            faults.append(Fault(reason: reason, left: count, handle: handle))
+        }
     }
+
+    /// The refusal that is due for a notification to `handle` (nil: to no single one), if any.
+    func next(for handle: String?) -> Reason? {
+        faults.withLock { faults in
+            let matching = faults.indices.filter { faults[$0].handle == nil || faults[$0].handle == handle }
+            guard let place = matching.first(where: { faults[$0].left != nil }), let left = faults[place].left else {
+                let standing = matching.first { faults[$0].handle != nil } ?? matching.first
+                return standing.map { faults[$0].reason }
+            }
+            defer { if left > 1 { faults[place].left = left - 1 } else { faults.remove(at: place) } }
+            return faults[place].reason
+        }
+    }
+
+    func clear() { faults.withLock { $0 = [] } }
 }

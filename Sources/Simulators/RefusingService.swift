@@ -1,0 +1,30 @@
+/// A push service whose refusals a rehearsal can order, by the service's own words.
+package protocol RefusingService: SimulatedService {
+    associatedtype Reason: RefusalReason
+
+    /// Asked once a notification has passed every check.
+    var faults: FaultScript<Reason> { get }
+}
+
+extension RefusingService {
+    /// The words that `fail` takes.
+    package var reasons: [String] { Reason.words }
+
+    /// Refuses the next `count` notifications that would have been accepted, all until `clearFaults` for nil; those to one
+    /// handle, or to all. False when the service has no such word.
+    ///
+    /// - Parameter handle: A device token (APNs: lower case), registration token, channel URI, or a subscription's
+    ///   endpoint.
+    package func fail(_ word: String, count: Int?, handle: String? = nil) -> Bool {
+        guard let reason = Reason(word: word) else { return false }
+        faults.add(reason, count: count, handle: handle)
+        return true
+    }
+
+    /// Refuses the next `count` notifications that would have been accepted.
+    package func failNext(_ count: Int, with reason: Reason) {
+        faults.add(reason, count: count, handle: nil)
+    }
+
+    package func clearFaults() { faults.clear() }
+}
