@@ -31,8 +31,25 @@ struct CredentialMask {
             remember(Array(field.value.utf8))
             return "***"
         }
+        if parts[0].lowercased() == "vapid" { return "\(parts[0]) \(maskedParameters(parts[1]))" }
         remember(Array(parts[1].utf8))
         return "\(parts[0]) ***"
+    }
+
+    /// `t=<token>, k=<key>` (RFC 8292, section 3): the key is the public one, and tells whose token it is.
+    private mutating func maskedParameters(_ list: Substring) -> String {
+        var masked: [String] = []
+        for parameter in list.split(separator: ",") {
+            let parameter = parameter.drop { $0 == " " }
+            if parameter.hasPrefix("k=") {
+                masked.append(String(parameter))
+            } else {
+                let isToken = parameter.hasPrefix("t=")
+                remember(Array(parameter.dropFirst(isToken ? 2 : 0).utf8))
+                masked.append(isToken ? "t=***" : "***")
+            }
+        }
+        return masked.joined(separator: ", ")
     }
 
     /// Masks the secret fields of a form; any other body holds no credentials.

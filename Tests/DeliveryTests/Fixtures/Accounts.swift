@@ -17,6 +17,13 @@ enum Accounts {
 
     static let wns = WNSSettings(packageSID: "ms-app://s-1-15-2-1234", clientSecret: Secret("very secret/+&="))
 
+    static let applicationServerKey = P256.Signing.PrivateKey()
+
+    static let webPush = WebPushSettings(
+        subject: "mailto:push@example.com",
+        publicKey: Base64URL.encode(applicationServerKey.publicKey.x963Representation),
+        privateKey: Secret(Base64URL.encode(applicationServerKey.rawRepresentation)))
+
     static let start = Timestamp(seconds: 1_767_600_000)
 
     /// Made anew for every run of the tests; empty if that fails, and then nothing can be signed.
@@ -55,6 +62,21 @@ extension DeliveryBatch {
         DeliveryBatch(
             notificationID: "n1", platform: .wns, body: Array(body.utf8), headers: headers, options: options,
             handles: channels.map { .wns(channel: $0) })
+    }
+}
+
+extension DeliveryBatch {
+    /// The browser of RFC 8291, section 5.
+    static let p256dh = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+    static let auth = "BTBZMqHH6r4Tts7J_aSIgg"
+
+    static func browser(
+        _ body: String = #"{"title":"Hi"}"#, headers: [PushHeader] = [], options: PushOptions = PushOptions(),
+        endpoints: [String] = ["https://push.example.com/p/1"], p256dh: String = p256dh
+    ) -> DeliveryBatch {
+        DeliveryBatch(
+            notificationID: "n1", platform: .browser, body: Array(body.utf8), headers: headers, options: options,
+            handles: endpoints.map { .browser(endpoint: $0, p256dh: p256dh, auth: auth) })
     }
 }
 

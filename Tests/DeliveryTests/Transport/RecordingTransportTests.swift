@@ -69,6 +69,26 @@ struct RecordingTransportTests {
         #expect(String(decoding: all[0].responseBody, as: UTF8.self).contains("***"))
     }
 
+    @Test("The token of a VAPID header is masked, its public key is not, and an echo of the token is")
+    func vapid() async throws {
+        let answer = #"{"message":"bad token eyJ0.eyJ1.c2lnbg"}"#
+        for (header, shown) in [
+            ("vapid t=eyJ0.eyJ1.c2lnbg, k=BPub_lic-key", "vapid t=***, k=BPub_lic-key"),
+            ("Vapid k=BPub_lic-key,t=eyJ0.eyJ1.c2lnbg", "Vapid k=BPub_lic-key, t=***"),
+            ("vapid eyJ0.eyJ1.c2lnbg", "vapid ***"), ("WebPush eyJ0.eyJ1.c2lnbg", "WebPush ***"),
+        ] {
+            let record = RecordingTransport(
+                ScriptedTransport([.answer(401, [:], answer)]), service: .browser, clock: clock)
+            var request = HTTPRequest(method: .post, scheme: "https", authority: "a", path: "/")
+            request.headerFields[.authorization] = header
+            _ = try await record.exchange(request, body: [0, 0xff])
+            let exchange = try #require(record.exchanges(with: .browser).first)
+            #expect(exchange.requestHeaders == [PushHeader("Authorization", shown)])
+            #expect(!everything([exchange]).contains("c2lnbg"))
+            #expect(exchange.requestBody == [0, 0xff])
+        }
+    }
+
     @Test(
         "A token is masked in answers of every shape",
         arguments: [

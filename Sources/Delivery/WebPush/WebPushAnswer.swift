@@ -1,0 +1,48 @@
+import HTTPTypes
+import PushCore
+
+/// What a push service answered to one message. The status decides; what a body says (autopush: `errno` and `message`,
+/// Apple: `reason`) is passed on.
+struct WebPushAnswer: Sendable {
+    private let status: Int
+    /// Nil for a success, and for a status that no push service documents.
+    private let reason: WebPushReason?
+    /// The service's own word, where it has one.
+    private let word: String?
+    private let said: String
+    private let id: String?
+    private let retryAfter: Duration?
+
+    init(_ response: PushResponse, now: Timestamp) {
+        status = response.status.code
+        reason = WebPushReason.allCases.first { $0.status == response.status.code }
+        retryAfter = response.retryAfter(now: now)
+        // The address of the message at the service (RFC 8030, section 5); its last part is the message's id.
+        id = response.headers[.location]?.split(separator: "/").last.map { String($0).excerpt }
+        let body = JSON(answer: response.body)
+        word = body?["reason"]?.string?.excerpt
+        let number = body?["errno"]?.int.map { "errno \($0)" }
+        said = [number, body?["message"]?.string?.excerpt].compactMap(\.self).joined(separator: ": ")
+    }
+
+    /// 201 says that the message is accepted, 202 that a receipt will follow (RFC 8030, sections 5 and 5.1).
+    var verdict: Verdict {
+        if (200..<300).contains(status) { return .accepted(id: id) }
+        let text = reason?.explanation ?? explanationOfStatus
+        let rejection = Rejection(
+            status: status, reason: word ?? reason?.rawValue ?? "HTTP \(status)",
+            explanation: said.isEmpty ? text : "\(text) (\(said))", outcome: reason?.outcome ?? outcomeOfStatus,
+            isHandleDead: reason?.isHandleDead ?? false)
+        return (reason?.retry ?? (status >= 500 ? .later() : .never)).verdict(rejection, retryAfter: retryAfter)
+    }
+
+    // MARK: - By status alone
+
+    private var explanationOfStatus: String {
+        status >= 500
+            ? "the push service failed; try again later"
+            : "the push service answered with status \(status), which none documents"
+    }
+
+    private var outcomeOfStatus: OutcomeName { status >= 500 ? .pnsServerError : .unknownError }
+}

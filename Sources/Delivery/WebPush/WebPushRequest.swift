@@ -1,0 +1,64 @@
+import Crypto
+import HTTPTypes
+import PushCore
+
+/// The request that one batch makes to a push service (RFC 8030, section 5); endpoint, authorization and ciphertext
+/// differ from browser to browser.
+struct WebPushRequest: Sendable {
+    private let fields: HTTPFields
+
+    init(_ batch: DeliveryBatch, now: Timestamp) {
+        var fields = HTTPFields()
+        fields[.ttl] = String(Self.timeToLive(batch.options.expiration, now: now))
+        fields[.urgency] = batch.options.priority.map(Self.urgency)
+        fields[.topic] = batch.options.collapseID.map(Self.topic)
+        let names = [HTTPField.Name.ttl, .urgency, .topic]
+        for header in batch.headers {
+            guard let name = names.first(where: { $0.canonicalName == header.name.lowercased() }),
+                let value = header.sendableValue
+            else { continue }
+            fields[name] = value
+        }
+        fields[.contentEncoding] = EncryptedContent.name
+        fields[.contentType] = "application/octet-stream"
+        self.fields = fields
+    }
+
+    func addressed(to endpoint: WebAddress, authorization: Secret, size: Int) -> HTTPRequest {
+        var all = HTTPFields()
+        all[.authorization] = authorization.reveal()
+        all.append(contentsOf: fields)
+        all[.contentLength] = String(size)
+        return HTTPRequest(
+            method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.path, headerFields: all)
+    }
+
+    /// Seconds, and the header is mandatory (section 5.2): four weeks where the sender names none, as FCM has it. Nobody
+    /// keeps a message for longer than 30 days; 0 is "now or never".
+    private static func timeToLive(_ expiration: Timestamp?, now: Timestamp) -> Int64 {
+        guard let expiration else { return 28 * 86_400 }
+        return max(0, min((expiration - now).milliseconds / 1000, 30 * 86_400))
+    }
+
+    /// Section 5.3.
+    private static func urgency(_ wanted: PushOptions.Priority) -> String {
+        switch wanted {
+        case .high: "high"
+        case .normal: "normal"
+        case .low: "low"
+        }
+    }
+
+    /// A topic has at most 32 characters of base64url (section 5.4). Any other collapse id becomes one by its hash: the
+    /// same id is always the same topic.
+    private static func topic(_ collapseID: String) -> String {
+        let isTopic = (1...32).contains(collapseID.utf8.count) && collapseID.utf8.allSatisfy(Base64URL.isInAlphabet)
+        return isTopic ? collapseID : Base64URL.encode(SHA256.hash(data: Array(collapseID.utf8)).prefix(24))
+    }
+}
+
+extension HTTPField.Name {
+    static let ttl = fixed("TTL")
+    static let urgency = fixed("Urgency")
+    static let topic = fixed("Topic")
+}
