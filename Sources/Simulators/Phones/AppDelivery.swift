@@ -5,6 +5,6 @@ package struct AppDelivery: Sendable, Equatable {
     package var id: String
     /// Milliseconds since 1970.
     package var receivedAt: Int64
-    /// The whole payload as JSON text.
+    /// The whole payload, as `InboxItem.data`.
     package var data: [UInt8]
 }

@@ -7,7 +7,7 @@ package struct InboxItem: Sendable, Equatable {
         case local
     }
 
-    /// `apns-id`, FCM message id or WNS message id; `local-1`, `local-2`, … for what the app displays itself.
+    /// `apns-id`, the message id of FCM, WNS or a Web Push service; `local-1`, `local-2`, … for what the app displays itself.
     package var id: String
     /// Milliseconds since 1970.
     package var receivedAt: Int64
@@ -20,7 +20,8 @@ package struct InboxItem: Sendable, Equatable {
     /// `aps.category`, or the click action of an Android notification.
     package var category: String?
     package var image: String?
-    /// The whole payload as JSON text, without the address that it was sent to.
+    /// The whole payload as JSON text, without the address that it was sent to; a browser's as it was before encryption,
+    /// and empty when it could not be decrypted.
     package var data: [UInt8]
     package var source: Source
     /// Whether it stands on the screen; false once a later one took its place.

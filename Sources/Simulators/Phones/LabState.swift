@@ -1,6 +1,7 @@
 /// All phones, all handles, and who waits for them.
 struct LabState: Sendable {
     var phones: [PhoneID: Phone] = [:]
+    /// By `PushHandle.address`.
     var handles: [String: HandleRecord] = [:]
     var mailboxes: [PhoneID: [AppDelivery]] = [:]
     var deliveryWaiters = Waiters<AppDelivery>()
@@ -25,16 +26,16 @@ struct LabState: Sendable {
     mutating func issueHandle(for id: PhoneID, now: Int64, random: SimulatorRandom) {
         guard let description = phones[id]?.description else { return }
         retireHandle(of: id, now: now)
-        let handle = HandleMint.handle(for: description.platform, random: random)
-        handles[handle] = HandleRecord(
+        let (handle, subscription) = HandleMint.handle(for: description, random: random)
+        handles[handle.address] = HandleRecord(
             phone: id, platform: description.platform, app: description.app, environment: description.environment,
-            project: description.project, issuedAt: now)
+            project: description.project, subscription: subscription, issuedAt: now)
         phones[id]?.handle = handle
     }
 
     mutating func retireHandle(of id: PhoneID, now: Int64) {
         guard let handle = phones[id]?.handle else { return }
-        handles[handle]?.retiredAt = now
+        handles[handle.address]?.retiredAt = now
         phones[id]?.handle = nil
     }
 

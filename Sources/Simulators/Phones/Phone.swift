@@ -3,9 +3,9 @@ struct Phone: Sendable {
     let id: PhoneID
     var description: PhoneDescription
     /// Nil once the app was uninstalled.
-    var handle: String?
+    var handle: PushHandle?
     var isOnline = true
-    /// The user closed the app for good (APNs: swiped away; FCM: force-stopped; WNS: terminated).
+    /// The user closed the app for good (APNs: swiped away; FCM: force-stopped; WNS: terminated; browsers: quit).
     var isForceQuit = false
     var inbox: [InboxItem] = []
     var shelf = Shelf()
@@ -23,12 +23,16 @@ struct Phone: Sendable {
         self.description = description
     }
 
-    /// Takes a push from the service: delivers it, or keeps it while the phone is offline.
+    /// Whether the service has a connection to it. A system keeps one whatever becomes of the app; a browser is itself
+    /// the app that listens.
+    private var isReachable: Bool { isOnline && !(isForceQuit && description.platform == .browser) }
+
+    /// Takes a push from the service: delivers it, or keeps it while the phone cannot be reached.
     mutating func accept(_ parcel: Parcel, now: Int64, effects: inout Effects) {
-        guard !isOnline else { return deliver(parcel, now: now, effects: &effects) }
+        guard !isReachable else { return deliver(parcel, now: now, effects: &effects) }
         guard let keeping = parcel.keeping, keeping.until > now else {
             return effects.record(
-                .dropped(reason: "the phone is offline and the push may not wait"), parcel.id, self, now)
+                .dropped(reason: "\(absence) and the push may not wait"), parcel.id, self, now)
         }
         effects.record(.stored, parcel.id, self, now)
         for loss in shelf.keep(parcel, as: keeping) {
@@ -39,9 +43,22 @@ struct Phone: Sendable {
         }
     }
 
+    private var absence: String { isOnline ? "the browser is closed" : "the phone is offline" }
+
     /// Comes online and receives what was kept and is still wanted.
     mutating func comeOnline(now: Int64, effects: inout Effects) {
         isOnline = true
+        receiveKept(now: now, effects: &effects)
+    }
+
+    /// The user starts the app; a browser receives now what was kept for it.
+    mutating func launch(now: Int64, effects: inout Effects) {
+        isForceQuit = false
+        receiveKept(now: now, effects: &effects)
+    }
+
+    private mutating func receiveKept(now: Int64, effects: inout Effects) {
+        guard isReachable else { return }
         for parcel in shelf.takeAll() {
             if let until = parcel.keeping?.until, until <= now {
                 effects.record(.expired, parcel.id, self, now)
@@ -54,11 +71,14 @@ struct Phone: Sendable {
     /// Changes the phone in place.
     mutating func apply<Result>(_ body: (inout Phone) -> Result) -> Result { body(&self) }
 
+    /// Loses what waits for it.
+    mutating func dropKept(because reason: String, now: Int64, effects: inout Effects) {
+        for parcel in shelf.takeAll() { effects.record(.dropped(reason: reason), parcel.id, self, now) }
+    }
+
     /// Loses the app with everything that it had.
     mutating func removeApp(now: Int64, effects: inout Effects) {
-        for parcel in shelf.takeAll() {
-            effects.record(.dropped(reason: "the app was uninstalled"), parcel.id, self, now)
-        }
+        dropKept(because: "the app was uninstalled", now: now, effects: &effects)
         for place in inbox.indices where inbox[place].isShown {
             inbox[place].isShown = false
             inbox[place].reasonNotShown = "the app was uninstalled"
@@ -124,7 +144,7 @@ struct Phone: Sendable {
             effects.record(.shown(text: item.text), item.id, self, now)
         } else {
             item.reasonNotShown =
-                parcel.isBackground
+                parcel.isBackground || parcel.appBanner != nil
                 ? (description.handlesPushes ? "left to the app's code" : "a background push shows nothing")
                 : "the push has no text"
         }

@@ -1,6 +1,6 @@
-/// The push service behind a phone.
+/// The push service behind a phone. A browser, wherever it runs, counts as a phone whose app is one web app.
 package enum PhonePlatform: String, Sendable, CaseIterable {
-    case apns, fcm, wns
+    case apns, fcm, wns, browser
 }
 
 /// The two separate worlds of APNs: a device token of one is a bad device token in the other.
@@ -19,7 +19,7 @@ package struct PhoneDescription: Sendable {
     package var locale: String
     /// IANA time zone name, such as `Europe/Lisbon`.
     package var timeZone: String
-    /// Bundle id (APNs), package name (FCM) or the app name of the simulator's settings (WNS).
+    /// Bundle id (APNs), package name (FCM), the app name of the simulator's settings (WNS), any name of a web app.
     package var app: String
     /// APNs only: the world that the app's device token belongs to.
     package var environment: APNsEnvironment
@@ -29,13 +29,15 @@ package struct PhoneDescription: Sendable {
     package var handlesPushes: Bool
     /// WNS only: a raw push starts the app's background task even after the app was closed.
     package var hasBackgroundTask: Bool
+    /// Browsers only: the P-256 key that the web app subscribes with, 65 bytes; nil lets every server send.
+    package var applicationServerKey: [UInt8]?
     /// The app's localised texts by key, for `loc-key` and `title-loc-key`; `%@` and `%1$@` stand for arguments.
     package var strings: [String: String]
 
     package init(
         name: String, platform: PhonePlatform, user: String = "", locale: String = "en-US", timeZone: String = "UTC",
         app: String, environment: APNsEnvironment = .production, project: String? = nil, handlesPushes: Bool = false,
-        hasBackgroundTask: Bool = false, strings: [String: String] = [:]
+        hasBackgroundTask: Bool = false, applicationServerKey: [UInt8]? = nil, strings: [String: String] = [:]
     ) {
         self.name = name
         self.platform = platform
@@ -47,6 +49,7 @@ package struct PhoneDescription: Sendable {
         self.project = project
         self.handlesPushes = handlesPushes
         self.hasBackgroundTask = hasBackgroundTask
+        self.applicationServerKey = applicationServerKey
         self.strings = strings
     }
 }

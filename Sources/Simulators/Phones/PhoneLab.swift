@@ -30,11 +30,11 @@ package final class PhoneLab: Sendable {
 
     package func description(of phone: PhoneID) -> PhoneDescription? { read(phone)?.description }
 
-    /// The address of the app: 64 lower-case hexadecimal digits (APNs), a registration token (FCM) or an https channel
-    /// URI (WNS); nil while the app is not installed.
-    package func pushHandle(of phone: PhoneID) -> String? { read(phone)?.handle }
+    /// The address of the app: 64 lower-case hexadecimal digits (APNs), a registration token (FCM), an https channel URI
+    /// (WNS), a PushSubscription as JSON (browsers); nil while the app is not installed.
+    package func pushHandle(of phone: PhoneID) -> String? { read(phone)?.handle?.text }
 
-    /// The phone that a handle belongs or belonged to.
+    /// The phone that a handle belongs or belonged to; a browser's is told by its endpoint.
     package func phone(withHandle handle: String) -> PhoneID? { state.withLock { $0.handles[handle]?.phone } }
 
     /// Everything that arrived, in order, shown or not.
@@ -69,14 +69,15 @@ package final class PhoneLab: Sendable {
         change(phone) { phone, now, effects in phone.comeOnline(now: now, effects: &effects) }
     }
 
-    /// The user closes the app for good: swiped away (APNs), force-stopped (FCM), terminated (WNS).
+    /// The user closes the app for good: swiped away (APNs), force-stopped (FCM), terminated (WNS); or quits the browser,
+    /// which then is as good as offline.
     package func forceQuit(_ phone: PhoneID) {
         change(phone) { phone, _, _ in phone.isForceQuit = true }
     }
 
-    /// The user starts the app again.
+    /// The user starts the app, or the browser, again.
     package func launch(_ phone: PhoneID) {
-        change(phone) { phone, _, _ in phone.isForceQuit = false }
+        change(phone) { phone, now, effects in phone.launch(now: now, effects: &effects) }
     }
 
     /// Whether the app's own code deals with background, data and raw pushes, so that nothing is shown by itself.
@@ -96,11 +97,18 @@ package final class PhoneLab: Sendable {
     @discardableResult
     package func rotateToken(of phone: PhoneID) -> String? {
         let now = clock.now()
-        return state.withLock { state in
+        let handle = state.withLock { state -> PushHandle? in
             guard state.phones[phone]?.handle != nil else { return nil }
             state.issueHandle(for: phone, now: now, random: random)
             return state.phones[phone]?.handle
         }
+        // What waits for a subscription ends with it, and could not be decrypted with the keys of another.
+        if handle != nil, description(of: phone)?.platform == .browser {
+            change(phone) { phone, now, effects in
+                phone.dropKept(because: "the subscription has ended", now: now, effects: &effects)
+            }
+        }
+        return handle?.text
     }
 
     /// Removes the app with its storage, what it showed, and what waits for it; its handle is unregistered from now on.
@@ -114,11 +122,11 @@ package final class PhoneLab: Sendable {
     @discardableResult
     package func reinstall(_ phone: PhoneID) -> String? {
         let now = clock.now()
-        return state.withLock { state in
+        state.withLock { state in
             if state.phones[phone]?.handle == nil { state.issueHandle(for: phone, now: now, random: random) }
-            state.phones[phone]?.isForceQuit = false
-            return state.phones[phone]?.handle
         }
+        launch(phone)
+        return pushHandle(of: phone)
     }
 
     /// The app subscribes itself to an FCM topic.

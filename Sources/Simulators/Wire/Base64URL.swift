@@ -37,6 +37,9 @@ enum Base64URL {
         return count < 6 && bits == 0 ? output : nil
     }
 
+    /// Whether the alphabet has the character.
+    static func isDigit(_ character: UInt8) -> Bool { value(of: character) != nil }
+
     private static func value(of character: UInt8) -> Int? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(character) - 65

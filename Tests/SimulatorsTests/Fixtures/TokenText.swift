@@ -8,6 +8,11 @@ enum TokenText {
         Data(data).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
+    static func bytes(_ text: String) -> Data? {
+        let plain = text.replacing("-", with: "+").replacing("_", with: "/")
+        return Data(base64Encoded: plain + String(repeating: "=", count: (4 - plain.count % 4) % 4))
+    }
+
     static func es256(header: String, claims: String, key: P256.Signing.PrivateKey) throws -> String {
         let signed = base64URL(Array(header.utf8)) + "." + base64URL(Array(claims.utf8))
         return signed + "." + base64URL(try key.signature(for: Data(signed.utf8)).rawRepresentation)

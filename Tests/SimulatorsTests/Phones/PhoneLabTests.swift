@@ -21,6 +21,7 @@ struct PhoneLabTests {
         #expect(apns.allSatisfy { $0.isHexDigit && !$0.isUppercase })
         #expect(handles[0][1].contains(":APA91b"))
         #expect(handles[0][2].hasPrefix("https://wns2-db5p.notify.windows.com/?token="))
+        #expect(handles[0][3].hasPrefix(#"{"endpoint":"https://updates.push.services.mozilla.com/wpush/"#))
     }
 
     @Test("A rotated handle is another one that leads to the same phone")

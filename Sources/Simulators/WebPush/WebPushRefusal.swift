@@ -1,0 +1,95 @@
+import HTTPTypes
+
+/// A message that the service turns down, in the error model of Mozilla's autopush.
+struct WebPushRefusal: Error {
+    var reason: WebPushReason
+    /// Tells what the status leaves open; nil where autopush has no number.
+    var errno: Int?
+    var message: String
+
+    init(_ reason: WebPushReason) {
+        self.init(reason, errno: reason.errno, reason.message)
+    }
+
+    private init(_ reason: WebPushReason, errno: Int?, _ message: String) {
+        self.reason = reason
+        self.errno = errno
+        self.message = message
+    }
+
+    static func badHeader(_ errno: Int, _ message: String) -> WebPushRefusal {
+        WebPushRefusal(.badRequest, errno: errno, message)
+    }
+
+    static func badToken(_ message: String) -> WebPushRefusal {
+        WebPushRefusal(.unauthorized, errno: WebPushReason.unauthorized.errno, message)
+    }
+
+    /// `{"code","errno","error","message"}`
+    var answer: Answer {
+        var fields = HTTPFields()
+        switch reason {
+        case .unauthorized: fields.add("www-authenticate", "vapid")
+        case .methodNotAllowed: fields.add("allow", "POST")
+        case .gone: fields.add("cache-control", "max-age=86400")
+        case .tooManyRequests: fields.add("retry-after", "60")
+        case .serviceUnavailable: fields.add("retry-after", "120")
+        default: break
+        }
+        return Simulators.answer(
+            reason.status,
+            json: JSONValue(members: [
+                "code": .number(String(reason.status)), "errno": errno.map { .number(String($0)) } ?? .null,
+                "error": .string(reason.phrase), "message": .string(message),
+            ]), fields: fields)
+    }
+}
+
+extension WebPushReason {
+    fileprivate var errno: Int? {
+        switch self {
+        case .badRequest: 110
+        case .unauthorized, .forbidden: 109
+        case .notFound: 102
+        case .methodNotAllowed, .tooManyRequests: nil
+        case .gone: 106
+        case .payloadTooLarge: 104
+        case .internalServerError: 999
+        case .badGateway: 902
+        case .serviceUnavailable: 201
+        }
+    }
+
+    /// The status in words (RFC 9110 section 15).
+    fileprivate var phrase: String {
+        switch self {
+        case .badRequest: "Bad Request"
+        case .unauthorized: "Unauthorized"
+        case .forbidden: "Forbidden"
+        case .notFound: "Not Found"
+        case .methodNotAllowed: "Method Not Allowed"
+        case .gone: "Gone"
+        case .payloadTooLarge: "Payload Too Large"
+        case .tooManyRequests: "Too Many Requests"
+        case .internalServerError: "Internal Server Error"
+        case .badGateway: "Bad Gateway"
+        case .serviceUnavailable: "Service Unavailable"
+        }
+    }
+
+    fileprivate var message: String {
+        switch self {
+        case .badRequest: "Invalid crypto keys specified"
+        case .unauthorized: "Invalid authentication"
+        case .forbidden: "VAPID public key mismatch"
+        case .notFound: "Invalid URL endpoint"
+        case .methodNotAllowed: "Only POST is allowed"
+        case .gone: "No such subscription"
+        case .payloadTooLarge: "Data payload too large: at most 4096 bytes"
+        case .tooManyRequests: "Too many messages"
+        case .internalServerError: "Unknown error"
+        case .badGateway: "Error while connecting to bridge service"
+        case .serviceUnavailable: "Service unavailable, use exponential back-off"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import HTTPTypes
+import Synchronization
+
+/// A stand-in for a browser's push service, and for what the browser does with a message.
+///
+/// It answers `POST https://updates.push.services.mozilla.com/wpush/…` as RFC 8030 and RFC 8292 demand, with the errors of
+/// Mozilla's autopush. The service sees ciphertext only; the browser decrypts it (RFC 8291).
+package final class WebPushSimulator: RefusingService {
+    struct State: Sendable {
+        var settings = WebPushSimulatorSettings()
+        var messages = RateMeter(window: 60_000)
+    }
+
+    private static let origin = "https://\(HandleMint.endpointHost)"
+    private static let largestBody = 4096
+
+    private let lab: PhoneLab
+    private let clock: SimulatorClock
+    private let random: SimulatorRandom
+    let state = Mutex(State())
+    package let faults = FaultScript<WebPushReason>()
+
+    package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom) {
+        self.lab = lab
+        self.clock = clock
+        self.random = random
+    }
+
+    package var hosts: Set<String> { [HandleMint.endpointHost] }
+
+    /// Changes any of the settings.
+    package func update(_ change: @Sendable (inout WebPushSimulatorSettings) -> Void) {
+        state.withLock { change(&$0.settings) }
+    }
+
+    /// 201 with `Location` and the `TTL` that was granted, or a refusal.
+    package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
+        do {
+            let (id, timeToLive) = try accept(request, body: body)
+            var fields = HTTPFields()
+            fields.add("location", "\(Self.origin)/m/\(id)")
+            fields.add("ttl", String(timeToLive))
+            return (HTTPResponse(status: .created, headerFields: fields), [])
+        } catch {
+            return error.answer
+        }
+    }
+
+    private func accept(
+        _ request: HTTPRequest, body: [UInt8]
+    ) throws(WebPushRefusal) -> (id: String, timeToLive: Int64) {
+        guard request.method == .post else { throw WebPushRefusal(.methodNotAllowed) }
+        let endpoint = Self.origin + (request.path ?? "")
+        guard let record = lab.record(of: endpoint), let subscription = record.subscription else {
+            throw WebPushRefusal(.notFound)
+        }
+        try authenticate(request, for: subscription)
+        guard record.retiredAt == nil else { throw WebPushRefusal(.gone) }
+        guard body.count <= Self.largestBody else { throw WebPushRefusal(.payloadTooLarge) }
+        let message = try WebPushRequest(request.headerFields, bodySize: body.count)
+        let now = clock.now()
+        let isAdmitted = state.withLock { state in
+            state.messages.admit(endpoint, now: now, limit: state.settings.messagesPerMinutePerSubscription)
+        }
+        guard isAdmitted else { throw WebPushRefusal(.tooManyRequests) }
+        if let fault = faults.next(for: endpoint) { throw WebPushRefusal(fault) }
+        let id = random.base64URL(24)
+        lab.accept(message.parcel(id: id, body: body, for: subscription, now: now), for: record.phone)
+        return (id, message.timeToLive)
+    }
+
+    /// A subscription that was made with a key takes messages of its owner alone (RFC 8292 section 4.2); any other needs no
+    /// token, but a bad one is refused all the same.
+    private func authenticate(
+        _ request: HTTPRequest, for subscription: WebPushSubscription
+    ) throws(WebPushRefusal) {
+        guard let token = try WebPushToken(request.headerFields) else {
+            guard subscription.applicationServerKey == nil else { throw .badToken("Missing VAPID token") }
+            return
+        }
+        guard subscription.applicationServerKey ?? token.publicKey == token.publicKey else {
+            throw WebPushRefusal(.forbidden)
+        }
+        try token.check(origin: Self.origin, seconds: clock.seconds)
+    }
+}

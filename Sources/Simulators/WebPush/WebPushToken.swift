@@ -1,0 +1,54 @@
+import Crypto
+import HTTPTypes
+
+/// A sender's identification, `Authorization: vapid t=<token>, k=<key>` (RFC 8292 section 3).
+struct WebPushToken: Sendable {
+    /// Of the request, in seconds (RFC 8292 section 2).
+    private static let longestLife: Int64 = 24 * 3600
+
+    /// 65 bytes, uncompressed.
+    let publicKey: [UInt8]
+    private let token: CompactToken
+    private let key: P256.Signing.PublicKey
+
+    /// Nil when the request does not identify its sender at all.
+    init?(_ fields: HTTPFields) throws(WebPushRefusal) {
+        guard let header = fields.first("authorization") else { return nil }
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "vapid" else {
+            throw .badToken("The Authorization header does not have the scheme vapid")
+        }
+        var parameters: [Substring: Substring] = [:]
+        for parameter in parts[1].split(separator: ",") {
+            let pair = parameter.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+            if pair.count == 2 { parameters[pair[0]] = pair[1] }
+        }
+        guard let publicKey = parameters["k"].flatMap({ Base64URL.bytes($0) }), publicKey.count == 65,
+            let key = try? P256.Signing.PublicKey(x963Representation: publicKey)
+        else { throw .badToken("Missing or invalid VAPID public key") }
+        guard let token = parameters["t"].flatMap({ CompactToken(String($0)) }) else {
+            throw .badToken("Missing or invalid VAPID token")
+        }
+        self.publicKey = publicKey
+        self.key = key
+        self.token = token
+    }
+
+    /// Signature, audience, expiry and contact (RFC 8292 section 2).
+    ///
+    /// - Parameters:
+    ///   - origin: The service's own, which the token must be meant for.
+    ///   - seconds: Since 1970.
+    func check(origin: String, seconds: Int64) throws(WebPushRefusal) {
+        guard token.isSigned(by: key) else { throw .badToken("The signature of the VAPID token is not that of the key") }
+        guard token.claims["aud"]?.string == origin else { throw .badToken("Invalid VAPID audience, not \(origin)") }
+        guard let expires = token.claims["exp"]?.integer, expires > seconds else {
+            throw .badToken("The VAPID token has expired, or has no exp")
+        }
+        guard expires - seconds <= Self.longestLife else {
+            throw .badToken("The VAPID token expires more than 24 hours from now")
+        }
+        guard let subject = token.claims["sub"]?.string, subject.hasPrefix("mailto:") || subject.hasPrefix("https://")
+        else { throw .badToken("The VAPID subject is missing, or is neither a mailto: nor an https: URI") }
+    }
+}
