@@ -43,7 +43,7 @@ extension Binding {
         "push.device", "Switches on a simulated phone with the app installed.", style: .table,
         parameters: [
             .required("name", .string, "the phone's name, unique in the run"),
-            .optional("platform", .string, "apns (the default), fcm, gcm or wns"),
+            .optional("platform", .string, "apns (the default), fcm, gcm, wns or browser"),
             .optional("user", .string, "whose phone it is"),
             .optional("locale", .string, "BCP 47, en-US if absent"),
             .optional("time_zone", .string, "IANA name, UTC if absent"),

@@ -16,7 +16,8 @@ extension Binding {
             "properties", .map(.either([.string, .number, .boolean])), "values for templates; reaches template registrations",
             mistakenFor: ["data", "values", "template"]),
         .optional(
-            "payload", .map(.either([.string, .table])), "a body per platform: { apns = {…}, fcm = {…}, gcm = {…}, wns = \"<toast>…\" }"
+            "payload", .map(.either([.string, .table])),
+            "a body per platform: { apns = {…}, fcm = {…}, gcm = {…}, wns = \"<toast>…\", browser = {…} }"
         ),
         .optional("headers", .map(.map(.string)), "headers per platform: { apns = { [\"apns-priority\"] = \"5\" } }"),
         .optional(
@@ -197,11 +198,13 @@ extension Arguments {
             case .fcmV1, .gcm: [String]()
             }
         let isName = name.utf8.allSatisfy { $0.isPropertyCharacter || $0 == UInt8(ascii: "-") }
-        guard isName, prefixes.contains(where: { name.lowercased().hasPrefix($0) }) else {
+        let isTaken = prefixes.contains { $0.hasSuffix("-") ? name.lowercased().hasPrefix($0) : name.lowercased() == $0 }
+        guard isName, isTaken else {
             throw LuaError.misuse(
                 "send.header", "\(platform.displayName) takes no header \"\(name)\" from a sender",
                 hint: prefixes.isEmpty
-                    ? "write options into the payload's message" : "its headers begin with \(prefixes.joined(separator: " or "))",
+                    ? "write options into the payload's message"
+                    : "it takes \(prefixes.map { $0.hasSuffix("-") ? "\($0)…" : $0 }.joined(separator: ", "))",
                 details: ["key": .string(name)])
         }
         guard value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {

@@ -7,7 +7,8 @@ import Simulators
 
 /// The whole of push in this process: hub, backend, connectors, simulated services, phones, on a virtual clock.
 ///
-/// The same seed gives the same world. Keys are made at random all the same; they are never shown.
+/// The same seed gives the same world. Signing keys are made at random all the same, for they are never shown; what is
+/// seen of Web Push, its public keys and ciphertext, follows from the seed.
 struct EmbeddedWorld {
     let clock: VirtualClock
     let world: FlowWorld
@@ -29,10 +30,15 @@ struct EmbeddedWorld {
         let environment = HubEnvironment(
             clock: clock, random: SeededRandom.derived(from: seed, for: "hub"),
             start: { work in Task(executorPreference: thread) { await work() } }, observer: observer)
-        let lab = SimulatedLab(clock: clock, random: SeededRandom.derived(from: seed, for: "phones"), observer: observer)
-        let services = SimulatedServices(lab: lab.phones, clock: clock, seed: seed)
+        let serverKey = ApplicationServerKey(seed: seed)
+        let lab = SimulatedLab(
+            clock: clock, random: SeededRandom.derived(from: seed, for: "phones"), applicationServerKey: serverKey,
+            observer: observer)
+        let services = SimulatedServices(lab: lab.phones, clock: clock, seed: seed, applicationServerKey: serverKey)
+        let wireFaults = WireFaults()
         let wire = RecordingTransport(
-            InProcessTransport(services.all), clock: clock, observer: wireObserver, service: services.platform(of:))
+            InProcessTransport(services: services, clock: clock, faults: wireFaults), clock: clock, observer: wireObserver,
+            service: { services.platform(of: $0) ?? .browser })
         let hub = NotificationHub(
             environment: environment,
             connectors: services.connectors(
@@ -44,6 +50,7 @@ struct EmbeddedWorld {
         world = FlowWorld(
             target: FlowWorld.Target(name: "embedded", isSimulated: true), hub: hub,
             backend: AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads),
-            lab: lab, wire: wire, clock: clock, secrets: secrets)
+            lab: lab, wire: wire, clock: clock, secrets: secrets,
+            faults: SimulatedFaults(services: services, wires: wireFaults))
     }
 }

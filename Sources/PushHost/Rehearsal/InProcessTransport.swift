@@ -1,28 +1,31 @@
 import Delivery
 import HTTPTypes
+import PushCore
 import Simulators
 
-/// Joins connectors straight to simulators: the bytes are those that would cross the network, the network is left out.
+/// Joins connectors straight to simulators: the bytes are those that would cross the network, the network is left out but
+/// for the faults that a rehearsal orders of it.
 struct InProcessTransport: PushTransport {
-    private let services: [any SimulatedService]
-
-    init(_ services: [any SimulatedService]) {
-        self.services = services
-    }
+    let services: SimulatedServices
+    let clock: any HubClock
+    let faults: WireFaults
 
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
-        let host = (request.authority ?? "").prefix { $0 != ":" }.lowercased()
-        guard let service = services.first(where: { $0.serves(host) }) else {
-            throw .notSent("no simulated service answers for \(host)")
+        guard let platform = services.platform(of: request) else {
+            throw .notSent("no simulated service answers for \(request.authority ?? "a request without a host")")
         }
-        let (response, body) = await service.handle(request, body: body)
+        let latency = faults.latency(of: platform)
+        if latency > .zero {
+            do {
+                try await clock.sleep(until: clock.now + latency)
+            } catch {
+                throw .notSent("the run ended while the request was on its way")
+            }
+        }
+        let fault = services.isGrant(request) ? nil : faults.nextBreak(of: platform)
+        if fault == .beforeRequest { throw .notSent("the connection broke before the request was taken") }
+        let (response, body) = await services[platform].handle(request, body: body)
+        if fault == .afterRequest { throw .unknown("the connection broke before the answer came") }
         return PushResponse(status: response.status, headers: response.headerFields, body: body)
-    }
-}
-
-extension SimulatedService {
-    /// `hosts` names hosts, or all of a domain as `*.notify.windows.com`.
-    fileprivate func serves(_ host: String) -> Bool {
-        hosts.contains(host) || hosts.contains { $0.hasPrefix("*.") && host.hasSuffix($0.dropFirst(1)) }
     }
 }

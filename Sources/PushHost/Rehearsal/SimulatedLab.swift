@@ -8,6 +8,7 @@ final class SimulatedLab: DeviceLab {
     private let clock: any HubClock
     private let state: Mutex<State>
     private let events: EventLog
+    private let applicationServerKey: ApplicationServerKey
 
     private struct State {
         var names: Set<String> = []
@@ -21,8 +22,13 @@ final class SimulatedLab: DeviceLab {
         let names = Mutex<[DeviceID: String]>([:])
     }
 
-    init(clock: any HubClock, random: any RandomSource, observer: (@Sendable (CoreEvent) -> Void)? = nil) {
+    /// The rehearsal's web app subscribes with `applicationServerKey`.
+    init(
+        clock: any HubClock, random: any RandomSource, applicationServerKey: ApplicationServerKey,
+        observer: (@Sendable (CoreEvent) -> Void)? = nil
+    ) {
         let events = EventLog()
+        self.applicationServerKey = applicationServerKey
         self.clock = clock
         self.events = events
         phones = PhoneLab(
@@ -42,7 +48,7 @@ final class SimulatedLab: DeviceLab {
     static let app = "dev.pushhost.rehearsal"
 
     func addDevice(_ description: DeviceDescription) async throws(PushError) -> DeviceID {
-        let platform = try Self.platform(description.platform)
+        let platform = PhonePlatform(description.platform)
         let isFree = state.withLock { $0.names.insert(description.name).inserted }
         guard isFree else {
             throw PushError(
@@ -52,7 +58,8 @@ final class SimulatedLab: DeviceLab {
         let phone = phones.addPhone(
             PhoneDescription(
                 name: description.name, platform: platform, user: description.user ?? "",
-                locale: description.locale, timeZone: description.timeZone, app: Self.app))
+                locale: description.locale, timeZone: description.timeZone, app: Self.app,
+                applicationServerKey: platform == .browser ? applicationServerKey.publicKey : nil))
         let id = DeviceID(rawValue: phone.number)
         state.withLock { state in
             state.descriptions[id] = description
@@ -145,15 +152,15 @@ final class SimulatedLab: DeviceLab {
     func events(since index: Int) async -> [DeviceEvent] {
         events.list.withLock { Array($0.dropFirst(index)) }.map(DeviceEvent.init)
     }
+}
 
-    private static func platform(_ platform: Platform) throws(PushError) -> PhonePlatform {
+extension PhonePlatform {
+    fileprivate init(_ platform: Platform) {
         switch platform {
-        case .apns: return .apns
-        case .fcmV1, .gcm: return .fcm
-        case .wns: return .wns
-        case .browser:
-            throw PushError(
-                "target.unsupported", "the rehearsal has no simulated browsers", hint: "use apns, fcm, gcm or wns")
+        case .apns: self = .apns
+        case .fcmV1, .gcm: self = .fcm
+        case .wns: self = .wns
+        case .browser: self = .browser
         }
     }
 }
@@ -176,7 +183,7 @@ extension DeviceEvent {
         let (kind, text) =
             switch event.kind {
             case .delivered: ("delivered", "")
-            case .stored: ("stored", "the phone is offline")
+            case .stored: ("stored", "until the phone can be reached")
             case .replaced(let by): ("replaced", "by \(by)")
             case .expired: ("expired", "its time ran out while the phone was offline")
             case .dropped(let reason): ("dropped", reason)

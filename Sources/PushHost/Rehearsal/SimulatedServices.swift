@@ -5,22 +5,26 @@ import HTTPTypes
 import PushCore
 import Simulators
 
-/// The three simulated push services of a rehearsal, and connectors with keys that these services trust.
+/// The four simulated push services of a rehearsal, and connectors with keys that these services trust.
 struct SimulatedServices {
     let apns: APNsSimulator
     let fcm: FCMSimulator
     let wns: WNSSimulator
+    let webPush: WebPushSimulator
 
     private static let team = "REHEARSAL1"
     private static let key = "REHEARSED1"
     private static let project = "pushhost-rehearsal"
     private static let account = "hub@pushhost-rehearsal.iam.gserviceaccount.com"
     private static let package = "ms-app://s-1-15-2-1001-2002-3003-4004-5005-6006-7007"
+    private static let contact = "mailto:hub@pushhost-rehearsal.example"
     private let windowsSecret: String
+    private let applicationServerKey: ApplicationServerKey
 
-    init(lab: PhoneLab, clock: any HubClock, seed: UInt64) {
+    init(lab: PhoneLab, clock: any HubClock, seed: UInt64, applicationServerKey: ApplicationServerKey) {
         let time = SimulatorClock(now: { clock.now.milliseconds })
         let random = SimulatorRandom(bytes: SeededRandom.derived(from: seed, for: "services").bytes)
+        self.applicationServerKey = applicationServerKey
         windowsSecret = SeededRandom.derived(from: seed, for: "WNS").hex(32)
         apns = APNsSimulator(
             lab: lab, clock: time, random: random,
@@ -32,21 +36,35 @@ struct SimulatedServices {
             lab: lab, clock: time, random: random,
             settings: WNSSimulatorSettings(
                 packageSID: Self.package, clientSecret: windowsSecret, appName: SimulatedLab.app))
+        webPush = WebPushSimulator(lab: lab, clock: time, random: random)
     }
 
-    var all: [any SimulatedService] { [apns, fcm, wns] }
+    /// The service that serves a platform: legacy GCM registrations are FCM's as well.
+    subscript(platform: Platform) -> any RefusingService {
+        switch platform {
+        case .apns: apns
+        case .fcmV1, .gcm: fcm
+        case .wns: wns
+        case .browser: webPush
+        }
+    }
 
-    func platform(of request: HTTPRequest) -> Platform {
-        let host = request.authority ?? ""
-        if host.hasSuffix("push.apple.com") { return .apns }
-        return host.hasSuffix("googleapis.com") ? .fcmV1 : .wns
+    /// The platform whose service answers for a request's host; nil when none does.
+    func platform(of request: HTTPRequest) -> Platform? {
+        let host = String((request.authority ?? "").prefix { $0 != ":" }).lowercased()
+        return [.apns, .fcmV1, .wns, .browser].first { self[$0].hosts.contains(host) }
+    }
+
+    /// Whether a request asks for an access token and carries no notification.
+    func isGrant(_ request: HTTPRequest) -> Bool {
+        ["oauth2.googleapis.com", "login.live.com"].contains(request.authority)
     }
 
     /// Connectors whose keys are made, and registered with the simulators, on first use.
     func connectors(
         transport: any PushTransport, clock: any HubClock, random: any RandomSource
     ) -> [any Connector] {
-        let (apns, fcm, secret) = (apns, fcm, windowsSecret)
+        let (apns, fcm, secret, serverKey) = (apns, fcm, windowsSecret, applicationServerKey)
         return [
             LazyConnector([.apns]) { () throws(PushError) in
                 let key = P256.Signing.PrivateKey()
@@ -72,6 +90,14 @@ struct SimulatedServices {
                 try WNSConnector(
                     settings: WNSSettings(packageSID: Self.package, clientSecret: Secret(secret)),
                     transport: transport, clock: clock)
+            },
+            LazyConnector([.browser]) { () throws(PushError) in
+                let key = serverKey.privateKey
+                return try WebPushConnector(
+                    settings: WebPushSettings(
+                        subject: Self.contact, publicKey: Base64URL.encode(key.publicKey.x963Representation),
+                        privateKey: Secret(key.pemRepresentation)),
+                    transport: transport, clock: clock, random: random)
             },
         ]
     }

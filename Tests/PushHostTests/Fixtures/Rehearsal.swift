@@ -80,10 +80,10 @@ private let opening =
     ].joined(separator: " ") + " "
 
 /// Runs a script in which `push` is the module, `login(name)` opens a session and
-/// `phone(session, name, platform, tags)` registers a phone.
+/// `phone(session, name, platform, tags)` registers a phone. `prepare` may change the world before it begins.
 func rehearse(
     _ lua: String, opening begin: String = opening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
-    limits: LuaLimits = LuaLimits()
+    limits: LuaLimits = LuaLimits(), prepare: (FlowWorld) async throws -> Void = { _ in }
 ) async throws -> Rehearsal {
     let source = begin + lua
     let events = Mutex<[FlowEvent]>([])
@@ -91,6 +91,7 @@ func rehearse(
     defer { thread.stop() }
     let take: @Sendable (FlowEvent) -> Void = { event in events.withLock { $0.append(event) } }
     let world = try EmbeddedWorld(seed: seed, thread: thread, secrets: TestSecrets(), trace: take)
+    try await prepare(world.world)
     let report = await FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed).run(
         FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-0007",
         parameters: FlowParameters(given: options), events: take)

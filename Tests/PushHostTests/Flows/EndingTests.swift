@@ -99,6 +99,7 @@ import Testing
         for (headers, word) in [
             ("apns = { authorization = 'x' }", "authorization"), ("fcm = { a = 'b' }", "FCM"),
             ("wns = { ['X-WNS-Tag'] = 'a\\nb' }", "X-WNS-Tag"),
+            ("browser = { ttls = '60' }", "ttls"), ("wns = { ['ms-cv-x'] = 'a' }", "ms-cv-x"),
         ] {
             let error = try await failure(of: "push.send { to = 'a', alert = 'x', headers = { \(headers) } }")
             #expect(error.code == "send.header")

@@ -24,7 +24,7 @@ import Testing
         #expect(send?.faults.first?.hasPrefix("a-1  APNs  Unregistered: ") == true)
     }
 
-    @Test(arguments: ["fcm", "gcm", "wns"])
+    @Test(arguments: ["fcm", "gcm", "wns", "browser"])
     func `the token of an uninstalled app is dropped on the other platforms too`(platform: String) async throws {
         let text = try await result(
             of: """
@@ -157,15 +157,9 @@ import Testing
         #expect(text == #"[["a=1","n=7"],true,"3"]"#)
     }
 
-    @Test func `names of phones are unique, and a refused phone takes no name`() async throws {
-        let text = try await result(
-            of: """
-                local _, browser = push.try(push.device, { name = "a-1", platform = "browser" })
-                push.device { name = "a-1" }
-                local _, taken = push.try(push.device, { name = "a-1" })
-                return { browser.code, taken.code }
-                """)
-        #expect(text == #"["target.unsupported","device.exists"]"#)
+    @Test func `names of phones are unique`() async throws {
+        let error = try await failure(of: "push.device { name = 'a-1' } push.device { name = 'a-1', platform = 'browser' }")
+        #expect(error.code == "device.exists")
     }
 
     @Test func `a field or method that a phone does not have is refused and the nearest named`() async throws {

@@ -4,7 +4,7 @@ import PushCore
 import Testing
 
 @Suite struct SendingTests {
-    @Test(arguments: ["apns", "fcm", "gcm", "wns"])
+    @Test(arguments: ["apns", "fcm", "gcm", "wns", "browser"])
     func `an alert reaches and lights up a phone of every platform`(platform: String) async throws {
         let run = try await rehearse(
             """
@@ -24,16 +24,16 @@ import Testing
         let text = try await result(
             of: """
                 local s = login "alice"
-                for _, name in ipairs { "apns", "fcm", "gcm", "wns" } do phone(s, name, name) end
+                for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do phone(s, name, name) end
                 local outcome = push.send { to = "username:alice", alert = "Hello" }
                 local hosts = {}
                 for _, x in ipairs(push.wire()) do hosts[#hosts + 1] = x.host .. " " .. x.status end
                 return {
                     sent = outcome.sent, apns = #push.wire "apns", fcm = #push.wire "fcm", gcm = #push.wire "gcm",
-                    wns = #push.wire "wns", json = push.wire "apns"[1].json.aps.alert, all = #hosts,
+                    wns = #push.wire "wns", browser = #push.wire "browser", json = push.wire "apns"[1].json.aps.alert, all = #hosts,
                 }
                 """)
-        #expect(text == #"{"all":6,"apns":1,"fcm":3,"gcm":3,"json":"Hello","sent":4,"wns":2}"#)
+        #expect(text == #"{"all":7,"apns":1,"browser":1,"fcm":3,"gcm":3,"json":"Hello","sent":5,"wns":2}"#)
     }
 
     @Test func `properties fill templates, and alerts pass template registrations by`() async throws {

@@ -29,7 +29,7 @@ import Testing
         arguments: [
             ("return 1", 0, "PASS"), ("push.check(false)", 1, "FAIL"), ("push.expect(1).to.equal(2)", 1, "FAIL"),
             ("push.fail 'x'", 1, "FAIL"), ("error 'x'", 1, nil), ("push.send {}", 3, "ERROR"), ("(", 3, "ERROR"),
-            ("push.device { name = 'a', platform = 'browser' }", 4, nil),
+            ("error { code = 'target.unsupported', message = 'x' }", 4, nil),
             ("push.send { to = 'nobody', alert = 'x' }", 0, "PASS"),
             ("for i = 1, 10000 do print(('x'):rep(1000)) end", 3, "ERROR"),
         ] as [(String, Int32, String?)])

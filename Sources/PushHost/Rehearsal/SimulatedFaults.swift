@@ -1,0 +1,47 @@
+import PushCore
+import Simulators
+
+/// The faults of the rehearsal's services and wires.
+struct SimulatedFaults: ServiceFaults {
+    let services: SimulatedServices
+    let wires: WireFaults
+
+    func reasons(of service: Platform) -> [String] { services[service].reasons }
+
+    func fail(_ service: Platform, reason: String, count: Int?, handle: DeviceHandle?) throws(PushError) {
+        if let handle, handle.platform.wire != service.wire {
+            throw PushError(
+                "simulator.handle",
+                "a handle of \(handle.platform.displayName) gets nothing through \(service.displayName)",
+                hint: "name the service of the device", status: 400)
+        }
+        guard services[service].fail(reason, count: count, handle: handle?.simulated) else {
+            let words = reasons(of: service)
+            throw PushError(
+                "simulator.reason", "\(service.displayName) does not refuse with \"\(reason)\"",
+                hint: nearest(reason, in: words).map { "did you mean \"\($0)\"?" } ?? "it says \(words.joined(separator: ", "))",
+                status: 400)
+        }
+    }
+
+    func setLatency(_ latency: Duration, of service: Platform) { wires.setLatency(latency, of: service.wire) }
+
+    func breakConnections(_ service: Platform, count: Int, afterRequest: Bool) {
+        wires.add(afterRequest ? .afterRequest : .beforeRequest, count: count, to: service.wire)
+    }
+
+    func clear(_ service: Platform) {
+        services[service].clearFaults()
+        wires.clear(service.wire)
+    }
+}
+
+extension Platform {
+    /// Legacy registrations are served through FCM's v1 interface: one wire.
+    fileprivate var wire: Platform { self == .gcm ? .fcmV1 : self }
+}
+
+extension DeviceHandle {
+    /// As the simulators spell it.
+    fileprivate var simulated: String { platform == .apns ? text.lowercased() : text }
+}

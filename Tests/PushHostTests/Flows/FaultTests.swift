@@ -1,0 +1,268 @@
+import Bindings
+import Lua
+import PushCore
+import Testing
+
+@testable import PushHost
+
+@Suite struct FaultTests {
+    private static let services: [Platform] = [.apns, .fcmV1, .wns, .browser]
+
+    /// One phone on each platform, one send to all of them; says who got it and how the others ended.
+    private static let everybody = """
+        local s = login "alice"
+        local phones = {}
+        for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do phones[name] = phone(s, name, name) end
+        local outcome = push.send { to = "username:alice", alert = "Hello" }
+        local rows = {}
+        for _, row in ipairs(outcome.devices) do
+            rows[row.name] = row.outcome .. (row.reason == "" and "" or " " .. row.reason) .. " " .. #phones[row.name]:inbox()
+        end
+        return rows
+        """
+
+    private func rehearse(
+        _ lua: String = everybody, faults: (any ServiceFaults) throws -> Void
+    ) async throws -> Rehearsal {
+        let run = try await PushHostTests.rehearse(lua) { world in try faults(#require(world.faults)) }
+        #expect(run.error == nil)
+        return run
+    }
+
+    @Test func `a refusal makes one platform fail while the others succeed`() async throws {
+        let run = try await rehearse { try $0.fail(.browser, reason: "Gone", count: nil, handle: nil) }
+        #expect(
+            run.result
+                == #"{"apns":"Success 1","browser":"ExpiredChannel Gone 0","fcm":"Success 1","gcm":"Success 1","wns":"Success 1"}"#)
+    }
+
+    @Test func `FCM's refusals reach legacy registrations too, whichever name is used`() async throws {
+        for name in [Platform.fcmV1, .gcm] {
+            let run = try await rehearse { try $0.fail(name, reason: "SENDER_ID_MISMATCH", count: nil, handle: nil) }
+            #expect(run.result.contains(#""fcm":"WrongToken SENDER_ID_MISMATCH 0","gcm":"WrongToken SENDER_ID_MISMATCH 0""#))
+            #expect(run.result.contains(#""apns":"Success 1""#))
+        }
+    }
+
+    private static let words: [(Platform, String)] = services.flatMap { service in
+        let thread = LuaThread(name: "words")
+        defer { thread.stop() }
+        let world = try? EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets()).world
+        return (world?.faults?.reasons(of: service) ?? []).map { (service, $0) }
+    }
+
+    @Test func `every service has words`() {
+        for service in Self.services { #expect(Self.words.count { $0.0 == service } > 5) }
+    }
+
+    @Test(arguments: words)
+    func `every word of every service comes back as the reason of the device's row`(
+        service: Platform, word: String
+    ) async throws {
+        let run = try await PushHostTests.rehearse(
+            """
+            local p = phone(login "alice", "a-1", "\(service.shortName)")
+            local row = push.send { to = "username:alice", alert = "Hello" }.devices[1]
+            return { row.outcome, row.reason, #p:inbox() }
+            """
+        ) { world in
+            let faults = try #require(world.faults)
+            try faults.fail(service, reason: word, count: nil, handle: nil)
+        }
+        #expect(run.error == nil)
+        let row = try #require(run.report.result?.array)
+        #expect(row[0].string != "Success")
+        #expect(row[0].string != "UnknownError")
+        if let status = Int(word) {
+            #expect((400..<600).contains(status))
+        } else {
+            #expect(row[1].string == word)
+        }
+        #expect(row[2].int == 0)
+    }
+
+    @Test(
+        arguments: [
+            (.apns, "Unregistered"), (.apns, "ExpiredToken"), (.fcmV1, "UNREGISTERED"), (.wns, "ChannelExpired"),
+            (.wns, "ChannelNotFound"), (.browser, "Gone"), (.browser, "404"),
+        ] as [(Platform, String)])
+    func `a refusal that says that the token is dead takes the registration out of the hub`(
+        service: Platform, word: String
+    ) async throws {
+        let run = try await rehearse(
+            """
+            phone(login "alice", "a-1", "\(service.shortName)")
+            local row = push.send { to = "username:alice", alert = "Hello" }.devices[1]
+            return { row.registration_removed, push.send { to = "username:alice", alert = "Again" }.state }
+            """
+        ) { try $0.fail(service, reason: word, count: 1, handle: nil) }
+        #expect(run.result == #"[true,"NoTargetFound"]"#)
+    }
+
+    @Test func `a refusal with a count is outlived by retries`() async throws {
+        let run = try await rehearse(
+            """
+            local p = phone(login "alice", "a-1", "browser")
+            local begin = push.clock.now()
+            local outcome = push.send { to = "username:alice", alert = "Hello" }
+            return { outcome.sent, #push.wire "browser", #p:inbox(), push.clock.now() - begin }
+            """
+        ) { try $0.fail(.browser, reason: "ServiceUnavailable", count: 2, handle: nil) }
+        #expect(run.result == "[1,3,1,240]")
+    }
+
+    @Test(arguments: services)
+    func `a refusal for one device leaves the others alone, until it is cleared`(service: Platform) async throws {
+        let run = try await PushHostTests.rehearse("return 1") { world in
+            let (lab, faults) = (try #require(world.lab), try #require(world.faults))
+            var handles: [DeviceHandle] = []
+            for name in ["ana", "bob"] {
+                let id = try await lab.addDevice(DeviceDescription(name: name, platform: service))
+                handles.append(try await lab.handle(of: id))
+            }
+            let word = try #require(faults.reasons(of: service).first { ["BadDeviceToken", "UNREGISTERED", "Forbidden"].contains($0) })
+            try faults.fail(service, reason: word, count: nil, handle: handles[0])
+            func outcomes() async throws -> [Bool] {
+                var sent: [Bool] = []
+                for handle in handles {
+                    let request = NotificationRequest(
+                        audience: .device(handle), content: .native(AlertPayloads.system(title: nil, text: "Hello")))
+                    sent.append(try await world.hub.send(request).sent == 1)
+                }
+                return sent
+            }
+            #expect(try await outcomes() == [false, true])
+            #expect(try await outcomes() == [false, true])
+            faults.clear(service)
+            #expect(try await outcomes() == [true, true])
+        }
+        #expect(run.hasPassed)
+    }
+
+    @Test func `a word that a service does not have is refused, with the nearest one`() async throws {
+        _ = try await rehearse { faults in
+            let near = #expect(throws: PushError.self) {
+                try faults.fail(.apns, reason: "Unregisterd", count: 1, handle: nil)
+            }
+            #expect(near?.code == "simulator.reason")
+            #expect(near?.hint == "did you mean \"Unregistered\"?")
+            let far = #expect(throws: PushError.self) { try faults.fail(.gcm, reason: "Gone", count: 1, handle: nil) }
+            #expect(far?.hint?.contains("UNREGISTERED") == true)
+            let foreign = #expect(throws: PushError.self) {
+                try faults.fail(.wns, reason: "Forbidden", count: 1, handle: .apns(token: "AA"))
+            }
+            #expect(foreign?.code == "simulator.handle")
+            #expect(throws: Never.self) { try faults.fail(.gcm, reason: "INTERNAL", count: 0, handle: .fcmV1(token: "t")) }
+        }
+    }
+
+    // MARK: - The wire
+
+    @Test func `latency moves the virtual clock, by as much for every request of the service and for no other's`() async throws {
+        let run = try await rehearse(
+            """
+            local s = login "alice"
+            local a, b = phone(s, "a", "apns"), phone(s, "b", "wns")
+            local function time(phone)
+                local begin = push.clock.now()
+                local outcome = push.send { device = phone, alert = "Hello" }
+                return push.clock.now() - begin, outcome.sent, phone:inbox()[1].received_at
+            end
+            return { { time(a) }, { time(b) }, { time(b) }, push.wire "wns"[1].time }
+            """
+        ) {
+            $0.setLatency(.seconds(90), of: .wns)
+            $0.setLatency(.milliseconds(250), of: .browser)
+        }
+        #expect(
+            run.result
+                == #"[[0,1,"2026-01-05T09:00:00.000Z"],[180,1,"2026-01-05T09:03:00.000Z"],[90,1,"2026-01-05T09:03:00.000Z"],"#
+                + #""2026-01-05T09:00:00.000Z"]"#)
+    }
+
+    @Test(arguments: [("apns", 1), ("fcm", 2), ("wns", 2), ("browser", 1)])
+    func `a connection that breaks before the request is taken is made again at once`(
+        platform: String, requests: Int
+    ) async throws {
+        let service = try #require(Platform(name: platform))
+        let run = try await rehearse(
+            """
+            local p = phone(login "alice", "a-1", "\(platform)")
+            local begin = push.clock.now()
+            local outcome = push.send { to = "username:alice", alert = "Hello" }
+            return { outcome.sent, #push.wire "\(platform)", push.wire "\(platform)"[\(requests)].status, #p:inbox(), push.clock.now() - begin }
+            """
+        ) { $0.breakConnections(service, count: 1, afterRequest: false) }
+        #expect(run.result == "[1,\(requests + 1),0,1,0]")
+    }
+
+    @Test func `connections that go on breaking are tried again later, then given up`() async throws {
+        let script = """
+            local p = phone(login "alice", "a-1", "browser")
+            local begin = push.clock.now()
+            local row = push.send { to = "username:alice", alert = "Hello" }.devices[1]
+            return { row.outcome, row.reason, #p:inbox(), push.clock.now() - begin }
+            """
+        let short = try await rehearse(script) { $0.breakConnections(.browser, count: 5, afterRequest: false) }
+        #expect(short.result == #"["Success","",1,3]"#)
+        let long = try await rehearse(script) { $0.breakConnections(.browser, count: 1000, afterRequest: false) }
+        #expect(long.result == #"["PnsUnreachable","Unreachable",0,15]"#)
+    }
+
+    @Test(arguments: ["apns", "fcm", "gcm", "wns", "browser"])
+    func `a connection that breaks after the request leaves the sender not knowing, and the phone with one push`(
+        platform: String
+    ) async throws {
+        let service = try #require(Platform(name: platform))
+        let run = try await rehearse(
+            """
+            local p = phone(login "alice", "a-1", "\(platform)")
+            local row = push.send { to = "username:alice", alert = "Hello" }.devices[1]
+            local again = push.send { to = "username:alice", alert = "Again" }
+            return { row.outcome, row.registration_removed, again.sent, #p:inbox() }
+            """
+        ) { $0.breakConnections(service, count: 1, afterRequest: true) }
+        #expect(run.result == #"["PnsUnreachable",false,1,2]"#)
+    }
+
+    @Test func `breaks come in order, and everything ends when it is cleared`() async throws {
+        let run = try await rehearse(
+            """
+            local p = push.device { name = "a-1", platform = "browser" }
+            local rows = {}
+            for i = 1, 3 do rows[i] = push.send { device = p, alert = "Hello" }.devices[1].outcome end
+            return { rows, #push.wire "browser", #p:inbox() }
+            """
+        ) {
+            try $0.fail(.apns, reason: "Shutdown", count: nil, handle: nil)
+            $0.breakConnections(.browser, count: 1, afterRequest: true)
+            $0.breakConnections(.browser, count: 1, afterRequest: false)
+            $0.breakConnections(.browser, count: 0, afterRequest: true)
+        }
+        #expect(run.result == #"[["PnsUnreachable","Success","Success"],4,3]"#)
+        let cleared = try await rehearse {
+            for service in Self.services {
+                $0.setLatency(.seconds(5), of: service)
+                $0.breakConnections(service, count: 9, afterRequest: true)
+            }
+            try $0.fail(.apns, reason: "Shutdown", count: nil, handle: nil)
+            for service in Platform.allCases { $0.clear(service) }
+        }
+        #expect(cleared.result.matches(of: /Success 1/).count == 5)
+        #expect(cleared.report.began == cleared.report.ended)
+    }
+
+    @Test func `a run that is cancelled while a slow request is on its way ends`() async throws {
+        let run = try await rehearse(
+            """
+            local p = push.device { name = "a-1", platform = "browser" }
+            local task = push.spawn(function() push.send { device = p, alert = "Hello" } end)
+            push.sleep "1s"
+            task:cancel()
+            push.sleep "1s"
+            return { #p:inbox(), push.clock.iso() }
+            """
+        ) { $0.setLatency(.seconds(3600), of: .browser) }
+        #expect(run.result == #"[0,"2026-01-05T09:00:02.000Z"]"#)
+    }
+}
