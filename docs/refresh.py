@@ -1,10 +1,33 @@
-"""Writes the present output of every `$ ./pushhost …` in the documentation under it. `make docs` runs it; a test compares."""
+"""Writes the present output of every `$ ./pushhost …` in the documentation under it. `make docs` runs it; a test compares.
+
+The commands of a block "console new-folder" run one after the other in an empty folder, with pushhost on the path.
+"""
+import os
 import pathlib
 import re
+import shlex
 import subprocess
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"```console\n(\$ (\./pushhost [^\n]*)\n)(?:.*?)```", re.DOTALL)
+
+
+SESSION = re.compile(r"```console new-folder\n(.*?)```", re.DOTALL)
+
+
+def converse(match):
+    commands = [line[2:] for line in match.group(1).splitlines() if line.startswith("$ ")]
+    script = "".join(f"printf '%s\\n' {shlex.quote('$ ' + command)}\n{command} 2>&1\n" for command in commands)
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(f"{folder}/bin")
+        os.mkdir(f"{folder}/work")
+        os.symlink(ROOT / ".build/debug/pushhost", f"{folder}/bin/pushhost")
+        path = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+        shell = subprocess.run(
+            ["bash", "-c", script], cwd=f"{folder}/work", env=path, stdout=subprocess.PIPE, text=True, check=False
+        )
+    return f"```console new-folder\n{shell.stdout}```"
 
 
 def run(match):
@@ -16,7 +39,7 @@ def run(match):
 
 for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
     text = page.read_text()
-    refreshed = BLOCK.sub(run, text)
+    refreshed = SESSION.sub(converse, BLOCK.sub(run, text))
     if refreshed != text:
         page.write_text(refreshed)
         print("refreshed", page.relative_to(ROOT))

@@ -40,6 +40,8 @@ package final class FlowRun: Sendable {
         var steps = 0
         /// The open steps of each task, innermost last.
         var open: [Int: [FlowStep]] = [:]
+        /// The step that a task was started in.
+        var joined: [Int: Int] = [:]
         var expectations = 0
         /// Expectations that no matcher has looked at yet: where they stand, by number.
         var unsettled: [Int: SourceLocation] = [:]
@@ -123,11 +125,23 @@ package final class FlowRun: Sendable {
         emit(.stepEnded(step))
     }
 
+    /// The innermost step that a task is in, its own or the one that it was started in; 0 for none.
+    func currentStep(of task: Int) -> Int { state.withLock { $0.open[task]?.last?.id ?? $0.joined[task] ?? 0 } }
+
+    func join(step: Int, task: Int) { state.withLock { $0.joined[task] = step } }
+
+    /// Changes the step that a task is in. False when it is in none, or when that one has ended.
     func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool {
         state.withLock { state in
-            guard var step = state.open[task]?.popLast() else { return false }
-            body(&step)
-            state.open[task]?.append(step)
+            if let place = state.open[task]?.indices.last {
+                body(&state.open[task, default: []][place])
+                return true
+            }
+            guard let step = state.joined[task],
+                let owner = state.open.first(where: { $0.value.contains { $0.id == step } })?.key,
+                let place = state.open[owner]?.firstIndex(where: { $0.id == step })
+            else { return false }
+            body(&state.open[owner, default: []][place])
             return true
         }
     }

@@ -279,14 +279,27 @@ end)
 
 -- Tasks ------------------------------------------------------------------------------------------------------------
 
+-- What a task does counts for the step that started it.
+local function within(step, fn)
+  if step == 0 or type(fn) ~= "function" then return fn end
+  return function(...)
+    call["host.step_join"](step)
+    return fn(...)
+  end
+end
+
 function push.spawn(fn, ...)
   if type(fn) ~= "function" then call["host.check"]("push.spawn", fn) end
-  return host.spawn(fn, ...)
+  return host.spawn(within(call["host.step_current"](), fn), ...)
 end
 
 function push.all(functions)
   if type(functions) ~= "table" then call["host.check"]("push.all", functions) end
-  return host.all(functions)
+  local step = call["host.step_current"]()
+  if step == 0 then return host.all(functions) end
+  local joined = {}
+  for place, fn in pairs(functions) do joined[place] = within(step, fn) end
+  return host.all(joined)
 end
 
 -- Phones and sessions ----------------------------------------------------------------------------------------------
@@ -310,6 +323,24 @@ function host.types.device.storage(device)
     __pairs = function() return pairs(device:storage_read()) end,
   })
 end
+
+-- The hub and the push services ------------------------------------------------------------------------------------
+
+push.installations = checked("push.installations", function(filter)
+  local page, place, token
+  return function()
+    while not page or place == #page do
+      if page and not token then return nil end
+      page, token = call["host.installations"](filter, token)
+      place = 0
+    end
+    place = place + 1
+    return page[place]
+  end
+end)
+
+push.simulator = {}
+for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do push.simulator[name] = call["host.simulator"](name) end
 
 -- Logging ----------------------------------------------------------------------------------------------------------
 

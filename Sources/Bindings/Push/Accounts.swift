@@ -68,19 +68,21 @@ extension Binding {
             return []
         })
 
-    static let notify = Binding(
-        "session:notify", "Asks the app backend to notify a user's devices (POST /api/notifications).", style: .table,
+    static let sessionSend = Binding(
+        "session:send", "Sends a text to a user's devices through the app backend; they show \"From <sender>: <text>\".", style: .table,
         parameters: [
-            .required("text", .string, "what the devices show", mistakenFor: ["alert", "message", "body"]),
-            .optional("user", .string, "who is notified; the session's own user if absent"),
+            .required("to", .string, "the user who gets it", mistakenFor: ["user", "username", "tag"]),
+            .required("alert", .string, "the text", mistakenFor: ["text", "message", "body"]),
+            .optional("platform", .string, "only devices of this platform: apns, fcm, gcm, wns or browser", mistakenFor: ["pns"]),
         ],
         returns: "push.Outcome", errors: ["auth.session_expired"],
-        example: "session:notify { text = \"Hello, alice\" }",
+        example: "session:send { to = \"bob\", alert = \"See you at noon\" }",
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
-            let user = arguments.string("user") ?? session.username
+            let user = try arguments.text("to")
             let outcome = try await run.world.backend.notify(
-                session, username: user, text: try arguments.text("text"), platform: nil)
+                session, username: user, text: try arguments.text("alert"),
+                platform: try arguments.string("platform").map(Platform.named))
             await run.note(outcome, audience: "username:\(user)", call: arguments.call)
             return [LuaValue(outcome, run)]
         })

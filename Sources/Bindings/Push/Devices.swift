@@ -239,6 +239,17 @@ extension Arguments {
     }
 }
 
+extension JSON {
+    /// The id of a secure payload that a push brings: each platform has its own place for it.
+    fileprivate var secureID: String? {
+        if let id = (self["secureId"] ?? self["data"]?["secureId"])?.string { return id }
+        guard self["type"]?.string == "wns/raw", let text = self["text"]?.string, !text.isEmpty,
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        return text
+    }
+}
+
 extension LuaValue {
     init(_ item: InboxItem) {
         var fields: [String: LuaValue] = [
@@ -251,6 +262,7 @@ extension LuaValue {
         if let reason = item.reasonNotShown { fields["reason"] = .string(reason) }
         if let json = try? JSON(parsing: item.payload) {
             fields["payload"] = LuaValue(json)
+            if let id = json.secureID { fields["secure_id"] = .string(id) }
         } else if !item.payload.isEmpty {
             fields["payload"] = LuaValue(bytes: item.payload)
         }

@@ -45,6 +45,11 @@ enum HostFunctions {
                 run.endStep(Int(id), task: call.task, passed: false, shown: [])
                 return []
             },
+            .sync("host.step_current") { call in [.integer(Int64(run.currentStep(of: call.task)))] },
+            .sync("host.step_join") { call in
+                if case .integer(let id)? = call.arguments.first { run.join(step: Int(id), task: call.task) }
+                return []
+            },
             .sync("host.step_skip") { call in
                 run.skipStep(
                     call.arguments.first?.text ?? "", task: call.task,
@@ -65,6 +70,18 @@ enum HostFunctions {
                         message: text(2) ?? "", location: call.location, expected: text(3), actual: text(4)),
                     task: call.task)
                 return []
+            },
+            .async("host.installations") { call in
+                var filter: LuaTable?
+                if case .table(let table)? = call.arguments.first { filter = table }
+                return try await run.installationPage(filter, continuation: call.arguments.dropFirst().first?.text)
+            },
+            .sync("host.simulator") { call in
+                [
+                    .object(
+                        LuaObject(
+                            type: "simulator", payload: SimulatorObject(try Platform.named(call.arguments.first?.text ?? ""))))
+                ]
             },
             .sync("host.declare_test") { call in
                 guard run.purpose != .flow else {

@@ -42,6 +42,16 @@ extension Binding {
         returns: "push.Installation", errors: ["hub.not_found"], example: "print(push.installation(\"f81d4fae\").platform)",
         body: .async { arguments, run in [LuaValue(try await run.world.hub.installation(arguments.text("id")))] })
 
+    static let installations = Binding(
+        "push.installations", "Walks through the hub's installations, for a loop; all of them, or those of a user, a tag or a platform.",
+        style: .table,
+        parameters: [
+            .optional("user", .string, "only this user's"), .optional("tag", .string, "only those with this tag"),
+            .optional("platform", .string, "only those of this platform"),
+        ],
+        returns: "fun(): push.Installation?", errors: ["installation.filter", "target.unsupported"],
+        example: "for installation in push.installations { tag = \"Sports\" } do print(installation.id) end", body: .prelude)
+
     static let patch = Binding(
         "push.patch", "Changes parts of an installation (JSON Patch: add, remove, replace); all of them or none.",
         parameters: [
@@ -63,6 +73,29 @@ extension Binding {
             try await run.world.hub.deleteInstallation(arguments.text("id"))
             return []
         })
+}
+
+extension FlowRun {
+    /// One page for the iterator of `push.installations`: the installations, and the token of the next page.
+    func installationPage(_ filter: LuaTable?, continuation: String?) async throws -> [LuaValue] {
+        let fields = (filter?.fields ?? [:]).sorted { $0.key < $1.key }
+        guard fields.count <= 1 else {
+            throw LuaError.misuse(
+                "installation.filter", "push.installations takes one of \"user\", \"tag\" and \"platform\"",
+                hint: "filter by the rest inside the loop")
+        }
+        let wanted: InstallationFilter =
+            switch (fields.first?.key, fields.first?.value.text ?? "") {
+            case ("user"?, let name): .user(name)
+            case ("tag"?, let text): .tag(try Tag(text))
+            case ("platform"?, let name): .platform(try Platform.named(name))
+            default: .all
+            }
+        let page = try await world.hub.installations(wanted, page: Page(continuation: continuation))
+        return [
+            .table(LuaTable(array: page.installations.map(LuaValue.init))), page.continuation.map(LuaValue.string) ?? .nil,
+        ]
+    }
 }
 
 extension Arguments {

@@ -8,7 +8,7 @@ enum PushModule {
         return LuaModule(
             name: "push", functions: bindings + HostFunctions.all(run),
             types: [
-                SessionObject.type, DeviceObject.type,
+                SessionObject.type, DeviceObject.type, SimulatorObject.type,
                 .handle("secret", of: Secret.self, describe: { _ in "***" }),
                 .handle("everyone", of: EveryoneObject.self, describe: { _ in "push.everyone" }),
             ],

@@ -37,12 +37,15 @@ extension Binding {
     static let send = Binding(
         "push.send", "Sends a notification to everybody whom a tag expression names, and answers when each device has its verdict.",
         style: .table,
-        parameters: notificationParameters,
+        parameters: notificationParameters + [
+            .optional("test", .boolean, "true: a test send, to at most ten of the devices", mistakenFor: ["debug", "dry_run"])
+        ],
         returns: "push.Outcome",
         errors: ["hub.no_target"] + notificationErrors,
         example: "local outcome = push.send { to = push.tag.user \"alice\", alert = \"Your order has shipped\" }",
         body: .async { arguments, run in
-            let (request, audience) = try await arguments.notification(run)
+            var (request, audience) = try await arguments.notification(run)
+            request.isTest = arguments.boolean("test") ?? false
             run.warnOfAzure(request, call: arguments.call)
             let outcome = try await run.world.hub.send(request)
             await run.note(outcome, audience: audience, call: arguments.call)

@@ -2,16 +2,20 @@
 package enum BindingRegistry {
     package static let all: [Binding] =
         [
-            .args, .account, .login, .register, .send, .schedule, .cancel, .outcome, .everyone,
-            .install, .installation, .patch, .uninstall,
-            .sessionRegister, .notify, .logout,
+            .args, .account, .login, .register, .subscribe, .unsubscribe, .send, .schedule, .cancel, .outcome, .everyone,
+            .install, .installation, .installations, .patch, .uninstall,
+            .fetchSecurePayload, .sessionRegister, .registerCurrentUser, .sessionSend, .sendSecure, .sessionFetchSecurePayload,
+            .revokeSecurePayload, .secureReads, .logout,
             .device, .devices, .findDevice, .inbox, .waitFor, .onPush, .nextPush, .show, .handle, .storage, .storageRead, .storageWrite,
+            .categories,
         ] + Binding.deviceActions + [
             .tagUser, .tagDevice, .tagAny, .tagAll, .tagNone, .tagMatch, .tagExplain,
             .step, .rehearse, .expect, .check, .try, .fail, .run,
             .describe, .it, .beforeEach, .afterEach,
             .spawn, .all, .taskAwait, .taskCancel, .sleep,
-            .clockNow, .clockISO, .clockAdvance, .wire, .secret, .target, .log, .jsonEncode, .jsonDecode,
+            .clockNow, .clockISO, .clockAdvance, .wire, .simulator, .simulatorFail, .simulatorLatency, .simulatorDisconnect,
+            .simulatorReset,
+            .simulatorReasons, .localeChoose, .localeProperty, .localeProperties, .secret, .target, .log, .jsonEncode, .jsonDecode,
         ]
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

@@ -16,9 +16,10 @@ struct EmbeddedWorld {
     /// Where every rehearsal begins: Monday, 5 January 2026, 09:00 UTC.
     static let dawn = Timestamp(seconds: 1_767_603_600)
 
+    /// `around` may put something around the hub that everybody sees, scripts and the backend alike.
     init(
         seed: UInt64, thread: LuaThread, secrets: any SecretSource, isTutorialMode: Bool = false,
-        trace: (@Sendable (FlowEvent) -> Void)? = nil
+        trace: (@Sendable (FlowEvent) -> Void)? = nil, around: (any HubGateway) -> any HubGateway = { $0 }
     ) throws(PushError) {
         let clock = VirtualClock(now: Self.dawn)
         var observer: (@Sendable (CoreEvent) -> Void)?
@@ -39,10 +40,11 @@ struct EmbeddedWorld {
         let wire = RecordingTransport(
             InProcessTransport(services: services, clock: clock, faults: wireFaults), clock: clock, observer: wireObserver,
             service: { services.platform(of: $0) ?? .browser })
-        let hub = NotificationHub(
-            environment: environment,
-            connectors: services.connectors(
-                transport: wire, clock: clock, random: SeededRandom.derived(from: seed, for: "connectors")))
+        let hub = around(
+            NotificationHub(
+                environment: environment,
+                connectors: services.connectors(
+                    transport: wire, clock: clock, random: SeededRandom.derived(from: seed, for: "connectors"))))
         let accounts = try AccountService(environment: environment, cost: .rehearsal, isTutorialMode: isTutorialMode)
         let securePayloads = try SecurePayloadService(
             environment: environment, store: MemorySecurePayloadStore(), key: SymmetricKey(size: .bits256))

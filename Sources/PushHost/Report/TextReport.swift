@@ -48,7 +48,7 @@ final class TextReport: Sendable {
         case .sent(let send):
             state.withLock { $0.sends += 1 }
             output.line("  \(glyph(send)) send \(send.id) to \(send.audience.printable)  \(counts(send))")
-            printFaults(send, indent: 6)
+            printFaults([send], indent: 6)
         case .shown(let items):
             printShown(items, indent: 6)
         case .log(let level, let text, _):
@@ -144,25 +144,37 @@ final class TextReport: Sendable {
         if let reason = step.reason { facts.append("skipped: \(reason)") }
         let name = step.name.printable
         output.line("\(indent)\(glyph) \(facts.isEmpty ? name : name.padded(to: 34))  \(facts.joined(separator: " · "))".trimmed)
-        for send in step.sends { printFaults(send, indent: 2 * step.depth + 6) }
+        printFaults(step.sends, indent: 2 * step.depth + 6)
         printShown(step.shown, indent: 2 * step.depth + 6)
     }
 
     private func printShown(_ items: [ShownItem], indent: Int) {
         state.withLock { state in state.phones.formUnion(items.map(\.device)) }
-        let width = items.map(\.device.count).max() ?? 0
-        for item in items {
+        let width = items.prefix(Self.shownAtOnce).map(\.device.count).max() ?? 0
+        for item in items.prefix(Self.shownAtOnce) {
             let text = item.text.split(separator: "\n").joined(separator: " — ").printable
             output.line(
                 "\(String(repeating: " ", count: indent))\(item.device.printable.padded(to: width))  \(item.platform.phone.padded(to: 8))\(item.locale.printable.padded(to: 6)) \(palette.bold("▌\(text)"))"
             )
         }
+        printRest(of: items.count, "message", indent: indent)
     }
 
-    private func printFaults(_ send: FlowSend, indent: Int) {
-        for fault in send.faults {
+    /// Lines about phones that one step may fill; JSON has them all.
+    private static let shownAtOnce = 12
+
+    private func printRest(of total: Int, _ noun: String, indent: Int) {
+        guard total > Self.shownAtOnce else { return }
+        let margin = String(repeating: " ", count: indent)
+        output.line(palette.dim("\(margin)… and \(count(total - Self.shownAtOnce, noun)) more; --json lists all"))
+    }
+
+    private func printFaults(_ sends: [FlowSend], indent: Int) {
+        let faults = sends.flatMap(\.faults)
+        for fault in faults.prefix(Self.shownAtOnce) {
             output.line("\(String(repeating: " ", count: indent))\(palette.red("✗")) \(fault.printable)")
         }
+        printRest(of: faults.count, "device", indent: indent)
     }
 
     private func print(_ exchange: WireExchange) {

@@ -20,6 +20,7 @@ extension APNsRequest {
             parcel.isBackground = true
             parcel.needsApp = true
             parcel.wakesApp = true
+            parcel.hasWakingBudget = pushType ?? .background == .background
             if pushType ?? .background == .background, !isContentAvailable {
                 parcel.fault = "a background push without content-available does not wake the app"
             }

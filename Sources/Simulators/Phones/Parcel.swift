@@ -37,6 +37,8 @@ struct Parcel: Sendable {
     var needsApp = false
     /// Starts a task of the app's code that outlives the app's closing.
     var outlivesApp = false
+    /// The system wakes the app for such pushes a few times an hour only.
+    var hasWakingBudget = false
     /// Meant for the app's code only.
     var isBackground = false
     /// Why the phone can do nothing with it.

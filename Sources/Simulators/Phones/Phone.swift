@@ -17,6 +17,8 @@ struct Phone: Sendable {
     var revision = 0
     private var tileTags: [String?] = []
     private var localCount = 0
+    /// When the background pushes of the last hour woke the app, milliseconds since 1970.
+    private var wakings: [Int64] = []
 
     init(id: PhoneID, description: PhoneDescription) {
         self.id = id
@@ -54,6 +56,7 @@ struct Phone: Sendable {
     /// The user starts the app; a browser receives now what was kept for it.
     mutating func launch(now: Int64, effects: inout Effects) {
         isForceQuit = false
+        wakings = []
         receiveKept(now: now, effects: &effects)
     }
 
@@ -103,6 +106,13 @@ struct Phone: Sendable {
         }
         effects.record(.delivered, parcel.id, self, now)
         if let fault = parcel.fault { return lose(parcel, fault, now: now, effects: &effects) }
+        if parcel.hasWakingBudget {
+            wakings.removeAll { $0 <= now - Self.wakingPeriod }
+            guard wakings.count < Self.wakingsPerPeriod else {
+                return lose(parcel, "the app's background pushes of this hour are used up", now: now, effects: &effects)
+            }
+            wakings.append(now)
+        }
         if let count = parcel.badgeCount { badge = count == 0 ? nil : String(count) }
         if let surface = parcel.surface { return change(surface) }
         let wakes = parcel.wakesApp && (!isForceQuit || parcel.outlivesApp)
@@ -110,6 +120,10 @@ struct Phone: Sendable {
         file(parcel, parcel.banner ?? byApp, source: .push, now: now, effects: &effects)
         if wakes { effects.wake(AppDelivery(phone: id, id: parcel.id, receivedAt: now, data: parcel.data)) }
     }
+
+    /// "Two or three per hour" (Apple, "Pushing background updates to your App").
+    private static let wakingsPerPeriod = 3
+    private static let wakingPeriod: Int64 = 3_600_000
 
     private mutating func lose(_ parcel: Parcel, _ reason: String, now: Int64, effects: inout Effects) {
         effects.record(.dropped(reason: reason), parcel.id, self, now)

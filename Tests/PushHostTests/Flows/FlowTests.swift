@@ -220,7 +220,10 @@ import Testing
             return parts.count == 2 ? "assert(\(parts[0]).\(parts[1]), '\(name)')" : nil
         }
         let run = try await rehearse(
-            (["local device, session = push.device { name = 'a' }, login 'alice'", "local task = push.spawn(function() end)"]
+            ([
+                "local device, session = push.device { name = 'a' }, login 'alice'", "local task = push.spawn(function() end)",
+                "local simulator = push.simulator.apns",
+            ]
                 + fields + methods).joined(separator: "\n"))
         #expect(run.error == nil)
     }

@@ -98,8 +98,8 @@ import Testing
             of: """
                 local alice, bob = login "alice", login "bob"
                 local a, b = phone(alice, "a-1", "apns"), phone(bob, "b-1", "wns")
-                local own = alice:notify { text = "To myself" }
-                local other = alice:notify { text = "To bob", user = "bob" }
+                local own = alice:send { to = "alice", alert = "To myself" }
+                local other = alice:send { to = "bob", alert = "To bob" }
                 return { own.sent, other.sent, a:inbox()[1].text, b:inbox()[1].text, #a:inbox() }
                 """)
         #expect(text == #"[1,1,"From alice: To myself","From alice: To bob",1]"#)

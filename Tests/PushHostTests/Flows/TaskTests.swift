@@ -104,4 +104,23 @@ import Testing
         let other = try await rehearse(Self.crowd, seed: 8)
         #expect(other.result != first.result)
     }
+
+    @Test func `what tasks do counts for the step that started them, until it ends`() async throws {
+        let run = try await rehearse(
+            """
+            local s = login "ana" phone(s, "a", "apns")
+            local function send() push.send { to = "username:ana", alert = "x" } push.expect(1).to.equal(1) end
+            local late
+            push.step("outer", function()
+              push.all { send, function() push.spawn(send):await() end, push.spawn(send) }
+              late = push.spawn(function() push.sleep "1h" send() push.step("own", send) end)
+            end)
+            late:await()
+            """)
+        #expect(run.hasPassed)
+        #expect(run.steps.map(\.name) == ["outer", "own"])
+        #expect(run.steps.map(\.sends.count) == [3, 1])
+        #expect(run.steps.map(\.expectations) == [3, 1])
+        #expect(run.events.count { if case .sent = $0 { true } else { false } } == 1)
+    }
 }

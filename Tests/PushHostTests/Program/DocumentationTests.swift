@@ -33,6 +33,30 @@ import Testing
         #expect(program.output == example.output)
     }
 
+    /// Blocks that begin with "```console new-folder": their commands run one after the other, in one shell, in an empty folder.
+    static let sessions: [Example] = pages.flatMap { page -> [Example] in
+        let text = (try? String(contentsOf: Program.root.appending(path: page), encoding: .utf8)) ?? ""
+        return text.components(separatedBy: "```console new-folder\n").dropFirst().map { block in
+            let body = String(block[..<(block.range(of: "```")?.lowerBound ?? block.endIndex)])
+            let commands = body.split(separator: "\n").filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) }
+            return Example(page: page, command: commands.joined(separator: "\n"), output: body)
+        }
+    }
+
+    @Test(arguments: sessions)
+    func `a session in a new folder prints what the page shows`(_ session: Example) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pushhost-docs-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder.appending(path: "bin"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(at: folder.appending(path: "work"), withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let lines = session.command.split(separator: "\n").map { command in
+            "printf '%s\\n' '$ \(command.replacing("'", with: "'\\''"))'\n\(command) 2>&1"
+        }
+        let script = "ln -s \"$P\" bin/pushhost; PATH=\"$PWD/bin:$PATH\"; cd work\n" + lines.joined(separator: "\n")
+        let program = try await Program.shell(script, in: folder)
+        #expect(program.output == session.output)
+    }
+
     @Test func `there are examples, and every script among them is on a page`() throws {
         #expect(Self.examples.count >= 8)
         let commands = Self.examples.map(\.command).joined(separator: "\n")

@@ -122,4 +122,26 @@ struct APNsPhoneTests {
         let new = bench.lab.reinstall(bench.phone)
         #expect(new != nil && new != old)
     }
+
+    @Test("The app is woken three times an hour; opening it starts anew")
+    func backgroundBudget() async throws {
+        let push = #"{"aps":{"content-available":1}}"#
+        func wake() async throws { #expect(try await bench.verdict(push) { background(&$0) } == "200") }
+        for _ in 1...4 { try await wake() }
+        func woken() -> Int { bench.lab.inbox(of: bench.phone).count { $0.reasonNotShown?.contains("used up") != true } }
+        #expect(woken() == 3)
+        bench.time.advance(seconds: 3599)
+        try await wake()
+        #expect(woken() == 3)
+        bench.time.advance(seconds: 1)
+        try await wake()
+        #expect(woken() == 4)
+        for _ in 1...3 { try await wake() }
+        bench.lab.launch(bench.phone)
+        try await wake()
+        #expect(woken() == 7)
+        // A notification that people see is never held back.
+        #expect(try await bench.verdict(alert("still here")) == "200")
+        #expect(texts == ["still here"])
+    }
 }

@@ -1,0 +1,106 @@
+import Lua
+import PushCore
+
+extension Binding {
+    static let sendSecure = Binding(
+        "session:send_secure",
+        "Keeps a payload at the app backend for one user and sends its id alone: the payload itself never crosses a push service.",
+        style: .table,
+        parameters: [
+            .required("to", .string, "the user whom it is for", mistakenFor: ["user", "username"]),
+            .required(
+                "payload", .either([.table, .string]), "what only that user may read: a table or a text",
+                mistakenFor: ["alert", "text", "message", "body", "data"]),
+            .optional("expires_in", .duration, "how long it can be read; an hour if absent", mistakenFor: ["ttl", "expiry"]),
+            .optional("max_reads", .integer, "how often it can be read; without end if absent", mistakenFor: ["reads"]),
+        ],
+        returns: "push.SecureReceipt",
+        errors: [
+            "auth.session_expired", "secure.lifetime", "secure.maximum_reads", "secure.payload", "secure.too_large",
+            "secure.too_many",
+        ],
+        example:
+            "local receipt = session:send_secure { to = \"alice\", payload = { code = \"4711\" }, expires_in = \"10m\", max_reads = 1 }",
+        body: .async { arguments, run in
+            let session = try arguments.receiver(as: SessionObject.self).session
+            let prefix = "username:"
+            let text = try arguments.text("to")
+            let user = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+            guard let payload = arguments.value("payload")?.json else {
+                throw LuaError.misuse(
+                    "secure.payload", "the payload cannot be written as JSON",
+                    hint: "use tables with only names or only places, strings, numbers and booleans")
+            }
+            let receipt = try await run.world.backend.sendSecure(
+                session,
+                SecureRequest(
+                    username: user, payload: payload, lifetime: try arguments.duration("expires_in"),
+                    maximumReads: arguments.integer("max_reads")))
+            await run.note(receipt.outcome, audience: prefix + user, call: arguments.call)
+            return [
+                .table(
+                    LuaTable(fields: [
+                        "id": .string(receipt.id), "expires": .string(receipt.expiration.description),
+                        "outcome": LuaValue(receipt.outcome, run),
+                    ]))
+            ]
+        })
+
+    private static let fetchErrors = [
+        "auth.session_expired", "secure.exhausted", "secure.expired", "secure.forbidden", "secure.not_found", "secure.revoked",
+    ]
+
+    static let fetchSecurePayload = Binding(
+        "push.fetch_secure_payload", "Reads a secure payload: its addressee's session alone may.", style: .table,
+        parameters: [
+            .required("session", .object("session"), "who reads: push.login{…}"),
+            .required("id", .string, "the id that the push brought: item.secure_id"),
+        ],
+        returns: "any", errors: fetchErrors,
+        example: "local payload = push.fetch_secure_payload { session = session, id = item.secure_id }",
+        body: .async { arguments, run in
+            guard let session = arguments.payload("session", as: SessionObject.self) else { return [] }
+            return [LuaValue(try await run.world.backend.securePayload(session.session, id: arguments.text("id")))]
+        })
+
+    static let sessionFetchSecurePayload = Binding(
+        "session:fetch_secure_payload", "The same as push.fetch_secure_payload, with this session.",
+        parameters: [.required("id", .string, "the id that the push brought")], returns: "any", errors: fetchErrors,
+        example: "local payload = session:fetch_secure_payload(item.secure_id)",
+        body: .async { arguments, run in
+            let session = try arguments.receiver(as: SessionObject.self).session
+            return [LuaValue(try await run.world.backend.securePayload(session, id: arguments.text("id")))]
+        })
+
+    static let revokeSecurePayload = Binding(
+        "session:revoke_secure_payload", "Makes a secure payload unreadable; its sender and its addressee may.",
+        parameters: [.required("id", .string, "the payload's id")],
+        errors: ["auth.session_expired", "secure.forbidden", "secure.not_found"],
+        example: "session:revoke_secure_payload(receipt.id)",
+        body: .async { arguments, run in
+            let session = try arguments.receiver(as: SessionObject.self).session
+            try await run.world.backend.revokeSecurePayload(session, id: arguments.text("id"))
+            return []
+        })
+
+    static let secureReads = Binding(
+        "session:secure_reads", "Who tried to read a secure payload, and how that ended, oldest first; for its sender and its addressee.",
+        parameters: [.required("id", .string, "the payload's id")], returns: "push.SecureRead[]",
+        errors: ["auth.session_expired", "secure.forbidden", "secure.not_found"],
+        example: "for _, read in ipairs(session:secure_reads(receipt.id)) do print(read.time, read.user, read.result) end",
+        body: .async { arguments, run in
+            let session = try arguments.receiver(as: SessionObject.self).session
+            let reads = try await run.world.backend.secureReads(session, id: arguments.text("id"))
+            return [
+                .table(
+                    LuaTable(
+                        array: reads.map { read in
+                            .table(
+                                LuaTable(fields: [
+                                    "time": .string(read.time.description), "user": .string(read.username),
+                                    "result": .string(read.result.rawValue),
+                                ]))
+                        }))
+            ]
+        })
+}

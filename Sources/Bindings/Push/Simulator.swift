@@ -1,0 +1,108 @@
+import Lua
+import PushCore
+
+/// A simulated push service in a script's hands: `push.simulator.apns`.
+final class SimulatorObject: Sendable {
+    let service: Platform
+
+    init(_ service: Platform) {
+        self.service = service
+    }
+
+    static let type = LuaObjectType.handle(
+        "simulator", of: SimulatorObject.self, describe: { "simulator of \($0.service.displayName)" },
+        properties: ["service": { .string($0.service.shortName) }])
+}
+
+extension FlowRun {
+    /// Raises `target.unsupported` where the push services are the real ones.
+    fileprivate var faults: any ServiceFaults {
+        get throws(LuaError) {
+            guard let faults = world.faults else {
+                throw .failure(
+                    "target.unsupported", "the push services of \(world.target.name) are not simulated",
+                    hint: "faults exist on the embedded target and in a server's lab; put this into push.rehearse")
+            }
+            return faults
+        }
+    }
+}
+
+extension Binding {
+    static let simulator = Binding(
+        "push.simulator", "The simulated push services, to make them fail: push.simulator.apns, .fcm, .gcm, .wns, .browser.",
+        returns: "table<string, push.Simulator>", example: "push.simulator.apns:fail { reason = \"TooManyRequests\", next = 2 }",
+        body: .prelude)
+
+    static let simulatorFail = Binding(
+        "simulator:fail", "Refuses notifications with a word of the service's own, the next ones or all until reset.", style: .table,
+        parameters: [
+            .required(
+                "reason", .string, "the service's word, such as \"Unregistered\": simulator:reasons() lists them",
+                mistakenFor: ["with", "error", "code"]),
+            .optional("next", .integer, "how many; all until reset if absent", mistakenFor: ["count", "times", "n"]),
+            .optional("device", .object("device"), "only those to this phone"),
+        ],
+        errors: ["simulator.reason", "simulator.count", "target.unsupported"],
+        example: "push.simulator.fcm:fail { reason = \"UNREGISTERED\", next = 1 }",
+        body: .async { arguments, run in
+            let service = try arguments.receiver(as: SimulatorObject.self).service
+            var handle: DeviceHandle?
+            if let device = arguments.payload("device", as: DeviceObject.self) { handle = try await run.lab.handle(of: device.id) }
+            try run.faults.fail(service, reason: try arguments.text("reason"), count: try arguments.count("next"), handle: handle)
+            return []
+        })
+
+    static let simulatorLatency = Binding(
+        "simulator:latency", "Lets every answer of the service take this long; 0 for none.",
+        parameters: [.required("duration", .duration, "how long: \"2s\"")], errors: ["target.unsupported"],
+        example: "push.simulator.apns:latency \"2s\"",
+        body: .sync { arguments, run in
+            let service = try arguments.receiver(as: SimulatorObject.self).service
+            try run.faults.setLatency(try arguments.duration("duration") ?? .zero, of: service)
+            return []
+        })
+
+    static let simulatorDisconnect = Binding(
+        "simulator:disconnect", "Breaks the connection to the service: before it takes a request, or after, without an answer.",
+        style: .table,
+        parameters: [
+            .optional("next", .integer, "how many times; once if absent", mistakenFor: ["count", "times"]),
+            .optional("after_request", .boolean, "true: the service has taken the request, and the sender cannot know"),
+        ],
+        errors: ["simulator.count", "target.unsupported"], example: "push.simulator.wns:disconnect { next = 3 }",
+        body: .sync { arguments, run in
+            let service = try arguments.receiver(as: SimulatorObject.self).service
+            try run.faults.breakConnections(
+                service, count: try arguments.count("next") ?? 1, afterRequest: arguments.boolean("after_request") ?? false)
+            return []
+        })
+
+    static let simulatorReset = Binding(
+        "simulator:reset", "Takes back all faults of the service.", errors: ["target.unsupported"],
+        example: "push.simulator.apns:reset()",
+        body: .sync { arguments, run in
+            try run.faults.clear(arguments.receiver(as: SimulatorObject.self).service)
+            return []
+        })
+
+    static let simulatorReasons = Binding(
+        "simulator:reasons", "The words with which the service can refuse.", returns: "string[]", errors: ["target.unsupported"],
+        example: "print(table.concat(push.simulator.apns:reasons(), \", \"))",
+        body: .sync { arguments, run in
+            let reasons = try run.faults.reasons(of: arguments.receiver(as: SimulatorObject.self).service)
+            return [.table(LuaTable(array: reasons.map(LuaValue.string)))]
+        })
+}
+
+extension Arguments {
+    fileprivate func count(_ name: String) throws(LuaError) -> Int? {
+        guard let count = integer(name) else { return nil }
+        guard count > 0 else {
+            throw .misuse(
+                "simulator.count", "\"\(name)\" must be at least 1, got \(count)", hint: "leave it out for all until reset",
+                details: ["key": .string(name)])
+        }
+        return count
+    }
+}

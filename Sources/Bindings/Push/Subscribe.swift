@@ -1,0 +1,71 @@
+import Lua
+import PushCore
+
+extension Binding {
+    static let subscribe = Binding(
+        "push.subscribe",
+        "Registers a device straight at the hub with a template and its categories as tags. Subscribing again replaces the categories; the device remembers them.",
+        style: .table,
+        parameters: [
+            .required("device", .object("device"), "the phone that subscribes: push.device{…}"),
+            .required(
+                "categories", .list(.string), "what it wants to be told of: { \"Sports\", \"Science\" }",
+                mistakenFor: ["tags", "category", "topics"]),
+            .optional(
+                "template", .either([.string, .table]),
+                "a template's body, or { name=, body=, headers=, expiry= }; one that shows the property if absent"),
+            .optional("property", .string, "the property that the template shows, where none is given; messageParam if absent"),
+        ],
+        returns: "push.Registration",
+        errors: [
+            "device.uninstalled", "hub.gone", "subscription.category", "tag.invalid", "template.document", "template.format",
+            "template.name", "template.syntax",
+        ],
+        example: "push.subscribe { device = phone, categories = { \"Sports\", \"Science\" } }",
+        body: .async { arguments, run in
+            guard let device = arguments.payload("device", as: DeviceObject.self) else { return [] }
+            let lab = try run.lab
+            let handle = try await lab.handle(of: device.id)
+            let property = arguments.string("property") ?? "messageParam"
+            let template =
+                try arguments.template("template", platform: handle.platform)
+                ?? RegistrationTemplate(
+                    name: "breakingNews", body: AlertPayloads.template(property: property, platform: handle.platform),
+                    platform: handle.platform)
+            let registration = try await DeviceSubscriber(hub: run.world.hub, storage: LabStorage(lab: lab, device: device.id))
+                .subscribe(handle: handle, categories: try arguments.tags("categories"), template: template)
+            run.noteRegistration(of: handle, device: device.name, task: arguments.call.task)
+            return [LuaValue(registration)]
+        })
+
+    static let unsubscribe = Binding(
+        "push.unsubscribe", "Deletes the device's subscription; the device forgets its categories.", style: .table,
+        parameters: [.required("device", .object("device"), "the phone")],
+        example: "push.unsubscribe { device = phone }",
+        body: .async { arguments, run in
+            guard let device = arguments.payload("device", as: DeviceObject.self) else { return [] }
+            let storage = LabStorage(lab: try run.lab, device: device.id)
+            try await DeviceSubscriber(hub: run.world.hub, storage: storage).unsubscribe()
+            return []
+        })
+
+    static let categories = Binding(
+        "device:categories", "The categories that the device is subscribed to, as it remembers them.", returns: "string[]",
+        errors: ["subscription.storage"], example: "for _, category in ipairs(phone:categories()) do print(category) end",
+        body: .async { arguments, run in
+            let device = try arguments.receiver(as: DeviceObject.self)
+            let storage = LabStorage(lab: try run.lab, device: device.id)
+            let categories = try await DeviceSubscriber(hub: run.world.hub, storage: storage).categories()
+            return [.table(LuaTable(array: categories.map(LuaValue.string)))]
+        })
+}
+
+/// The app's storage on a phone of the lab.
+private struct LabStorage: DeviceStorage {
+    let lab: any DeviceLab
+    let device: DeviceID
+
+    func text(_ key: String) async throws(PushError) -> String? { try await lab.storage(of: device)[key] }
+
+    func store(_ text: String?, _ key: String) async throws(PushError) { try await lab.store(text, for: key, on: device) }
+}
