@@ -1,0 +1,75 @@
+--- Secure push: the phone is only told that there is something; it logs in and fetches what it is.
+--- pushhost run scripts/secure_push.lua --secret "Your code is 4711"
+local push = require "push"
+
+local args = push.args {
+  secret     = { type = "string", default = "Your transfer of 12,400 EUR was approved", desc = "what nobody else may read" },
+  expires_in = { type = "duration", default = "10m", desc = "how long it can be read" },
+}
+
+local function login(user)
+  push.account { username = user, password = push.secret "demo_password" }
+  return push.login { username = user, password = push.secret "demo_password" }
+end
+
+-- The app: woken by a push, it fetches the payload with its session. What it cannot read it does not show.
+local generic = "You have a new message. Open the app to read it."
+local function install_app(phone, session)
+  phone:on_push(function(item)
+    local payload = push.try(session.fetch_secure_payload, session, item.secure_id)
+    phone:show { body = payload and payload.text or generic }
+  end)
+end
+
+local bank, alice, mallory = login "bank", login "alice", login "mallory"
+local phone = push.device { name = "alice-1", platform = "apns", user = "alice", locale = "en-GB" }
+local receipt
+
+push.step("register alice's phone", function()
+  alice:register { device = phone }
+  install_app(phone, alice)
+end)
+
+push.step("send the id of the secret", function()
+  receipt = bank:send_secure { to = "alice", payload = { text = args.secret }, expires_in = args.expires_in, max_reads = 1 }
+end)
+
+push.rehearse("the phone fetches and shows it", function()
+  push.expect(phone:wait_for { alert = args.secret, within = "5s" }).to.exist()
+end)
+
+push.rehearse("the secret never crossed a push service's wire", function()
+  local exchanges = push.wire()
+  push.expect(#exchanges).to.be_above(0)
+  for _, exchange in ipairs(exchanges) do
+    push.expect(exchange.body).to_not.contain(args.secret)
+    push.expect(push.json.encode(exchange.headers)).to_not.contain(args.secret)
+  end
+  push.expect(exchanges[1].json.secureId).to.equal(receipt.id)
+end)
+
+push.step("nobody else reads it, and nobody twice", function()
+  local _, foreign = push.try(mallory.fetch_secure_payload, mallory, receipt.id)
+  push.expect(foreign and foreign.code).to.equal "secure.forbidden"
+  local _, twice = push.try(alice.fetch_secure_payload, alice, receipt.id)
+  push.expect(twice and twice.code).to.equal "secure.exhausted"
+  local results = {}
+  for i, read in ipairs(bank:secure_reads(receipt.id)) do results[i] = read.user .. " " .. read.result end
+  push.expect(results).to.equal { "alice granted", "mallory forbidden", "alice exhausted" }
+end)
+
+push.rehearse("a phone whose session is over shows a text without secrets", function()
+  alice:logout()
+  bank:send_secure { to = "alice", payload = { text = args.secret }, max_reads = 1 }
+  push.expect(phone:wait_for { alert = generic, within = "5s" }).to.exist()
+end)
+
+push.rehearse("what was fetched too late cannot be read", function()
+  local late = bank:send_secure { to = "alice", payload = { text = args.secret }, expires_in = args.expires_in }
+  push.clock.advance(args.expires_in)
+  local again = login "alice"
+  local _, err = push.try(again.fetch_secure_payload, again, late.id)
+  push.expect(err and err.code).to.equal "secure.expired"
+end)
+
+return { secure_id = receipt.id, reads = 1 }

@@ -1,0 +1,26 @@
+local push = require "push"
+local describe, it = push.test.describe, push.test.it
+
+describe("test send", function()
+  it("has an answer for each device, in words", function()
+    local run = push.run "../send_test.lua"
+    push.expect({ run.result.sent, run.result.failed }).to.equal { 3, 2 }
+    local log = table.concat(run.log, "\n")
+    push.expect(log).to.match "old%-iphone +apns +%w+ +Unregistered: "
+    push.expect(log).to.match "surface +wns +ChannelThrottled +channelthrottled: "
+    push.expect(log).to.match "pixel +fcm +Success"
+  end)
+
+  it("goes to ten devices at most", function()
+    push.account { username = "alice", password = push.secret "demo_password" }
+    local session = push.login { username = "alice", password = push.secret "demo_password" }
+    for i = 1, 14 do session:register { device = push.device { name = "phone-" .. i }, tags = { "beta" } } end
+    local outcome = push.send { to = "beta", alert = "test", test = true }
+    push.expect(#outcome.devices).to.equal(10)
+    push.expect(push.send({ to = "beta", alert = "all" }).sent).to.equal(14)
+  end)
+
+  it("says so when nobody matches", function()
+    push.expect(push.send({ to = "gamma", alert = "test", test = true }).state).to.equal "NoTargetFound"
+  end)
+end)
