@@ -46,6 +46,8 @@ docs: setup
 bench: setup
 	@swift build --configuration release --product pushhost --static-swift-stdlib
 	@Benchmarks/startup.sh .build/release/pushhost
+	@echo
+	@/usr/bin/python3 Benchmarks/crowd.py .build/release/pushhost
 
 install: setup
 	@echo "Building for release (the first time takes some minutes) …"

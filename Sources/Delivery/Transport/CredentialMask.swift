@@ -108,6 +108,9 @@ struct CredentialMask {
     }
 
     private func replacingSecrets(_ bytes: [UInt8]) -> [UInt8] {
-        secrets.reduce(bytes) { $0.replacing($1, with: Self.stars) }
+        // Most fields are shorter than any token.
+        secrets.reduce(bytes) { bytes, secret in
+            bytes.count < secret.count ? bytes : bytes.replacing(secret, with: Self.stars)
+        }
     }
 }

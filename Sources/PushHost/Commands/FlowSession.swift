@@ -33,7 +33,7 @@ struct FlowSession {
         }
         let thread = LuaThread(name: "lua")
         let header = TextReport.Header(flow: script.title, target: "embedded", seed: command.seed, version: script.version)
-        let text = TextReport(output: output, header: header)
+        let text = TextReport(output: output, header: header, hasTimings: command.timings)
         let json = JSONReport()
         let isJSON = command.json
         let sink: @Sendable (FlowEvent) -> Void = { event in

@@ -15,6 +15,7 @@ final class TextReport: Sendable {
     private let output: Output
     private let palette: Palette
     private let header: Header
+    private let hasTimings: Bool
     private let state = Mutex(State())
 
     private struct State {
@@ -24,20 +25,26 @@ final class TextReport: Sendable {
         var announced = 0
         var sends = 0
         var phones: Set<String> = []
+        /// When the open steps began, by the machine's clock.
+        var began: [Int: ContinuousClock.Instant] = [:]
     }
 
-    init(output: Output, header: Header) {
+    init(output: Output, header: Header, hasTimings: Bool = false) {
         self.output = output
         self.header = header
+        self.hasTimings = hasTimings
         palette = Palette(isOn: output.hasColour)
     }
 
     func take(_ event: FlowEvent) {
         begin()
         switch event {
-        case .stepBegan(_, _, let name):
+        case .stepBegan(let id, _, let name):
             announce()
-            state.withLock { $0.current.append(name) }
+            state.withLock { state in
+                state.current.append(name)
+                if hasTimings { state.began[id] = ContinuousClock().now }
+            }
         case .stepEnded(let step):
             state.withLock { state in
                 if step.status != .skipped, !state.current.isEmpty { state.current.removeLast() }
@@ -142,6 +149,9 @@ final class TextReport: Sendable {
             facts.append(count(step.expectations, "expectation"))
         }
         if let reason = step.reason { facts.append("skipped: \(reason)") }
+        if let began = state.withLock({ $0.began.removeValue(forKey: step.id) }) {
+            facts.append("real \((ContinuousClock().now - began).short)")
+        }
         let name = step.name.printable
         output.line("\(indent)\(glyph) \(facts.isEmpty ? name : name.padded(to: 34))  \(facts.joined(separator: " · "))".trimmed)
         printFaults(step.sends, indent: 2 * step.depth + 6)
