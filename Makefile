@@ -2,19 +2,20 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# What the project needs of Debian, to build and to test.
+# What the project needs of Debian, to build and, beyond that, to test.
 PACKAGES := liblua5.4-dev
+TEST_PACKAGES := lua-check
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
-.PHONY: help demo test check format docs bench install setup clean
+.PHONY: help demo test check format docs bench install setup setup-tests clean
 
 help:
 	@echo "make demo     build, then run a push flow on simulated phones"
 	@echo "make test     build, then run all tests"
 	@echo "make check    format, warnings and tests: what a change must pass"
 	@echo "make bench    measure against a rival, print the figures"
-	@echo "make install  build for release and install to $(PREFIX)/bin"
+	@echo "make install  build for release, install to $(PREFIX)/bin with shell completion"
 
 demo: setup
 	@echo "Building pushhost (the first time takes some minutes) …"
@@ -26,7 +27,7 @@ demo: setup
 	@echo "That was scripts/notify_users.lua. Change a line of it, or pass an option, and run it again:"
 	@echo "  ./pushhost run scripts/notify_users.lua --text \"Your parcel is here\""
 
-test: setup
+test: setup setup-tests
 	@echo "Building everything with its tests (the first time takes some minutes) …"
 	@swift build --build-tests
 	@swift test --skip-build
@@ -41,6 +42,8 @@ format:
 docs: setup
 	@swift build --product pushhost
 	@ln -sf .build/debug/pushhost pushhost
+	@./pushhost reference lua > docs/reference/lua.md
+	@./pushhost reference errors > docs/reference/errors.md
 	@python3 docs/refresh.py
 
 bench: setup
@@ -54,12 +57,24 @@ install: setup
 	@swift build --configuration release --product pushhost --static-swift-stdlib
 	@$(SUDO) install -d "$(DESTDIR)$(PREFIX)/bin"
 	@$(SUDO) install -s -m 755 .build/release/pushhost "$(DESTDIR)$(PREFIX)/bin/pushhost"
-	@echo "Installed $(DESTDIR)$(PREFIX)/bin/pushhost"
+	@$(call install_completion,bash,share/bash-completion/completions,pushhost)
+	@$(call install_completion,zsh,share/zsh/site-functions,_pushhost)
+	@$(call install_completion,fish,share/fish/vendor_completions.d,pushhost.fish)
+	@echo "Installed $(DESTDIR)$(PREFIX)/bin/pushhost, with completion for bash, zsh and fish"
 
-# Installs the Debian packages that are missing; asks the network only then.
+# Shell, folder below the prefix, name of the file.
+install_completion = set -o pipefail; $(SUDO) install -d "$(DESTDIR)$(PREFIX)/$(2)" && \
+  .build/release/pushhost --generate-completion-script $(1) | $(SUDO) install -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/$(2)/$(3)"
+
 setup:
 	@command -v swift >/dev/null || { echo "pushhost needs Swift 6.2 or later: see https://www.swift.org/install/linux/"; exit 1; }
-	@missing=""; for package in $(PACKAGES); do \
+	@$(call install_missing,$(PACKAGES))
+
+setup-tests:
+	@$(call install_missing,$(TEST_PACKAGES))
+
+# Installs the Debian packages that are missing; asks the network only then.
+install_missing = missing=""; for package in $(1); do \
 	  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; \
 	done; \
 	if [ -n "$$missing" ]; then \

@@ -47,6 +47,10 @@ let package = Package(
         .executableTarget(
             name: "PushHost",
             dependencies: ["PushCore", "Lua", "Bindings", "Delivery", "Simulators", crypto, cryptoExtras, httpTypes, argumentParser],
+            resources: [
+                .embedInCode("Project/welcome.lua"), .embedInCode("Project/welcome_spec.lua"), .embedInCode("Project/project.md"),
+                .embedInCode("Project/luarc.json"),
+            ],
             swiftSettings: strict),
 
         .target(name: "Support", dependencies: ["PushCore", crypto], path: "Tests/Support", swiftSettings: strict),

@@ -73,7 +73,7 @@ extension Binding {
         parameters: [
             .required("to", .string, "the user who gets it", mistakenFor: ["user", "username", "tag"]),
             .required("alert", .string, "the text", mistakenFor: ["text", "message", "body"]),
-            .optional("platform", .string, "only devices of this platform: apns, fcm, gcm, wns or browser", mistakenFor: ["pns"]),
+            .optional("platform", .platform, "only devices of this platform: apns, fcm, gcm, wns or browser", mistakenFor: ["pns"]),
         ],
         returns: "push.Outcome", errors: ["auth.session_expired"],
         example: "session:send { to = \"bob\", alert = \"See you at noon\" }",

@@ -43,7 +43,7 @@ extension Binding {
         "push.device", "Switches on a simulated phone with the app installed.", style: .table,
         parameters: [
             .required("name", .string, "the phone's name, unique in the run"),
-            .optional("platform", .string, "apns (the default), fcm, gcm, wns or browser"),
+            .optional("platform", .platform, "apns (the default), fcm, gcm, wns or browser"),
             .optional("user", .string, "whose phone it is"),
             .optional("locale", .string, "BCP 47, en-US if absent"),
             .optional("time_zone", .string, "IANA name, UTC if absent"),
@@ -63,7 +63,7 @@ extension Binding {
         "push.devices", "The phones of the world, in the order in which they were switched on.", style: .table,
         parameters: [
             .optional("user", .string, "only this user's"),
-            .optional("platform", .string, "only those of this platform"),
+            .optional("platform", .platform, "only those of this platform"),
         ],
         returns: "push.Device[]", errors: ["target.unsupported"],
         example: "for _, phone in ipairs(push.devices { user = \"alice\" }) do print(phone.name) end",

@@ -43,7 +43,7 @@ extension Binding {
 
     static let expect = Binding(
         "push.expect",
-        "Expects something of a value: .to.equal(x), .to.exist(), .to.be_nil(), .to.be_true(), .to.be_false(), .to.contain(x), .to.match(pattern), .to.be_above(n), .to.be_below(n), .to.be_at_least(n), .to.be_at_most(n), .to.have_length(n), .to.be_a(type); .to_not turns each round. A failed expectation fails the run and ends the step.",
+        "Expects something of a value: .to.equal(x), .to.exist(), …; .to_not turns each round. A failed one fails the run and ends the step.",
         parameters: [.optional("value", .any, "what is looked at")], returns: "push.Expectation",
         errors: ["expect.failed"], example: "push.expect(outcome.state).to.equal \"Completed\"", body: .prelude)
 

@@ -8,7 +8,7 @@ extension Binding {
         parameters: [
             .required("id", .string, "the installation's id, best a UUID"),
             .optional("device", .object("device"), "the phone whose handle it has"),
-            .optional("platform", .string, "apns, fcm, gcm, wns or browser, with push_channel"),
+            .optional("platform", .platform, "apns, fcm, gcm, wns or browser, with push_channel"),
             .optional("push_channel", .string, "the handle, where there is no device", mistakenFor: ["handle", "token"]),
             .optional("user", .string, "the user, for $UserId:{…}", mistakenFor: ["user_id", "username"]),
             .optional("tags", .list(.string), "its tags"),
@@ -47,7 +47,7 @@ extension Binding {
         style: .table,
         parameters: [
             .optional("user", .string, "only this user's"), .optional("tag", .string, "only those with this tag"),
-            .optional("platform", .string, "only those of this platform"),
+            .optional("platform", .platform, "only those of this platform"),
         ],
         returns: "fun(): push.Installation?", errors: ["installation.filter", "target.unsupported"],
         example: "for installation in push.installations { tag = \"Sports\" } do print(installation.id) end", body: .prelude)

@@ -30,7 +30,7 @@ extension Binding {
 
     static let wire = Binding(
         "push.wire", "What crossed a push service's wire, oldest first, the last 10,000 exchanges; credentials are masked.",
-        parameters: [.optional("platform", .string, "apns, fcm, gcm, wns or browser; all of them if absent")],
+        parameters: [.optional("platform", .platform, "apns, fcm, gcm, wns or browser; all of them if absent")],
         returns: "push.Exchange[]", errors: ["target.unsupported"],
         example: "for _, exchange in ipairs(push.wire \"apns\") do print(exchange.path, exchange.status) end",
         body: .sync { arguments, run in

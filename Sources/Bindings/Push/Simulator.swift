@@ -31,7 +31,7 @@ extension FlowRun {
 extension Binding {
     static let simulator = Binding(
         "push.simulator", "The simulated push services, to make them fail: push.simulator.apns, .fcm, .gcm, .wns, .browser.",
-        returns: "table<string, push.Simulator>", example: "push.simulator.apns:fail { reason = \"TooManyRequests\", next = 2 }",
+        style: .value, returns: "push.Simulators", example: "push.simulator.apns:fail { reason = \"TooManyRequests\", next = 2 }",
         body: .prelude)
 
     static let simulatorFail = Binding(

@@ -32,7 +32,7 @@ package struct Arguments: Sendable {
         case .leading:
             values = try Self.named(Array(given.dropFirst()), Array(binding.parameters.dropFirst()), binding)
             if let name = binding.parameters.first?.name { values[name] = given.first }
-        case .positional: values = try Self.positional(given, binding)
+        case .positional, .value: values = try Self.positional(given, binding)
         }
         for parameter in binding.parameters {
             guard let value = values[parameter.name], value != .nil else {
@@ -110,7 +110,7 @@ extension ParameterType {
     fileprivate func fault(in value: LuaValue) -> String? {
         switch (self, value) {
         case (.any, _), (.string, .string), (.boolean, .boolean), (.integer, .integer), (.number, .integer),
-            (.number, .number), (.duration, .integer), (.duration, .number), (.duration, .string), (.time, .integer),
+            (.number, .number), (.platform, .string), (.duration, .integer), (.duration, .number), (.duration, .string), (.time, .integer),
             (.time, .number), (.time, .string), (.audience, .string), (.secret, .string), (.table, .table),
             (.function, .function):
             return nil

@@ -21,6 +21,8 @@ package struct Binding: Sendable {
         case positional
         /// The first parameter's value, then one table with the others.
         case leading
+        /// No function: a value that is there to be read.
+        case value
     }
 
     package struct Returns: Sendable {
@@ -68,6 +70,7 @@ package struct Binding: Sendable {
             "\(name)(\(names.first ?? ""), { \(names.dropFirst().map { "\($0)=" }.joined(separator: ", ")) })"
         case .table: "\(name){ \(names.map { "\($0)=" }.joined(separator: ", ")) }"
         case .positional: "\(name)(\(names.joined(separator: ", ")))"
+        case .value: name
         }
     }
 }

@@ -25,12 +25,12 @@ package enum BindingRegistry {
 
 extension Binding {
     static let everyone = Binding(
-        "push.everyone", "The audience of all devices: the only way to address everybody.", returns: "push.Everyone",
+        "push.everyone", "The audience of all devices: the only way to address everybody.", style: .value, returns: "push.Everyone",
         example: "push.send { to = push.everyone, alert = \"We are back\" }", body: .prelude)
 
     static let target = Binding(
-        "push.target", "What the flow runs against: name, and simulated (true where phones are).",
-        returns: "{ name: string, simulated: boolean }", example: "print(push.target.name)", body: .prelude)
+        "push.target", "What the flow runs against.", style: .value, returns: "push.Target", example: "print(push.target.name)",
+        body: .prelude)
 
     static let taskAwait = Binding(
         "task:await", "Waits for a spawned function; returns its results or raises its error.", returns: "any",

@@ -1,3 +1,5 @@
+import PushCore
+
 /// What a parameter accepts; the source of argument checks, of stubs and of help.
 package indirect enum ParameterType: Sendable, Equatable {
     case any
@@ -9,6 +11,8 @@ package indirect enum ParameterType: Sendable, Equatable {
     case duration
     /// ISO 8601, or a number of seconds since 1970.
     case time
+    /// The name of a push service, one of `Platform.spellings`; the binding says which of them it takes.
+    case platform
     /// A tag expression, or `push.everyone`.
     case audience
     /// What `push.secret` returns, or text.
@@ -32,6 +36,7 @@ package indirect enum ParameterType: Sendable, Equatable {
         case .number: "a number"
         case .duration: "a duration such as \"90s\" or a number of seconds"
         case .time: "an ISO 8601 time or a number of seconds"
+        case .platform: "a platform's name"
         case .audience: "a tag expression or push.everyone"
         case .secret: "push.secret(…) or a string"
         case .table: "a table"
@@ -64,13 +69,14 @@ package indirect enum ParameterType: Sendable, Equatable {
         case .integer: "integer"
         case .number: "number"
         case .duration, .time: "string|number"
+        case .platform: "push.Platform"
         case .audience: "string|push.Everyone"
         case .secret: "string|push.Secret"
         case .table: "table"
         case .function: "function"
         case .object(let name): "push.\(name.prefix(1).uppercased())\(name.dropFirst())"
         case .oneOf(let names): names.map { "\"\($0)\"" }.joined(separator: "|")
-        case .list(let element): "(\(element.annotation))[]"
+        case .list(let element): element.annotation.contains("|") ? "(\(element.annotation))[]" : "\(element.annotation)[]"
         case .map(let element): "table<string, \(element.annotation)>"
         case .either(let types): types.map(\.annotation).joined(separator: "|")
         }

@@ -5,7 +5,7 @@
 /// comes back to the host as it was, with the place it was raised at.
 public struct LuaError: Error, Sendable, Equatable {
     /// What sort of error it is.
-    public enum Kind: String, Sendable {
+    public enum Kind: String, Sendable, CaseIterable {
         /// The world did not cooperate: a service refused, a connection broke.
         case failure
         /// The script used a function wrongly.

@@ -43,7 +43,7 @@ package struct NotificationRequest: Sendable, Equatable {
 
 /// How a notification ended: one answer for the whole and one per device.
 package struct NotificationOutcome: Sendable, Equatable {
-    package enum State: String, Sendable {
+    package enum State: String, Sendable, CaseIterable {
         case enqueued = "Enqueued"
         case scheduled = "Scheduled"
         case processing = "Processing"

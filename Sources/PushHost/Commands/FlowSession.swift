@@ -95,13 +95,7 @@ struct FlowSession {
         return outcome.status
     }
 
-    /// Writes what is left; says so where it can when that fails. A reader that has seen enough (`| head`) is no failure.
-    private func finishOutput() -> Bool {
-        let isWritten = output.finish() || output.hasLostReader
-        if !isWritten { errors.line("error[output.failed]: standard output could not be written: \(output.reason)") }
-        _ = errors.finish()
-        return isWritten
-    }
+    private func finishOutput() -> Bool { output.finish(reportingTo: errors) }
 
     /// What the flow says of itself: its first comment and its parameters.
     private func help(_ script: FlowScript, _ runner: FlowRunner) async -> Int32 {
@@ -170,7 +164,7 @@ private struct Outcome {
             verdict = .fail
         case .raised(let error):
             self.error = error
-            status = Self.status(of: error)
+            status = ErrorDescription.exitCode(of: error)
             verdict = status == ExitStatus.failed ? .fail : .error
         }
         if wasInterrupted {
@@ -185,16 +179,6 @@ private struct Outcome {
         case .fail: "fail"
         case .error: "error"
         case .interrupted: "interrupted"
-        }
-    }
-
-    private static func status(of error: LuaError) -> Int32 {
-        if error.code.hasPrefix("usage.") { return ExitStatus.usage }
-        if error.code.hasPrefix("target.") { return ExitStatus.target }
-        if error.code.hasPrefix("budget.") { return ExitStatus.script }
-        switch error.kind {
-        case .failure, .runtime, .cancelled: return ExitStatus.failed
-        case .misuse, .syntax, .budget: return ExitStatus.script
         }
     }
 }

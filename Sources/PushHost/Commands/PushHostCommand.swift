@@ -7,7 +7,9 @@ struct PushHostCommand: AsyncParsableCommand {
         commandName: "pushhost",
         abstract: "Runs push-notification flows written in Lua, rehearsed on simulated phones.",
         version: "0.1.0",
-        subcommands: [RunCommand.self, TestCommand.self])
+        subcommands: [
+            RunCommand.self, TestCommand.self, InitCommand.self, ExplainCommand.self, ReferenceCommand.self,
+        ])
 
     /// Exit codes of the program: 2 for a command line that cannot be understood.
     static func main() async {

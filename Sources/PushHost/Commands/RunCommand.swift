@@ -15,7 +15,7 @@ struct RunCommand: AsyncParsableCommand {
             --fail-on-no-target · 130 interrupted.
             """)
 
-    @Argument(help: "The flow, a Lua script.")
+    @Argument(help: "The flow, a Lua script.", completion: .file(extensions: ["lua"]))
     var file: String
 
     @Option(help: "The same seed gives the same run, byte for byte.")

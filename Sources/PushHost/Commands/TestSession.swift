@@ -40,10 +40,7 @@ struct TestSession {
             }
         }
         finish(files, summary)
-        let isWritten = output.finish() || output.hasLostReader
-        if !isWritten { errors.line("error[output.failed]: standard output could not be written: \(output.reason)") }
-        _ = errors.finish()
-        return isWritten ? status : max(status, ExitStatus.failed)
+        return output.finish(reportingTo: errors) ? status : max(status, ExitStatus.failed)
     }
 
     private func scripts() throws(PushError) -> [FlowScript] {

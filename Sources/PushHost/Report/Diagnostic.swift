@@ -1,3 +1,4 @@
+import Bindings
 import Lua
 
 /// An error as people read it: what, where with the source line and a caret, what to do, which run.
@@ -37,10 +38,22 @@ struct Diagnostic {
         if !callers.isEmpty {
             lines.append("  \("called at".padded(to: 10))\(callers.map { "line \($0.line)" }.joined(separator: ", "))")
         }
-        if !error.code.hasPrefix("usage."), let run = error.annotations["run"], let script = error.annotations["script"] {
-            lines.append(palette.dim("  \("run".padded(to: 10))\(run) · script \(script)"))
+        return lines + reference
+    }
+
+    /// The last line: where to read more, and the run to quote.
+    private var reference: [String] {
+        let page = ErrorCatalogue.entry(error.code).map { "pushhost explain \($0.code)" }
+        var run: String?
+        if !error.code.hasPrefix("usage."), let id = error.annotations["run"], let script = error.annotations["script"] {
+            run = "\(id) · script \(script)"
         }
-        return lines
+        switch (page, run) {
+        case (let page?, let run?): return [palette.dim("  \("more".padded(to: 10))\(page.padded(to: 44))  run \(run)")]
+        case (let page?, nil): return [palette.dim("  \("more".padded(to: 10))\(page)")]
+        case (nil, let run?): return [palette.dim("  \("run".padded(to: 10))\(run)")]
+        case (nil, nil): return []
+        }
     }
 
     /// The text of a small language (a tag expression, a template) with a caret under the fault.

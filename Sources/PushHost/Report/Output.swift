@@ -71,9 +71,17 @@ final class Output: Sendable {
         }
     }
 
-    var hasLostReader: Bool { state.withLock { $0.failure == EPIPE } }
+    /// Writes what is left; says so on `errors` when that fails. A reader that has seen enough (`| head`) is no failure.
+    func finish(reportingTo errors: Output) -> Bool {
+        let isWritten = finish() || hasLostReader
+        if !isWritten { errors.line("error[output.failed]: standard output could not be written: \(reason)") }
+        _ = errors.finish()
+        return isWritten
+    }
 
-    var reason: String { String(cString: strerror(state.withLock { $0.failure })) }
+    private var hasLostReader: Bool { state.withLock { $0.failure == EPIPE } }
+
+    private var reason: String { String(cString: strerror(state.withLock { $0.failure })) }
 
     private func erase(_ state: inout State) {
         guard state.hasProgress else { return }

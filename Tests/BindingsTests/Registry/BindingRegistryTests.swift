@@ -1,24 +1,13 @@
-import FoundationEssentials
 import Lua
 import Testing
 
 @testable import Bindings
 
 @Suite struct BindingRegistryTests {
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
     private static let prelude = String(decoding: PackageResources.push_lua, as: UTF8.self)
 
-    /// All Swift, C and Lua of the package.
-    private static func code() throws -> String {
-        var text = ""
-        let files = FileManager.default
-        for name in try files.subpathsOfDirectory(atPath: sources.path).sorted()
-        where [".swift", ".lua", ".c"].contains(where: name.hasSuffix) {
-            text += String(decoding: files.contents(atPath: sources.appending(path: name).path) ?? Data(), as: UTF8.self)
-        }
-        return text
-    }
+    /// All Swift, C and Lua of the package, but for the pages about error codes.
+    private static func code() throws -> String { try PackageText.files().map(\.text).joined() }
 
     @Test func `every binding has a name of its own`() {
         let names = BindingRegistry.all.map(\.name)
@@ -74,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `every binding of the prelude is written there, and every check there has a description`() throws {
+    @Test func `every binding of the prelude is written there, and every check there has a description`() {
         for binding in BindingRegistry.all {
             guard case .prelude = binding.body, binding.receiver != "task" else { continue }
             let ways = [
@@ -86,8 +75,10 @@ import Testing
             #expect(BindingRegistry.named(String(match.1)) != nil, "\(match.1) has no description")
         }
         for match in Self.prelude.matches(of: /call\["(host\.[a-z_]+)"\]/) {
-            let swift = try String(contentsOf: Self.sources.appending(path: "Bindings/Push/HostFunctions.swift"), encoding: .utf8)
-            #expect(swift.contains("\"\(match.1)\""), "\(match.1) is not a host function")
+            #expect(
+                PackageText.text("Sources/Bindings/Push/HostFunctions.swift").contains("\"\(match.1)\""),
+                "\(match.1) is not a host function"
+            )
         }
     }
 }

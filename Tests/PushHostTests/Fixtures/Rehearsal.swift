@@ -16,6 +16,16 @@ struct TestSecrets: SecretSource {
     func places(for name: String) -> String { "put it into secrets.json" }
 }
 
+/// Scripts that `push.run` finds, by their paths.
+struct TestScripts: ScriptLibrary {
+    var texts: [String: String]
+
+    func script(at path: String, from script: FlowScript) throws(PushError) -> FlowScript {
+        guard let text = texts[path] else { throw PushError("script.not_found", "\(path) does not exist") }
+        return FlowScript(name: path, source: Array(text.utf8), version: "def456")
+    }
+}
+
 /// One run of a script in the embedded world, in this process.
 struct Rehearsal: Sendable {
     let report: FlowReport
@@ -83,7 +93,8 @@ private let opening =
 /// `phone(session, name, platform, tags)` registers a phone. `prepare` may change the world before it begins.
 func rehearse(
     _ lua: String, opening begin: String = opening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
-    limits: LuaLimits = LuaLimits(), prepare: (FlowWorld) async throws -> Void = { _ in }
+    limits: LuaLimits = LuaLimits(), beside scripts: [String: String] = [:],
+    prepare: (FlowWorld) async throws -> Void = { _ in }
 ) async throws -> Rehearsal {
     let source = begin + lua
     let events = Mutex<[FlowEvent]>([])
@@ -92,7 +103,7 @@ func rehearse(
     let take: @Sendable (FlowEvent) -> Void = { event in events.withLock { $0.append(event) } }
     let world = try EmbeddedWorld(seed: seed, thread: thread, secrets: TestSecrets(), trace: take)
     try await prepare(world.world)
-    let report = await FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed).run(
+    let report = await FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed, scripts: TestScripts(texts: scripts)).run(
         FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-0007",
         parameters: FlowParameters(given: options), events: take)
     return Rehearsal(report: report, events: events.withLock { $0 }, source: source)

@@ -119,7 +119,7 @@ import Testing
                 "error[args.unknown_key]: push.send has no key \"tags\"; did you mean \"to\"?", "  flow.lua:4:3",
                 "   4 |   tags = 'alice',", "     |   ^",
             ])
-        #expect(key.last == "  run       r-0007 · script abc123")
+        #expect(key.last == "  more      pushhost explain args.unknown_key             run r-0007 · script abc123")
         let expression = try await lines("push.send { to = 'a && (b', alert = 'x' }")
         #expect(expression.contains { $0.contains("a && (b") && !$0.contains("push.send") })
         #expect(expression.contains { $0.drop { $0 == " " } == "^" })

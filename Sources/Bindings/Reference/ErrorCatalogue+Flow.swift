@@ -1,0 +1,151 @@
+// The run of a flow: its expectations, its end, its budgets, its time.
+extension ErrorCatalogue {
+    static let flowAreas: [ErrorArea] = [flow, expect, budget, time, target, host, run]
+
+    private static let flow = ErrorArea(
+        "flow", "how a flow ends",
+        [
+            ErrorDescription(
+                "flow.failed", .failure, means: "The flow ended itself as failed.",
+                when: "push.fail was called, and its message says why; or push.run ran a flow that did not pass: err.details.cause "
+                    + "is the code of what went wrong inside.",
+                cure: "Look at what the flow found wrong. pushhost run FILE --trace shows what the core did and what crossed the wire.",
+                example: .lua(
+                    """
+                    local outcome = push.send { to = "username:alice", alert = "Hello" }
+                    if outcome.sent == 0 then push.fail "alice has no phone" end
+                    """,
+                    cure: """
+                        session:register { device = phone }
+                        local outcome = push.send { to = "username:alice", alert = "Hello" }
+                        if outcome.sent == 0 then push.fail "alice has no phone" end
+                        """)),
+            ErrorDescription(
+                "flow.arguments", .misuse, means: "A flow was given options that it does not have.",
+                when: "The table of push.run has a name that the flow's push.args does not declare, or a value that does not fit.",
+                cure: "Give what the flow declares; pushhost run FILE --help lists it."),
+            ErrorDescription(
+                "flow.too_deep", .failure, means: "Flows run flows inside flows, too deep.",
+                when: "push.run is called eight flows deep; mostly a flow that runs itself.",
+                cure: "Look for the circle; put what both flows need into a third."),
+            ErrorDescription(
+                "flow.stalled", .failure, means: "The flow waits for something that cannot come.",
+                when: "Every task waits, and nobody waits for a moment in time: nothing is due to happen any more. "
+                    + "phone:next_push and task:await wait without end.",
+                cure: "Wait with phone:wait_for, which gives up after a while, or find out why the push did not come.",
+                example: .lua("local item = phone:next_push()", cure: "local item = phone:wait_for { background = true, within = \"5s\" }")),
+            ErrorDescription(
+                "flow.result", .warning, means: "What the flow returns cannot be written into the report.",
+                when: "The script returns a phone, a function, or a table with one of them in it.",
+                cure: "Return names, numbers and texts.",
+                example: .lua("return { phone = phone }", cure: "return { phone = phone.name }")),
+            ErrorDescription(
+                "flow.described", .misuse, means: "The flow was only asked for its options.",
+                when: "pushhost run FILE --help runs the script up to its first call of push and then ends it. A script that "
+                    + "catches all errors may see it.",
+                cure: "Raise it again: a script that catches everything should pass on what it does not know."),
+            ErrorDescription(
+                "cancelled", .cancelled, means: "The run or the task was cancelled.",
+                when: "Ctrl-C, task:cancel(), or the first error of push.all ended it while it waited.",
+                cure: "Nothing: clean up and let the error pass. A task that was cancelled cannot wait any more.",
+                example: .lua(
+                    """
+                    local task = push.spawn(function() push.sleep "1h" end)
+                    task:cancel()
+                    task:await()
+                    """,
+                    cure: """
+                        local task = push.spawn(function() push.sleep "1h" end)
+                        task:await()
+                        """)),
+        ])
+
+    private static let expect = ErrorArea(
+        "expect", "expectations",
+        [
+            ErrorDescription(
+                "expect.failed", .failure, means: "Something was expected and did not hold.",
+                when: "A matcher of push.expect does not hold, a push.check got false, or a push.expect has no matcher. It "
+                    + "fails the run, even if the script catches the error.",
+                cure: "Compare what was expected with what came, both are in the message. --trace shows what happened before.",
+                example: .lua(
+                    "push.expect(phone:inbox()).to.have_length(1)",
+                    cure: """
+                        push.send { device = phone, alert = "Hello" }
+                        push.expect(phone:wait_for { alert = "Hello" }).to.exist()
+                        push.expect(phone:inbox()).to.have_length(1)
+                        """))
+        ])
+
+    private static let budget = ErrorArea(
+        "budget", "what a run may use",
+        [
+            ErrorDescription(
+                "budget.cpu", .budget, means: "The script computed for too long.",
+                when: "It used more CPU than --cpu-limit allows, 10 s unless said otherwise. Mostly a loop that does not end; "
+                    + "waiting costs nothing.",
+                cure: "Wait with push.sleep or phone:wait_for instead of in a loop; raise --cpu-limit if the work is real.",
+                example: .lua(
+                    "while #phone:inbox() == 0 do end",
+                    cure: "push.check(phone:wait_for { within = \"5s\" } == nil, \"nothing was sent\")")),
+            ErrorDescription(
+                "budget.memory", .budget, means: "The script used too much memory.",
+                when: "It holds more than --memory-limit allows, 256 MiB unless said otherwise.",
+                cure: "Look for a table or a text that grows in a loop; raise --memory-limit if the data is real.",
+                example: .lua("local text = (\"x\"):rep(1 << 30)", cure: "local text = (\"x\"):rep(1 << 10)")),
+            ErrorDescription(
+                "budget.wall", .budget, means: "The run took longer than --timeout.",
+                when: "Real time, waiting included, went beyond --timeout. Without that option there is no limit.",
+                cure: "Raise --timeout, or find with --trace what the run waits for."),
+            ErrorDescription(
+                "budget.output", .budget, means: "The script wrote too much.",
+                when: "print, push.log and the names of steps came to more than 4 MiB together.",
+                cure: "Print less; look for a loop that prints without end.",
+                example: .lua("while true do print((\"waiting \"):rep(1000)) end", cure: "print \"waiting\"")),
+            ErrorDescription(
+                "budget.tasks", .failure, means: "Too many tasks live at the same time.",
+                when: "push.spawn or push.all would make more than 10,000 tasks that have not ended.",
+                cure: "Await some before starting more.",
+                example: .lua(
+                    "for i = 1, 20000 do push.spawn(function() push.sleep \"1h\" end) end",
+                    cure: "for i = 1, 200 do push.spawn(function() push.sleep \"1h\" end) end")),
+        ])
+
+    private static let time = ErrorArea(
+        "time", "moments",
+        [
+            ErrorDescription(
+                "time.too_far", .failure, means: "A moment lies too far ahead.",
+                when: "push.sleep would go beyond the year 9999, where the clock of a rehearsal ends, or a notification is "
+                    + "scheduled more than seven days ahead, as in Azure.",
+                cure: "Wait for a shorter time; schedule within seven days.",
+                example: .lua("for _ = 1, 100 do push.sleep \"36500d\" end", cure: "push.sleep \"365d\""))
+        ])
+
+    private static let target = ErrorArea(
+        "target", "what a flow runs against",
+        [
+            ErrorDescription(
+                "target.unsupported", .failure, means: "The target of the run cannot do this.",
+                when: "The flow asks for phones, wires, faults or the clock where they are not simulated.",
+                cure: "Put what looks at them into push.rehearse: it is skipped where they are real.")
+        ])
+
+    private static let host = ErrorArea(
+        "host", "the host around the script",
+        [
+            ErrorDescription(
+                "host.error", .failure, means: "The host failed in a way that has no code of its own.",
+                when: "An error from outside comes through as it is; its words are in the message.",
+                cure: "Run again with --trace. If the message does not explain it, it is a fault of pushhost: report it.")
+        ])
+
+    private static let run = ErrorArea(
+        "run", "the runs of one machine",
+        [
+            ErrorDescription(
+                "run.duplicate", .misuse, means: "Two runs of one machine have the same number.",
+                when: "A Swift program that embeds the machine starts a run under a number that is in use. A script cannot cause it.",
+                cure: "Give every run a number of its own.")
+        ])
+}

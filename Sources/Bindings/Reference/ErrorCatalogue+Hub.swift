@@ -1,0 +1,203 @@
+// Devices, the hub that knows them, and the services that reach them.
+extension ErrorCatalogue {
+    static let hubAreas: [ErrorArea] = [device, simulator, handle, hub, installation, notification, credential]
+
+    private static let device = ErrorArea(
+        "device", "phones",
+        [
+            ErrorDescription(
+                "device.exists", .failure, means: "There is a phone of that name already.",
+                when: "push.device is called twice with one name. Status 409.",
+                cure: "Give every phone a name of its own; keep the phone in a variable to use it again.",
+                example: .lua(
+                    """
+                    push.device { name = "ana-1" }
+                    push.device { name = "ana-1" }
+                    """,
+                    cure: """
+                        push.device { name = "ana-1" }
+                        push.device { name = "ana-2" }
+                        """)),
+            ErrorDescription(
+                "device.not_found", .failure, means: "There is no such phone.",
+                when: "push.find_device got a name that no phone of the run has. Status 404.",
+                cure: "Take the name that the message proposes; push.devices lists all phones.",
+                example: .lua(
+                    """
+                    push.device { name = "ana-1" }
+                    print(push.find_device "ana1".platform)
+                    """,
+                    cure: """
+                        push.device { name = "ana-1" }
+                        print(push.find_device "ana-1".platform)
+                        """)),
+            ErrorDescription(
+                "device.uninstalled", .failure, means: "The app is not installed on the phone.",
+                when: "After phone:uninstall() the phone has no handle, so it cannot be registered or sent to. Status 409.",
+                cure: "Call phone:reinstall() and register again: the handle is a new one.",
+                example: .lua(
+                    """
+                    phone:uninstall()
+                    session:register { device = phone }
+                    """,
+                    cure: """
+                        phone:uninstall()
+                        phone:reinstall()
+                        session:register { device = phone }
+                        """)),
+            ErrorDescription(
+                "device.storage_full", .failure, means: "The app's storage is full.",
+                when: "Names and values come to more than 1 MiB.", cure: "Store less, or remove what is not needed.",
+                example: .lua(
+                    "phone:storage().picture = (\"x\"):rep(2 << 20)", cure: "phone:storage().picture = \"picture-17\"")),
+        ])
+
+    private static let simulator = ErrorArea(
+        "simulator", "faults that are ordered from a simulated push service",
+        [
+            ErrorDescription(
+                "simulator.reason", .failure, means: "The push service has no reason of that name.",
+                when: "A simulator is told to fail with a reason that the real service never gives. Status 400.",
+                cure: "Take a reason of the service's own list; the hint proposes the nearest.",
+                example: .lua(
+                    "push.simulator.apns:fail { reason = \"UNREGISTERED\", next = 1 }",
+                    cure: "push.simulator.apns:fail { reason = \"Unregistered\", next = 1 }")),
+            ErrorDescription(
+                "simulator.count", .misuse, means: "A fault is ordered for less than one notification.",
+                when: "next is below 1.", cure: "Give 1 or more; fail without next goes on until reset.",
+                example: .lua(
+                    "push.simulator.apns:fail { reason = \"Unregistered\", next = 0 }",
+                    cure: "push.simulator.apns:fail { reason = \"Unregistered\", next = 1 }")),
+            ErrorDescription(
+                "simulator.handle", .failure, means: "The phone gets nothing through this push service.",
+                when: "A fault is ordered from one service for a phone of another. Status 400.",
+                cure: "Name the service of the phone.",
+                example: .lua(
+                    "push.simulator.fcm:fail { reason = \"UNREGISTERED\", device = phone }",
+                    cure: "push.simulator[phone.platform]:fail { reason = \"Unregistered\", device = phone }")),
+        ])
+
+    private static let handle = ErrorArea(
+        "handle", "handles of devices at their push service",
+        [
+            ErrorDescription(
+                "handle.invalid", .failure, means: "The handle has not the shape that its push service gives out.",
+                when: "An APNs token is not hexadecimal, a WNS channel is no URI, a browser's subscription lacks its keys, or "
+                    + "it is empty. Status 400.",
+                cure: "Pass the handle as the app got it: APNs tokens as hex without blanks, FCM tokens as they are.")
+        ])
+
+    private static let hub = ErrorArea(
+        "hub", "registrations at the hub, and who is reached",
+        [
+            ErrorDescription(
+                "hub.no_target", .warning, means: "Nobody is registered with tags that the expression names.",
+                when: "push.send finds no registration: nothing was sent, the outcome is NoTargetFound. The tag may be "
+                    + "misspelt, the device not registered yet, or it has a template while native payloads were sent "
+                    + "(alert and payload reach native registrations, properties reach templates). With --fail-on-no-target "
+                    + "the exit code is 6.",
+                cure: "Look at the lines that begin with near; print registration.tags where the device registers.",
+                example: .lua(
+                    """
+                    session:register { device = phone, tags = { "Sports" } }
+                    push.send { to = "Sport", alert = "Goal" }
+                    """,
+                    cure: """
+                        session:register { device = phone, tags = { "Sports" } }
+                        push.send { to = "Sports", alert = "Goal" }
+                        """)),
+            ErrorDescription(
+                "hub.gone", .failure, means: "The registration id is not valid any more.",
+                when: "The registration was deleted or has expired since the id was given out. Status 410. push.register asks "
+                    + "for a new id and tries once more, so a script sees it only when that fails too.",
+                cure: "Register again."),
+            ErrorDescription(
+                "hub.not_found", .failure, means: "The hub has no such registration or installation.",
+                when: "An id is wrong, or what it stood for was deleted. Status 404.", cure: "Create it first.",
+                example: .lua(
+                    "push.installation \"f81d4fae\"",
+                    cure: """
+                        push.install("f81d4fae", { device = phone })
+                        push.installation "f81d4fae"
+                        """)),
+            ErrorDescription(
+                "hub.precondition_failed", .failure, means: "Somebody changed the registration in between.",
+                when: "The ETag that was given is not the present one. Status 412.", cure: "Read it again and repeat the change."),
+            ErrorDescription(
+                "hub.installation", .failure, means: "The registration stands for an installation and is not changed by itself.",
+                when: "A registration that the hub made for an installation is put or deleted. Status 409.",
+                cure: "Change the installation."),
+            ErrorDescription(
+                "hub.continuation", .failure, means: "The continuation token is not of this hub.",
+                when: "A list is asked for with a token that was made up, or is another hub's. Status 400.",
+                cure: "Pass the token of the page before, or none for the first page."),
+        ])
+
+    private static let installation = ErrorArea(
+        "installation", "installations at the hub",
+        [
+            ErrorDescription(
+                "installation.invalid", .failure, means: "The installation cannot be used.",
+                when: "Its id is empty, or its id or user id has characters that a tag cannot have. Status 400.",
+                cure: "Use letters, digits and - _ @ # . : = only.",
+                example: .lua(
+                    "push.install(\"my phone\", { device = phone })", cure: "push.install(\"my-phone\", { device = phone })")),
+            ErrorDescription(
+                "installation.channel", .misuse, means: "An installation has no channel, or two.",
+                when: "push.install got neither a device nor a platform with a push_channel, or both.",
+                cure: "Give the phone, or the platform and the handle that its app got.",
+                example: .lua(
+                    "push.install(\"f81d4fae\", { platform = \"apns\" })", cure: "push.install(\"f81d4fae\", { device = phone })")),
+            ErrorDescription(
+                "installation.filter", .misuse, means: "Installations are asked for by two things at once.",
+                when: "push.installations got more than one of user, tag and platform.",
+                cure: "Give one of them, and look at the rest inside the loop.",
+                example: .lua(
+                    "for each in push.installations { user = \"alice\", platform = \"apns\" } do print(each.id) end",
+                    cure: """
+                        for each in push.installations { user = "alice" } do
+                          if each.platform == "apns" then print(each.id) end
+                        end
+                        """)),
+            ErrorDescription(
+                "installation.patch", .failure, .misuse, means: "A patch operation does not fit.",
+                when: "The operation is not add, remove or replace, its path is none of an installation's, or its value is not "
+                    + "what the path holds. Status 400.",
+                cure: "Take one of the paths that the hint lists.",
+                example: .lua(
+                    """
+                    push.install("f81d4fae", { device = phone })
+                    push.patch("f81d4fae", { { op = "add", path = "/tag", value = "Sports" } })
+                    """,
+                    cure: """
+                        push.install("f81d4fae", { device = phone })
+                        push.patch("f81d4fae", { { op = "add", path = "/tags", value = "Sports" } })
+                        """)),
+        ])
+
+    private static let notification = ErrorArea(
+        "notification", "notifications that were sent",
+        [
+            ErrorDescription(
+                "notification.not_found", .failure, means: "The hub knows no notification with this id.",
+                when: "push.outcome got an id that no send of this hub returned, or a scheduled notification that has run or was "
+                    + "cancelled is to be cancelled. Status 404.",
+                cure: "Keep outcome.id of the send.",
+                example: .lua(
+                    "push.outcome \"n-42\"",
+                    cure: """
+                        local sent = push.send { device = phone, alert = "Hello" }
+                        print(push.outcome(sent.id).state)
+                        """))
+        ])
+
+    private static let credential = ErrorArea(
+        "credential", "keys and accounts of the push services",
+        [
+            ErrorDescription(
+                "credential.invalid", .failure, means: "A credential for a push service cannot be used.",
+                when: "A key is not in PKCS#8 PEM, a service account lacks a field, a token address is no URI. The message "
+                    + "says which. Status 400.",
+                cure: "Download the key or the service account again from the push service's console and use it unchanged.")
+        ])
+}

@@ -1,0 +1,28 @@
+import PushCore
+
+/// Every error and warning code of the program, with a page for each. A test compares it with the sources.
+package enum ErrorCatalogue {
+    /// In the order of the reference.
+    package static let areas: [ErrorArea] = scriptAreas + flowAreas + programAreas + backendAreas + hubAreas + contentAreas
+
+    package static let all: [ErrorDescription] = areas.flatMap(\.entries)
+
+    private static let byCode = Dictionary(all.map { ($0.code, $0) }, uniquingKeysWith: { first, _ in first })
+
+    package static func entry(_ code: String) -> ErrorDescription? { byCode[code] }
+}
+
+/// The codes that begin with the same word.
+package struct ErrorArea: Sendable {
+    /// `args` for `args.unknown_key`.
+    package var name: String
+    /// What the area is about.
+    package var summary: String
+    package var entries: [ErrorDescription]
+
+    init(_ name: String, _ summary: String, _ entries: [ErrorDescription]) {
+        self.name = name
+        self.summary = summary
+        self.entries = entries
+    }
+}

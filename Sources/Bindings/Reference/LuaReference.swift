@@ -1,0 +1,93 @@
+/// docs/reference/lua.md: every function of the push module and every type of what they return.
+package enum LuaReference {
+    package static var text: String {
+        var lines = [
+            "# The push module", "",
+            "Made from the descriptions in the program: `make docs` writes it anew. `pushhost explain NAME` shows the same in a terminal. "
+                + "The [guide](../flows.md) tells how it fits together, the [error codes](errors.md) have a page of their own.",
+            "",
+            "`{ … }` after a name means one table with named keys; keys in brackets may be left out. Where one key is required, "
+                + "its value may stand alone: `push.device \"ana\"`.", "",
+        ]
+        for group in groups {
+            let links = group.bindings.map { "[`\($0.name)`](#\(anchor($0)))" }
+            lines.append("- **\(group.title)**: \(links.joined(separator: ", "))")
+        }
+        let types = BindingRegistry.types.map { "[`\($0.name)`](#\(anchor($0)))" }
+        lines += ["- **Types**: \(types.joined(separator: ", "))", ""]
+        for group in groups { lines += ["## \(group.title)", ""] + group.bindings.flatMap(section) }
+        lines += ["## Types", ""] + BindingRegistry.types.flatMap(section)
+        return lines.dropLast().joined(separator: "\n") + "\n"
+    }
+
+    /// Functions by where they are found, in the order of the registry.
+    private static let groups: [(title: String, bindings: [Binding])] = {
+        var groups: [(title: String, bindings: [Binding])] = []
+        for binding in BindingRegistry.all {
+            let title = binding.receiver.map { "Methods of a \($0)" } ?? binding.space ?? "push"
+            if let place = groups.firstIndex(where: { $0.title == title }) {
+                groups[place].bindings.append(binding)
+            } else {
+                groups.append((title, [binding]))
+            }
+        }
+        return groups
+    }()
+
+    private static func section(_ binding: Binding) -> [String] {
+        var lines = ["### <a id=\"\(anchor(binding))\"></a>\(binding.name)", "", binding.summary.markdown, ""]
+        let returns = binding.returns.map { " → \(linked($0.type))" } ?? ""
+        lines += ["`\(binding.signature)`\(returns)", ""]
+        if !binding.parameters.isEmpty {
+            lines += ["| \(binding.style == .table ? "key" : "parameter") | type | meaning |", "|---|---|---|"]
+            for parameter in binding.parameters {
+                let name = parameter.isRequired ? "**`\(parameter.name)`**" : "`\(parameter.name)`"
+                lines.append("| \(name) | \(parameter.type.phrase.markdown) | \(parameter.summary.markdown) |")
+            }
+            lines.append("")
+        }
+        lines += ["```lua", binding.example, "```", ""]
+        if !binding.errors.isEmpty {
+            let links = binding.errors.map { "[`\($0)`](errors.md#\(ErrorReference.anchor($0)))" }
+            lines += ["Errors: \(links.joined(separator: ", "))", ""]
+        }
+        return lines
+    }
+
+    private static func section(_ type: TypeDescription) -> [String] {
+        var lines = ["### <a id=\"\(anchor(type))\"></a>\(type.name)", "", type.summary.markdown, ""]
+        if !type.fields.isEmpty {
+            lines += ["| field | type | meaning |", "|---|---|---|"]
+            for field in type.fields {
+                lines.append("| `\(field.name)`\(field.isOptional ? "?" : "") | \(linked(field.type)) | \(field.summary.markdown) |")
+            }
+            lines.append("")
+        }
+        if !type.values.isEmpty { lines += [type.values.map { "`\"\($0)\"`" }.joined(separator: ", "), ""] }
+        if !type.methods.isEmpty {
+            let links = type.methods.map { "[`\($0.name)`](#\(anchor($0)))" }
+            lines += ["Methods: \(links.joined(separator: ", "))", ""]
+        }
+        return lines
+    }
+
+    /// `push.tag.user` is `push-tag-user`: the ids of two names that differ in case are not the same.
+    static func anchor(_ binding: Binding) -> String { binding.name.replacing(".", with: "-").replacing(":", with: "-") }
+
+    private static func anchor(_ type: TypeDescription) -> String { "type-\(type.shortName.lowercased())" }
+
+    /// A type in code, with a link where it mentions one of ours alone.
+    private static func linked(_ text: String) -> String {
+        let code = "`\(text.replacing("|", with: "\\|"))`"
+        let names = Binding.Returns(type: text, summary: "").names.compactMap(BindingRegistry.type(named:))
+        guard let name = names.first, names.count == 1 else { return code }
+        return "[\(code)](#\(anchor(name)))"
+    }
+}
+
+extension String {
+    /// Plain text in a page: none of its signs is markup, also in a cell of a table.
+    var markdown: String {
+        ["\\", "|", "*", "`"].reduce(self) { $0.replacing($1, with: "\\\($1)") }.replacing("<", with: "&lt;")
+    }
+}

@@ -1,0 +1,139 @@
+import Lua
+import Testing
+
+@testable import Bindings
+
+@Suite struct ErrorCatalogueTests {
+    /// Codes that have a page before the code that raises them is here.
+    private static let pending: Set<String> = [
+        "check.global", "check.no_scripts", "check.secret", "check.too_many", "check.unknown_field", "check.unknown_option",
+        "script.unknown_global",
+    ]
+
+    /// A code where a source has it.
+    private struct Place {
+        var code: String
+        /// `FILE:LINE`
+        var place: String
+        /// What stands before it, without blanks: `throwPushError(`.
+        var context: String
+    }
+
+    /// Every literal of the sources that looks like a code.
+    private static let places: [Place] = {
+        var places: [Place] = []
+        var kinds: Set<String> = []
+        for file in (try? PackageText.files()) ?? [] where !file.path.hasPrefix("Simulators/") {
+            var previous: Substring = ""
+            for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                defer { previous = line }
+                let text = line.drop { $0 == " " }
+                guard text.contains("\""), !text.hasPrefix("//"), !text.hasPrefix("--") else { continue }
+                let place = "\(file.path):\(number + 1)"
+                for match in line.matches(of: /"([a-z_]+\.[a-z_]+)"/) {
+                    let before = "\(previous)\(line[..<match.range.lowerBound])".filter { !$0.isWhitespace }
+                    places.append(Place(code: String(match.1), place: place, context: before))
+                }
+                for match in line.matches(of: /(?:error|warning)\[([a-z_]+\.[a-z_]+)\]/) {
+                    places.append(Place(code: String(match.1), place: place, context: ""))
+                }
+                for match in line.matches(of: /code: "(cancelled)"/) {
+                    places.append(Place(code: String(match.1), place: place, context: "kind:.cancelled,code:"))
+                }
+                for match in line.matches(of: /kind: "([a-z]+)"/) { kinds.insert(String(match.1)) }
+            }
+            // The codes of files that are read are put together: a kind of file, and what is wrong with it.
+            guard file.path == "PushHost/Settings/ScriptFile.swift" else { continue }
+            for match in file.text.matches(of: /fail\("([a-z_]+)"/) {
+                places.append(Place(code: "*.\(match.1)", place: file.path, context: ""))
+            }
+        }
+        let composed = places.filter { $0.code.hasPrefix("*.") }
+        return places.filter { !$0.code.hasPrefix("*.") }
+            + kinds.flatMap { kind in
+                composed.map { Place(code: kind + $0.code.dropFirst(), place: $0.place, context: $0.context) }
+            }
+    }()
+
+    /// What has the form of a code and is none: names of functions, of files, of fields on a wire.
+    private static func isOther(_ text: String) -> Bool {
+        let files = [".h", ".json", ".lua", ".md", ".com"]
+        return text.hasPrefix("push.") || text.hasPrefix("os.") || text.hasPrefix("host.") && text != "host.error"
+            || text.hasPrefix("message.") || HostFunctions.absent.keys.contains(text) || files.contains(where: text.hasSuffix)
+    }
+
+    @Test func `every code of the sources has a page`() {
+        #expect(Self.places.count > 150)
+        for place in Self.places where !Self.isOther(place.code) {
+            #expect(ErrorCatalogue.entry(place.code) != nil, "\(place.place) has \(place.code), which is not in the catalogue")
+        }
+    }
+
+    @Test func `every page is about a code of the sources`() {
+        let raised = Set(Self.places.map(\.code))
+        for entry in ErrorCatalogue.all where !raised.contains(entry.code) {
+            #expect(Self.pending.contains(entry.code), "nobody raises \(entry.code)")
+        }
+        for code in Self.pending { #expect(ErrorCatalogue.entry(code) != nil, "\(code) has no page") }
+    }
+
+    @Test func `a page says how its code comes up where the sources say it`() {
+        let endings: [(String, Set<ErrorDescription.Kind>)] = [
+            ("misuse(", [.misuse]), ("failure(", [.failure]), ("PushError(", [.failure, .refusal]),
+            ("FlowWarning(code:", [.warning]), ("\"misuse\",", [.misuse]), ("kind=\"misuse\",code=", [.misuse]),
+            ("kind=\"failure\",code=", [.failure]), ("kind:.budget,code:", [.budget]), ("kind:.failure,code:", [.failure]),
+            ("kind:.misuse,code:", [.misuse]), ("kind:.runtime,code:", [.runtime]), ("kind:.cancelled,code:", [.cancelled]),
+        ]
+        var known = 0
+        for place in Self.places {
+            guard let entry = ErrorCatalogue.entry(place.code),
+                let ending = endings.first(where: { place.context.hasSuffix($0.0) })
+            else { continue }
+            known += 1
+            #expect(!ending.1.isDisjoint(with: entry.kinds), "\(place.place): \(place.code) is \(ending.1)")
+        }
+        #expect(known > 100)
+    }
+
+    @Test func `every code that a binding names has a page, and the page names the binding`() {
+        for binding in BindingRegistry.all {
+            for code in binding.errors {
+                let names = ErrorCatalogue.entry(code)?.bindings.map(\.name) ?? []
+                #expect(names.contains(binding.name), "\(code) of \(binding.name)")
+            }
+        }
+    }
+
+    @Test func `codes are unique and stand in their area`() {
+        let codes = ErrorCatalogue.all.map(\.code)
+        #expect(Set(codes).count == codes.count)
+        #expect(Set(ErrorCatalogue.areas.map(\.name)).count == ErrorCatalogue.areas.count)
+        for area in ErrorCatalogue.areas {
+            #expect(!area.entries.isEmpty, "\(area.name)")
+            for entry in area.entries where entry.code != "cancelled" {
+                #expect(entry.code.hasPrefix("\(area.name)."), "\(entry.code)")
+            }
+        }
+    }
+
+    @Test(arguments: ErrorCatalogue.all.map(\.code))
+    func `a page is written in whole sentences`(code: String) throws {
+        let entry = try #require(ErrorCatalogue.entry(code))
+        for text in [entry.summary, entry.occasion, entry.cure] {
+            #expect(text.last == ".", "\(text)")
+            #expect(!text.contains("  "), "\(text)")
+        }
+        #expect(entry.cure != entry.occasion)
+        if let example = entry.example { #expect(example.mistake != example.cure) }
+    }
+
+    @Test(
+        arguments: [
+            ("args.unknown_key", [3]), ("hub.gone", [1]), ("script.syntax", [3]), ("script.error", [1]), ("budget.tasks", [3]),
+            ("usage.option", [2]), ("script.not_found", [2, 1]), ("target.unsupported", [4]), ("hub.no_target", []),
+            ("payload.invalid", [1, 3]), ("cancelled", [1]),
+        ] as [(String, [Int32])])
+    func `the exit codes follow from how a code comes up`(code: String, expected: [Int32]) throws {
+        #expect(try #require(ErrorCatalogue.entry(code)).exitCodes == expected)
+    }
+}

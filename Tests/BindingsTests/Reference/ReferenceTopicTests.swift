@@ -1,0 +1,48 @@
+import Testing
+
+@testable import Bindings
+
+@Suite struct ReferenceTopicTests {
+    @Test(
+        arguments: [
+            ("push.send", ["push.send"]), ("send", ["push.send", "session:send"]), ("SCHEDULE", ["push.schedule"]),
+            ("tag.user", ["push.tag.user"]),
+            ("push.tag.user", ["push.tag.user"]), ("user", ["push.tag.user"]), ("session:register", ["session:register"]),
+            ("session.register", ["session:register"]), ("phone:inbox", ["device:inbox"]), ("device:inbox", ["device:inbox"]),
+            ("push.device:inbox", ["device:inbox"]), ("push.register", ["push.register"]),
+            ("register", ["push.register", "session:register"]), ("push.Outcome", ["push.Outcome"]), ("Outcome", ["push.Outcome"]),
+            ("push.outcome", ["push.outcome"]), ("outcome", ["push.outcome", "push.Outcome"]), ("task", ["push.Task"]),
+            ("args.unknown_key", ["args.unknown_key"]), ("expect.failed", ["expect.failed"]), ("cancelled", ["cancelled"]),
+            ("clock", ["push.clock.now", "push.clock.iso", "push.clock.advance"]), ("rotate", ["device:rotate_token"]),
+            ("no_target", ["hub.no_target"]), ("", []), ("xyzzy", []), ("u", []), ("push.", ["push.args"]),
+        ])
+    func `a name stands for what people mean by it`(text: String, expected: [String]) {
+        let names = ReferenceTopic.topics(for: text).map(\.name)
+        #expect(text == "push." ? names.starts(with: expected) : names == expected)
+    }
+
+    @Test func `an area is a list of its codes, with functions of that name in front`() {
+        let tag = ReferenceTopic.topics(for: "tag").map(\.name)
+        #expect(tag.first == "push.tag.user")
+        #expect(tag.contains("tag.invalid"))
+        #expect(!tag.contains("tag_expression.invalid"))
+        #expect(ReferenceTopic.topics(for: "flow").map(\.name).contains("cancelled"))
+        #expect(ReferenceTopic.topics(for: "hub").allSatisfy { $0.name.hasPrefix("hub.") })
+    }
+
+    @Test(
+        arguments: [
+            ("sned", "push.send"), ("push.sned", "push.send"), ("hub.notarget", "hub.no_target"), ("Outcme", "push.Outcome"),
+            ("session:regster", "session:register"), ("args.unknwon_key", "args.unknown_key"),
+        ])
+    func `a misspelt name stands for nothing, and the right one is near`(text: String, near: String) {
+        #expect(ReferenceTopic.topics(for: text).isEmpty)
+        #expect(ReferenceTopic.suggestions(for: text).contains(near))
+        #expect(ReferenceTopic.suggestions(for: text).count <= 3)
+    }
+
+    @Test func `what is like nothing has no suggestion`() {
+        #expect(ReferenceTopic.suggestions(for: "antidisestablishment").isEmpty)
+        #expect(ReferenceTopic.suggestions(for: "").isEmpty)
+    }
+}

@@ -1,0 +1,42 @@
+import Lua
+import Testing
+
+@testable import Bindings
+
+@Suite struct TypeDescriptionTests {
+    @Test func `every type that a binding returns is described, and every description is needed`() {
+        let named = Set(BindingRegistry.all.flatMap { $0.returns?.names ?? [] })
+        for name in named { #expect(BindingRegistry.type(named: name) != nil, "\(name)") }
+        let mentioned = BindingRegistry.types.flatMap(\.fields).flatMap { Binding.Returns(type: $0.type, summary: "").names }
+        let taken = BindingRegistry.all.flatMap(\.parameters).flatMap { Binding.Returns(type: $0.type.annotation, summary: "").names }
+        for type in BindingRegistry.types where !type.isCallable {
+            #expect((named.union(mentioned).union(taken)).contains(type.name), "\(type.name) is mentioned nowhere")
+        }
+    }
+
+    @Test func `every receiver of a method is a type with that method`() {
+        for binding in BindingRegistry.all {
+            guard let receiver = binding.receiver else { continue }
+            let types = BindingRegistry.types.filter { $0.methods.contains { $0.name == binding.name } }
+            #expect(types.map { $0.shortName.lowercased() } == [receiver], "\(binding.name)")
+        }
+    }
+
+    @Test func `the fields of handles are those that they have`() {
+        #expect(TypeDescription.session.fields.map(\.name).sorted() == SessionObject.type.propertyNames)
+        #expect(TypeDescription.device.fields.map(\.name).sorted() == DeviceObject.type.propertyNames)
+        #expect(TypeDescription.simulator.fields.map(\.name).sorted() == SimulatorObject.type.propertyNames)
+    }
+
+    @Test(arguments: BindingRegistry.types.map(\.name))
+    func `a type is described by sentences and fields of its own`(name: String) throws {
+        let type = try #require(BindingRegistry.type(named: name))
+        #expect(type.name.hasPrefix("push."))
+        #expect(type.shortName.first?.isUppercase == true)
+        #expect(type.summary.last == ".")
+        let names = type.fields.map(\.name)
+        #expect(Set(names).count == names.count)
+        for field in type.fields { #expect(!field.summary.isEmpty && !field.type.isEmpty && field.summary.last != ".") }
+        #expect(BindingRegistry.type(named: type.shortName)?.name == name)
+    }
+}

@@ -1,0 +1,137 @@
+import Bindings
+import PushCore
+import Testing
+
+/// What the descriptions of types say is what a script finds.
+@Suite struct TypeTests {
+    /// Notes the keys of every value that a script can get hold of, with the Lua type of each.
+    private static let survey = """
+        local seen = {}
+        local function note(name, value, keys)
+          local found = {}
+          for key, item in pairs(keys or value) do
+            if keys then key, item = item, value[item] end
+            found[key] = math.type(item) or type(item)
+          end
+          seen[name] = seen[name] or {}
+          table.insert(seen[name], found)
+        end
+        local function notes(name, list) for _, value in ipairs(list) do note(name, value) end end
+        local s = login "alice"
+        note("push.Session", s, { "username", "expires" })
+        local ana = push.device { name = "ana", platform = "apns", user = "alice" }
+        local wei = push.device { name = "wei", platform = "wns" }
+        for _, device in ipairs { ana, wei } do note("push.Device", device, { "name", "platform", "user", "locale", "time_zone" }) end
+        note("push.Registration", s:register {
+          device = ana, tags = { "x" }, template = { name = "news", body = '{"aps":{"alert":"$(a)","badge":"#(b)"}}' },
+        })
+        note("push.Registration", s:register { device = wei, tags = { "x" } })
+        local outcomes = {
+          push.send { to = "x", properties = { a = "Hello", b = "3" } }, push.send { to = "x", alert = "Hello" },
+          push.send { to = "nobody", alert = "Hello" }, push.send { device = ana, payload = { apns = { aps = { ["content-available"] = 1 } } } },
+          s:send { to = "alice", alert = "Hello" }, push.schedule { after = "1h", to = "x", alert = "Later" },
+        }
+        note("push.Installation", push.install("i-1", { device = wei, tags = { "x" }, user = "alice", expires_in = "1d", templates = {
+          one = { body = "<toast/>", tags = { "y" }, expiry = "2026-02-01T00:00:00Z" }, two = "<toast/>" } }))
+        note("push.Installation", push.install("i-2", { device = wei }))
+        for _, template in pairs(push.installation("i-1").templates) do note("push.InstallationTemplate", template) end
+        local inner = push.run("inner.lua", {})
+        note("push.Run", inner) note("push.Run", push.run("silent.lua"))
+        notes("push.RunStep", inner.steps) notes("push.ShownItem", inner.shown) notes("push.Warning", inner.warnings)
+        ana:uninstall() ana:reinstall()
+        table.insert(outcomes, push.send { to = "x", properties = { a = "Hello", b = "3" } })
+        for _, outcome in ipairs(outcomes) do
+          note("push.Outcome", push.outcome(outcome.id))
+          notes("push.DeviceOutcome", outcome.devices)
+        end
+        ana:show { title = "Note", body = "from the app" }
+        push.send { device = ana, alert = "Hello", title = "Title" }
+        push.send { device = ana, payload = { apns = { aps = { alert = "Three", badge = 3 } } } }
+        push.send { device = ana, payload = { apns = { aps = { ["content-available"] = 1 } } } }
+        push.sleep "1s"
+        notes("push.InboxItem", ana:inbox()) notes("push.InboxItem", wei:inbox())
+        notes("push.Exchange", push.wire())
+        for _, call in ipairs { { push.login, { username = "eve", password = "x" } }, { push.send, { too = "x" } }, { push.fail, "x" } } do
+          local _, err = pcall(call[1], call[2])
+          note("push.Error", err)
+        end
+        local expectation = push.expect(1)
+        note("push.Expectation", expectation) note("push.Matchers", expectation.to)
+        expectation.to.equal(1)
+        expectation = push.expect(2)
+        note("push.Matchers", expectation.to_not)
+        expectation.to_not.equal(1)
+        local receipt = s:send_secure { to = "alice", payload = { code = 1 } }
+        s:fetch_secure_payload(receipt.id)
+        note("push.SecureReceipt", receipt) notes("push.SecureRead", s:secure_reads(receipt.id))
+        push.sleep "1s"
+        notes("push.InboxItem", wei:inbox())
+        note("push.Simulators", push.simulator) note("push.Simulator", push.simulator.apns, { "service" })
+        note("push.Log", push.log) note("push.Target", push.target)
+        return seen
+        """
+
+    /// Fields that nothing in a rehearsal can have: no remote service answers.
+    private static let outOfReach = ["push.Error": ["tracking_id"]]
+
+    @Test func `every value has the fields of its description, with their types, and no others`() async throws {
+        let run = try await rehearse(
+            Self.survey,
+            beside: [
+                "inner.lua": """
+                local push = require "push"
+                push.step("show", function() push.find_device("ana"):show { body = "from inside" } end)
+                push.send { to = "nobody", alert = "Hello" }
+                return { done = true }
+                """,
+                "silent.lua": "",
+            ])
+        if let error = run.error { Issue.record("\(error)") }
+        let seen = try #require(run.report.result)
+        for type in BindingRegistry.types where !type.fields.isEmpty {
+            let values = try #require(seen[type.name]?.array, "\(type.name) was not looked at")
+            var found: Set<String> = []
+            for value in values {
+                let keys = value.object?.keys ?? []
+                found.formUnion(keys)
+                for field in type.fields {
+                    guard let kind = value[field.name]?.string, kind != "nil" else {
+                        #expect(field.isOptional, "\(type.name) without \(field.name): \(keys)")
+                        continue
+                    }
+                    #expect(Self.kinds(of: field.type).contains(kind), "\(type.name).\(field.name) is a \(kind)")
+                }
+            }
+            let names = Set(type.fields.map(\.name))
+            #expect(found.isSubset(of: names), "\(type.name) has \(found.subtracting(names)) too")
+            let missing = names.subtracting(found).subtracting(Self.outOfReach[type.name] ?? [])
+            #expect(missing.isEmpty, "\(type.name): nobody has \(missing)")
+        }
+    }
+
+    /// The Lua types that a described type may have.
+    private static func kinds(of text: String) -> Set<String> {
+        if text == "any" { return ["table", "string", "integer", "float", "boolean"] }
+        if text.hasPrefix("fun(") { return ["function"] }
+        if text.hasSuffix("[]") || text.hasPrefix("table<") { return ["table"] }
+        if text.contains("|") { return text.split(separator: "|").reduce(into: []) { $0.formUnion(kinds(of: String($1))) } }
+        if text.hasPrefix("\"") { return ["string"] }
+        guard let type = BindingRegistry.type(named: text) else { return [text] }
+        if type.name == "push.Simulator" { return ["userdata"] }
+        return [type.values.isEmpty ? "table" : "string"]
+    }
+
+    @Test func `the words of a described type are those that scripts meet`() async throws {
+        let text = try await result(
+            of: """
+                local _, misuse = pcall(push.send, {})
+                local _, failure = pcall(push.fail, "x")
+                local outcome = push.send { to = "nobody", alert = "x" }
+                return { misuse.kind, failure.kind, outcome.state, push.device { name = "f", platform = "fcm" }.platform }
+                """)
+        #expect(text == #"["misuse","failure","NoTargetFound","fcm"]"#)
+        for (type, word) in zip(["ErrorKind", "ErrorKind", "State", "Platform"], ["misuse", "failure", "NoTargetFound", "fcm"]) {
+            #expect(BindingRegistry.type(named: type)?.values.contains(word) == true)
+        }
+    }
+}
