@@ -31,12 +31,15 @@ let package = Package(
         .target(name: "CLua", linkerSettings: [.linkedLibrary("lua5.4")]),
         .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
 
+        // Reads Lua 5.4 without running it: words, tree, scopes.
+        .target(name: "LuaSyntax", swiftSettings: strict),
+
         // The hub and the app backend: no sockets, no files, no interpreter.
         .target(name: "PushCore", dependencies: [crypto, cryptoExtras], swiftSettings: strict),
 
         // Around the core; siblings never import each other.
         .target(
-            name: "Bindings", dependencies: ["PushCore", "Lua"], resources: [.embedInCode("Prelude/push.lua")],
+            name: "Bindings", dependencies: ["PushCore", "Lua", "LuaSyntax"], resources: [.embedInCode("Prelude/push.lua")],
             swiftSettings: strict),
         .target(name: "Delivery", dependencies: ["PushCore", crypto, httpTypes, jwtKit], swiftSettings: strict),
 
@@ -46,7 +49,9 @@ let package = Package(
         // The program: the only place where concrete types meet.
         .executableTarget(
             name: "PushHost",
-            dependencies: ["PushCore", "Lua", "Bindings", "Delivery", "Simulators", crypto, cryptoExtras, httpTypes, argumentParser],
+            dependencies: [
+                "PushCore", "Lua", "LuaSyntax", "Bindings", "Delivery", "Simulators", crypto, cryptoExtras, httpTypes, argumentParser,
+            ],
             resources: [
                 .embedInCode("Project/welcome.lua"), .embedInCode("Project/welcome_spec.lua"), .embedInCode("Project/project.md"),
                 .embedInCode("Project/luarc.json"),
@@ -55,10 +60,11 @@ let package = Package(
 
         .target(name: "Support", dependencies: ["PushCore", crypto], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
+        .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "Lua"], swiftSettings: strict),
         .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support", crypto], swiftSettings: strict),
         .testTarget(name: "DeliveryTests", dependencies: ["Delivery", "Support", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
-        .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "PushCore"], swiftSettings: strict),
+        .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore"], swiftSettings: strict),
         .testTarget(name: "PushHostTests", dependencies: ["PushHost", "Bindings", "Lua", "PushCore"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]

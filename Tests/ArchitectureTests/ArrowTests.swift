@@ -3,18 +3,19 @@ import Testing
 /// Arrows point inward: what each target may import, of ours and from outside.
 @Suite struct ArrowTests {
     private static let ours: Set<String> = [
-        "CLua", "Lua", "PushCore", "Bindings", "Delivery", "Simulators", "PushHost",
+        "CLua", "Lua", "LuaSyntax", "PushCore", "Bindings", "Delivery", "Simulators", "PushHost",
     ]
     private static let system: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
     private static let allowed: [String: Set<String>] = [
         "CLua": [],
         "Lua": ["CLua"],
+        "LuaSyntax": [],
         "PushCore": ["Crypto", "CryptoExtras", "FoundationEssentials"],
-        "Bindings": ["PushCore", "Lua", "FoundationEssentials"],
+        "Bindings": ["PushCore", "Lua", "LuaSyntax", "FoundationEssentials"],
         "Delivery": ["PushCore", "Crypto", "CryptoExtras", "HTTPTypes", "JWTKit", "FoundationEssentials"],
         "Simulators": ["Crypto", "CryptoExtras", "HTTPTypes", "FoundationEssentials"],
         "PushHost": [
-            "Lua", "PushCore", "Bindings", "Delivery", "Simulators", "Crypto", "CryptoExtras", "HTTPTypes",
+            "Lua", "LuaSyntax", "PushCore", "Bindings", "Delivery", "Simulators", "Crypto", "CryptoExtras", "HTTPTypes",
             "ArgumentParser", "FoundationEssentials",
         ],
     ]

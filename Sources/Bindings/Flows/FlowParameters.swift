@@ -52,13 +52,19 @@ package struct FlowDeclaration: Error, Sendable, Equatable {
         }
         var parameters: [FlowParameter] = []
         for (name, value) in table.fields.sorted(by: { $0.key < $1.key }) {
-            parameters.append(try FlowParameter(name, value))
+            do throws(LuaError) {
+                parameters.append(try FlowParameter(name, value))
+            } catch {
+                var error = error
+                if error.details == .nil { error.details = .table(LuaTable(fields: ["key": .string(name)])) }
+                throw error
+            }
         }
         self.parameters = parameters
     }
 
-    fileprivate static func refuse(_ message: String, _ hint: String? = nil) -> LuaError {
-        .misuse("args.declaration", message, hint: hint)
+    fileprivate static func refuse(_ message: String, _ hint: String? = nil, key: String? = nil) -> LuaError {
+        .misuse("args.declaration", message, hint: hint, details: key.map { ["key": .string($0)] } ?? [:])
     }
 
     /// The values that the script gets. Raises `usage.*` for a command line that does not fit.
@@ -109,7 +115,7 @@ extension FlowParameter {
             let near = nearest(key, in: Self.keys)
             throw FlowDeclaration.refuse(
                 "the parameter \"\(name)\" has no key \"\(key)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
-                "its keys are \(Self.keys.joined(separator: ", "))")
+                "its keys are \(Self.keys.joined(separator: ", "))", key: key)
         }
         self.name = name
         kind = .string

@@ -132,6 +132,13 @@ package struct FlowRunner: Sendable {
                 annotations: ["run": run.identity.run, "script": run.identity.version])
         } catch let error as LuaError where error.kind == .cancelled && stall.hasBegun {
             throw error.asStall
+        } catch let error as LuaError where error.kind == .syntax {
+            // Lua names a line and a word.
+            guard var diagnosis = LuaError.syntax(of: run.script) else { throw error }
+            diagnosis.annotations = ["run": run.identity.run, "script": run.identity.version]
+            throw diagnosis
+        } catch let error as LuaError where error.kind == .runtime && error.hint == nil {
+            throw error.explained(by: run.script)
         }
     }
 }

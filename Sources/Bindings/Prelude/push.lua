@@ -16,19 +16,9 @@ local function strict(label, members, meta)
     if value ~= nil then return value end
     local known = {}
     for name in pairs(members) do known[#known + 1] = name end
-    local near = type(key) == "string" and call["host.nearest"](key, known) or nil
-    raise {
-      kind = "misuse", code = "script.unknown_name",
-      message = format("%s has no %q%s", label, tostring(key), near and format("; did you mean %q?", near) or ""),
-      hint = "it has " .. concat(known, ", "), details = { key = tostring(key) },
-    }
+    call["host.unknown_name"](label, tostring(key), known)
   end
-  meta.__newindex = function(_, key)
-    raise {
-      kind = "misuse", code = "script.read_only", message = format("%s.%s cannot be set", label, tostring(key)),
-      hint = "keep it in a local variable", details = { key = tostring(key) },
-    }
-  end
+  meta.__newindex = function(_, key) call["host.read_only"](label, tostring(key)) end
   meta.__pairs = function() return pairs(members) end
   return setmetatable({}, meta)
 end

@@ -82,7 +82,7 @@ extension Binding {
             let user = try arguments.text("to")
             let outcome = try await run.world.backend.notify(
                 session, username: user, text: try arguments.text("alert"),
-                platform: try arguments.string("platform").map(Platform.named))
+                platform: try arguments.platform("platform"))
             await run.note(outcome, audience: "username:\(user)", call: arguments.call)
             return [LuaValue(outcome, run)]
         })

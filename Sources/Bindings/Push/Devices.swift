@@ -51,9 +51,8 @@ extension Binding {
         returns: "push.Device", errors: ["device.exists", "target.unsupported"],
         example: "local phone = push.device { name = \"alice-1\", platform = \"apns\" }",
         body: .async { arguments, run in
-            let platform = try Platform.named(arguments.string("platform") ?? "apns")
             let description = DeviceDescription(
-                name: try arguments.text("name"), platform: platform, user: arguments.string("user"),
+                name: try arguments.text("name"), platform: try arguments.platform("platform") ?? .apns, user: arguments.string("user"),
                 locale: arguments.string("locale") ?? "en-US", timeZone: arguments.string("time_zone") ?? "UTC")
             let id = try await run.lab.addDevice(description)
             return [.object(LuaObject(type: "device", payload: DeviceObject(id: id, description: description)))]
@@ -69,7 +68,7 @@ extension Binding {
         example: "for _, phone in ipairs(push.devices { user = \"alice\" }) do print(phone.name) end",
         body: .async { arguments, run in
             let lab = try run.lab
-            let platform = try arguments.string("platform").map(Platform.named)
+            let platform = try arguments.platform("platform")
             var found: [LuaValue] = []
             for id in await lab.devices() {
                 let description = try await lab.device(id)
@@ -214,17 +213,6 @@ extension Binding {
                 on: arguments.receiver(as: DeviceObject.self).id)
             return []
         })
-}
-
-extension Platform {
-    /// Raises `args.platform`.
-    static func named(_ name: String) throws(LuaError) -> Platform {
-        if let platform = Platform(name: name) { return platform }
-        let near = nearest(name, in: spellings)
-        throw .misuse(
-            "args.platform", "there is no platform \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
-            hint: "platforms are \(spellings.joined(separator: ", "))", details: ["key": .string("platform")])
-    }
 }
 
 extension Arguments {

@@ -9,9 +9,7 @@ extension Binding {
         example: "local args = push.args { user = { type = \"string\", default = \"alice\", desc = \"who to notify\" } }",
         body: .sync { arguments, run in
             guard run.declareArguments() else {
-                throw LuaError.misuse(
-                    "args.not_first", "push.args was called twice, or after another call of push",
-                    hint: "declare all parameters once, first of all")
+                throw LuaError.argumentsNotFirst
             }
             let declaration = try FlowDeclaration(arguments.table("parameters") ?? LuaTable(array: [], fields: [:]))
             if run.parameters.isDescribing {
@@ -26,7 +24,7 @@ extension Binding {
             .required("name", .string, "what the step does, for the report"),
             .required("fn", .function, "the step; what it returns is returned"),
         ],
-        returns: "any",
+        returns: .init(type: "any", resultsOf: "fn"),
         example: "local outcome = push.step(\"send\", function() return push.send { to = \"Sports\", alert = \"Goal\" } end)",
         body: .prelude)
 
@@ -37,7 +35,7 @@ extension Binding {
             .required("name", .string, "what the step does, for the report"),
             .required("fn", .function, "the step"),
         ],
-        returns: "any",
+        returns: .init(type: "any", resultsOf: "fn"),
         example: "push.rehearse(\"the phone shows it\", function() push.expect(#phone:inbox()).to.equal(1) end)",
         body: .prelude)
 
@@ -59,7 +57,8 @@ extension Binding {
         "push.try",
         "Calls a function and returns its results, or nil and the error. Misuse is raised all the same.",
         parameters: [.required("fn", .function, "what to call"), .optional("…", .any, "its arguments")],
-        returns: "any, push.Error?", example: "local session, err = push.try(push.login, { username = \"eve\", password = \"guess\" })",
+        returns: .init(type: "any, push.Error?", resultsOf: "fn"),
+        example: "local session, err = push.try(push.login, { username = \"eve\", password = \"guess\" })",
         body: .prelude)
 
     static let fail = Binding(
@@ -97,7 +96,7 @@ extension Binding {
 
     static let all = Binding(
         "push.all", "Runs functions beside each other and returns their results in order; the first error ends the others.",
-        parameters: [.required("functions", .list(.function), "functions or tasks")], returns: "any[]",
+        parameters: [.required("functions", .list(.either([.function, .object("task")])), "functions or tasks")], returns: "any[]",
         example: "push.all { function() push.sleep \"1s\" end, function() push.sleep \"2s\" end }", body: .prelude)
 
     static let sleep = Binding(

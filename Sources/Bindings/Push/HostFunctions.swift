@@ -25,11 +25,15 @@ enum HostFunctions {
                         ]))
                 ]
             },
-            .sync("host.nearest") { call in
-                guard case .string(let name)? = call.arguments.first, case .table(let names)? = call.arguments.dropFirst().first
-                else { return [.nil] }
-                let candidates = names.array.compactMap { if case .string(let text) = $0 { text } else { nil } }
-                return [nearest(name, in: candidates).map(LuaValue.string) ?? .nil]
+            .sync("host.unknown_name") { call in
+                let texts = call.arguments.map { $0.text ?? "" }
+                guard call.arguments.count == 3, case .table(let known) = call.arguments[2] else { return [] }
+                throw LuaError.unknownName(texts[1], in: texts[0], known: known.array.compactMap(\.text))
+            },
+            .sync("host.read_only") { call in
+                let texts = call.arguments.map { $0.text ?? "" }
+                guard texts.count == 2 else { return [] }
+                throw LuaError.readOnly(texts[1], in: texts[0])
             },
             .sync("host.step_begin") { call in
                 [.integer(Int64(try run.beginStep(call.arguments.first?.text ?? "", task: call.task)))]

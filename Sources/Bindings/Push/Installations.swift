@@ -11,9 +11,9 @@ extension Binding {
             .optional("platform", .platform, "apns, fcm, gcm, wns or browser, with push_channel"),
             .optional("push_channel", .string, "the handle, where there is no device", mistakenFor: ["handle", "token"]),
             .optional("user", .string, "the user, for $UserId:{…}", mistakenFor: ["user_id", "username"]),
-            .optional("tags", .list(.string), "its tags"),
+            .optional("tags", .list(.tag), "its tags"),
             .optional(
-                "templates", .map(.either([.string, .table])), "templates by name: a body, or { body=, headers=, expiry=, tags= }",
+                "templates", .map(.template), "templates by name: a body, or { body=, headers=, expiry=, tags= }",
                 mistakenFor: ["template"]),
             .optional("push_variables", .map(.string), "further properties for the templates"),
             .optional("expires_in", .duration, "how long the hub keeps it; the hub decides if absent"),
@@ -104,8 +104,8 @@ extension Arguments {
         switch (device, text) {
         case (let device?, nil): return try await run.lab.handle(of: device.id)
         case (nil, let text?):
-            guard let platform = string("platform") else { break }
-            return try DeviceHandle(platform: try Platform.named(platform), text: text)
+            guard let platform = try platform("platform") else { break }
+            return try DeviceHandle(platform: platform, text: text)
         default: break
         }
         throw LuaError.misuse(

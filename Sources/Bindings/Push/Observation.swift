@@ -39,17 +39,9 @@ extension Binding {
                     "target.unsupported", "the wires of \(run.world.target.name) cannot be seen from here",
                     hint: "wires are visible on the embedded target and in a server's lab; put this into push.rehearse")
             }
-            var service: Platform?
-            if let name = arguments.string("platform") {
-                guard let platform = Platform(name: name) else {
-                    let near = nearest(name, in: Platform.spellings)
-                    throw LuaError.misuse(
-                        "args.platform", "there is no wire \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
-                        hint: "platforms are \(Platform.spellings.joined(separator: ", "))")
-                }
-                // Legacy registrations are served through FCM's v1 interface: one wire.
-                service = platform == .gcm ? .fcmV1 : platform
-            }
+            let platform = try arguments.platform("platform")
+            // Legacy registrations are served through FCM's v1 interface: one wire.
+            let service = platform == .gcm ? .fcmV1 : platform
             return [.table(LuaTable(array: wire.exchanges(with: service).map(LuaValue.init)))]
         })
 

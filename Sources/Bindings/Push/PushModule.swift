@@ -3,16 +3,19 @@ import PushCore
 
 /// The `push` module of one run.
 enum PushModule {
+    static let name = "push"
+
+    static let types: [LuaObjectType] = [
+        SessionObject.type, DeviceObject.type, SimulatorObject.type,
+        .handle("secret", of: Secret.self, describe: { _ in "***" }),
+        .handle("everyone", of: EveryoneObject.self, describe: { _ in "push.everyone" }),
+    ]
+
     static func module(for run: FlowRun) -> LuaModule {
         let bindings = BindingRegistry.all.compactMap { function(for: $0, run) }
         return LuaModule(
-            name: "push", functions: bindings + HostFunctions.all(run),
-            types: [
-                SessionObject.type, DeviceObject.type, SimulatorObject.type,
-                .handle("secret", of: Secret.self, describe: { _ in "***" }),
-                .handle("everyone", of: EveryoneObject.self, describe: { _ in "push.everyone" }),
-            ],
-            globals: HostFunctions.globals(run),
+            name: name, functions: bindings + HostFunctions.all(run),
+            types: types, globals: HostFunctions.globals(run),
             prelude: LuaScript(name: "=[push]", source: PackageResources.push_lua))
     }
 

@@ -4,9 +4,9 @@ import PushCore
 extension Binding {
     private static let registerParameters: [Parameter] = [
         .required("device", .object("device"), "the phone to register: push.device{…}"),
-        .optional("tags", .list(.string), "tags of this device, besides username:<user>, which the backend adds"),
+        .optional("tags", .list(.tag), "tags of this device, besides username:<user>, which the backend adds"),
         .optional(
-            "template", .either([.string, .table]),
+            "template", .template,
             "a template's body, or { name=, body=, headers=, expiry= }; without it the device gets native notifications"),
         .optional("push_variables", .map(.string), "further properties for the template"),
     ]

@@ -10,17 +10,17 @@ extension Binding {
         ] + notificationParameters,
         returns: "push.Outcome", errors: ["schedule.when", "time.too_far"] + notificationErrors,
         example: "local planned = push.schedule { after = \"2h\", to = \"Sports\", alert = \"Half-time is over\" }",
-        body: .async { arguments, run in
-            let now = run.world.clock.now
-            let moment: Timestamp
-            switch (try arguments.time("at"), try arguments.duration("after")) {
-            case (let at?, nil): moment = at
-            case (nil, let after?): moment = now + after
-            default:
-                throw LuaError.misuse(
+        constraint: { keys, name throws(LuaError) in
+            guard keys.contains("at") != keys.contains("after") else {
+                throw .misuse(
                     "schedule.when", "push.schedule needs one of \"at\" and \"after\"",
                     hint: "at takes a time, after a duration such as \"2h\"")
             }
+            try notificationConstraint(keys, name)
+        },
+        body: .async { arguments, run in
+            let now = run.world.clock.now
+            let moment = try arguments.time("at") ?? now + (try arguments.duration("after") ?? .zero)
             let (request, audience) = try await arguments.notification(run)
             run.warnOfAzure(request, call: arguments.call)
             let outcome = try await run.world.hub.schedule(request, at: moment)

@@ -16,10 +16,10 @@ extension Binding {
             "properties", .map(.either([.string, .number, .boolean])), "values for templates; reaches template registrations",
             mistakenFor: ["data", "values", "template"]),
         .optional(
-            "payload", .map(.either([.string, .table])),
+            "payload", .byPlatform(.either([.string, .table])),
             "a body per platform: { apns = {…}, fcm = {…}, gcm = {…}, wns = \"<toast>…\", browser = {…} }"
         ),
-        .optional("headers", .map(.map(.string)), "headers per platform: { apns = { [\"apns-priority\"] = \"5\" } }"),
+        .optional("headers", .byPlatform(.map(.string)), "headers per platform: { apns = { [\"apns-priority\"] = \"5\" } }"),
         .optional(
             "expires_in", .duration, "how long the notification is worth delivering",
             mistakenFor: ["ttl", "expiry", "expiration", "time_to_live"]),
@@ -43,6 +43,7 @@ extension Binding {
         returns: "push.Outcome",
         errors: ["hub.no_target"] + notificationErrors,
         example: "local outcome = push.send { to = push.tag.user \"alice\", alert = \"Your order has shipped\" }",
+        constraint: notificationConstraint,
         body: .async { arguments, run in
             var (request, audience) = try await arguments.notification(run)
             request.isTest = arguments.boolean("test") ?? false
@@ -86,63 +87,16 @@ extension Arguments {
 
     private func audience(_ run: FlowRun) async throws -> (Audience, String) {
         if let device = payload("device", as: DeviceObject.self) {
-            guard value("to") == nil else {
-                throw LuaError.misuse(
-                    "send.audience", "\"to\" and \"device\" exclude each other", hint: "keep one of them",
-                    details: ["key": .string("device")])
-            }
             let handle = try await run.lab.handle(of: device.id)
             run.note(device.name, of: handle)
             return (.device(handle), device.name)
         }
-        switch value("to") {
-        case nil:
-            throw LuaError.misuse(
-                "send.no_audience", "\(name) needs \"to\": there is no default audience",
-                hint: "write to = push.tag.user \"alice\", to = \"Sports && !muted\", or to = push.everyone")
-        case .object?:
-            return (.everyone, "everyone")
-        case .string(let text)?:
-            let trimmed = text.drop { $0.isWhitespace }
-            guard !trimmed.isEmpty else {
-                throw LuaError.misuse(
-                    "send.no_audience", "\"to\" is empty: an empty text never means everybody",
-                    hint: "write push.everyone if everybody is meant", details: ["key": .string("to")])
-            }
-            do throws(TagExpressionError) {
-                return (.expression(try TagExpression(parsing: text)), text)
-            } catch {
-                var error = LuaError(PushError(error))
-                if trimmed == "*" { error.hint = "write push.everyone if everybody is meant" }
-                throw error
-            }
-        case let other?:
-            throw LuaError.misuse("args.wrong_type", "\"to\" must be a tag expression or push.everyone, got \(other.phrase)")
-        }
+        guard let text = string("to") else { return (.everyone, "everyone") }
+        return (.expression(try TagExpression(audience: text)), text)
     }
 
     private func content() throws -> NotificationContent {
-        let kinds = ["alert", "properties", "payload"].filter { value($0) != nil }
-        guard kinds.count == 1, let kind = kinds.first else {
-            throw LuaError.misuse(
-                "send.no_content",
-                kinds.isEmpty
-                    ? "\(name) needs one of \"alert\", \"properties\" and \"payload\""
-                    : "\(name) takes one of \"alert\", \"properties\" and \"payload\", got \(kinds.map { "\"\($0)\"" }.joined(separator: " and "))",
-                hint: "alert shows a text, properties fill templates, payload is written per platform")
-        }
-        if value("title") != nil, kind != "alert" {
-            throw LuaError.misuse(
-                "send.no_content", "\"title\" goes with \"alert\" only", hint: "put it into the \(kind)",
-                details: ["key": .string("title")])
-        }
-        if value("headers") != nil, kind == "properties" {
-            throw LuaError.misuse(
-                "send.no_content", "\"headers\" do not go with \"properties\"",
-                hint: "a template has headers of its own; expires_in, priority and collapse_id go with everything",
-                details: ["key": .string("headers")])
-        }
-        switch kind {
+        switch Binding.notificationContents.first(where: { value($0) != nil }) {
         case "alert":
             var payloads = AlertPayloads.system(title: string("title"), text: try text("alert"))
             for (platform, headers) in try headers() { payloads[platform]?.headers += headers }
@@ -158,7 +112,7 @@ extension Arguments {
         let headers = try headers()
         var payloads: [Platform: NativePayload] = [:]
         for (name, value) in (table("payload")?.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
-            let platform = try platform(name, key: "payload")
+            let platform = try Platform.named(name, key: name)
             let body: [UInt8]
             switch value {
             case .string(let text): body = Array(text.utf8)
@@ -185,7 +139,7 @@ extension Arguments {
         var headers: [Platform: [PushHeader]] = [:]
         for (name, value) in table("headers")?.fields ?? [:] {
             guard case .table(let table) = value else { continue }
-            let platform = try platform(name, key: "headers")
+            let platform = try Platform.named(name, key: name)
             headers[platform] = try table.texts.sorted { $0.key < $1.key }.map { try header($0.key, $0.value, platform) }
         }
         return headers
@@ -216,16 +170,6 @@ extension Arguments {
                 details: ["key": .string(name)])
         }
         return PushHeader(name, value)
-    }
-
-    private func platform(_ name: String, key: String) throws -> Platform {
-        guard let platform = Platform(name: name) else {
-            let near = nearest(name, in: Platform.spellings)
-            throw LuaError.misuse(
-                "args.platform", "\"\(key)\" names no platform \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
-                hint: "platforms are \(Platform.spellings.joined(separator: ", "))", details: ["key": .string(name)])
-        }
-        return platform
     }
 }
 

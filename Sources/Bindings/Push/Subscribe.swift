@@ -9,10 +9,10 @@ extension Binding {
         parameters: [
             .required("device", .object("device"), "the phone that subscribes: push.device{…}"),
             .required(
-                "categories", .list(.string), "what it wants to be told of: { \"Sports\", \"Science\" }",
+                "categories", .list(.tag), "what it wants to be told of: { \"Sports\", \"Science\" }",
                 mistakenFor: ["tags", "category", "topics"]),
             .optional(
-                "template", .either([.string, .table]),
+                "template", .template,
                 "a template's body, or { name=, body=, headers=, expiry= }; one that shows the property if absent"),
             .optional("property", .string, "the property that the template shows, where none is given; messageParam if absent"),
         ],

@@ -26,7 +26,7 @@ extension Binding {
         _ name: String, _ summary: String, _ combine: @escaping @Sendable ([TagExpression]) -> TagExpression
     ) -> Binding {
         Binding(
-            "push.tag.\(name)", summary, parameters: [.required("tags", .list(.string), "tags or expressions")],
+            "push.tag.\(name)", summary, parameters: [.required("tags", .list(.tagExpression), "tags or expressions")],
             returns: "string", errors: ["tag_expression.invalid"],
             example: "push.send { to = push.tag.\(name) { \"Sports\", \"Science\" }, alert = \"News\" }",
             body: .sync { arguments, _ in
@@ -44,8 +44,8 @@ extension Binding {
     static let tagMatch = Binding(
         "push.tag.match", "Whether a device with these tags would be named by the expression.",
         parameters: [
-            .required("expression", .string, "a tag expression"),
-            .required("tags", .list(.string), "the tags of one device"),
+            .required("expression", .tagExpression, "a tag expression"),
+            .required("tags", .list(.tag), "the tags of one device"),
         ],
         returns: "boolean", errors: ["tag.invalid", "tag_expression.invalid"],
         example: "assert(push.tag.match(\"Sports && !muted\", { \"Sports\" }))",
@@ -57,8 +57,8 @@ extension Binding {
     static let tagExplain = Binding(
         "push.tag.explain", "The expression as a tree, a line per part; with tags, whether each part holds.",
         parameters: [
-            .required("expression", .string, "a tag expression"),
-            .optional("tags", .list(.string), "the tags of one device"),
+            .required("expression", .tagExpression, "a tag expression"),
+            .optional("tags", .list(.tag), "the tags of one device"),
         ],
         returns: "string", errors: ["tag.invalid", "tag_expression.invalid"],
         example: "print(push.tag.explain(\"(Sports || Science) && !muted\", { \"Sports\" }))",

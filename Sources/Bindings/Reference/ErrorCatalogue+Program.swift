@@ -196,9 +196,10 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "check.no_scripts", .refusal, means: "There are no scripts to check.",
                 when: "No file below PATH, or below the working directory, has a name that ends in .lua.",
-                cure: "Name a script, or the folder of the scripts."),
+                cure: "Name a script, or the folder of the scripts.",
+                example: .shell("pushhost check docs/reference", cure: "pushhost check scripts")),
             ErrorDescription(
                 "check.too_many", .finding, means: "The script has more findings than are listed.",
-                when: "The first ones are shown, the others are counted.", cure: "Mend those first, then check again."),
+                when: "There are more than a thousand; the first ones are shown.", cure: "Mend those first, then check again."),
         ])
 }

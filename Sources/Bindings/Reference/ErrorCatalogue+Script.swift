@@ -7,9 +7,9 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "script.syntax", .syntax, means: "The script is not Lua.",
-                when: "The script cannot be compiled; the message says near which word, the line is where the reader gave up. "
-                    + "What is missing often stands further up: an \"end\", a bracket, a comma.",
-                cure: "Look at the line, then upwards for the block or the table that is still open.",
+                when: "The script cannot be compiled. The message says what is wrong and points at it: at the quote, the bracket "
+                    + "or the block that is not closed, at the sign that Lua does not have, at the place where a word is missing.",
+                cure: "The hint says what to write. When a block is not closed, look at the indentation below the line that it names.",
                 example: .lua("local names = { \"ana\" \"wei\" }", cure: "local names = { \"ana\", \"wei\" }")),
             ErrorDescription(
                 "script.error", .runtime, means: "Lua itself raised an error, or the script called error.",

@@ -12,7 +12,12 @@ package struct Binding: Sendable {
     /// Codes of the errors it may raise besides misuse.
     package var errors: [String]
     package var example: String
+    /// Which of the keys go together.
+    package var constraint: Constraint?
     package var body: Body
+
+    /// Raises what is wrong with a call, of the binding with this name, that has these keys and no others.
+    package typealias Constraint = @Sendable (_ keys: Set<String>, _ name: String) throws(LuaError) -> Void
 
     package enum Style: Sendable {
         /// One table with named keys.
@@ -28,6 +33,14 @@ package struct Binding: Sendable {
     package struct Returns: Sendable {
         package var type: String
         package var summary: String
+        /// The parameter whose own results are returned: what a step's function returns.
+        package var resultsOf: String?
+
+        package init(type: String, summary: String = "", resultsOf: String? = nil) {
+            self.type = type
+            self.summary = summary
+            self.resultsOf = resultsOf
+        }
     }
 
     package enum Body: Sendable {
@@ -39,7 +52,7 @@ package struct Binding: Sendable {
 
     package init(
         _ name: String, _ summary: String, style: Style = .positional, parameters: [Parameter] = [],
-        returns: Returns? = nil, errors: [String] = [], example: String,
+        returns: Returns? = nil, errors: [String] = [], example: String, constraint: Constraint? = nil,
         body: Body
     ) {
         self.name = name
@@ -49,6 +62,7 @@ package struct Binding: Sendable {
         self.returns = returns
         self.errors = errors
         self.example = example
+        self.constraint = constraint
         self.body = body
     }
 
@@ -77,7 +91,7 @@ package struct Binding: Sendable {
 
 extension Binding.Returns: ExpressibleByStringLiteral {
     package init(stringLiteral value: String) {
-        self.init(type: value, summary: "")
+        self.init(type: value)
     }
 }
 

@@ -155,7 +155,8 @@ extension TypeDescription {
 
     static let simulators = TypeDescription(
         "push.Simulators", "The simulated push services by name.",
-        fields: Platform.allCases.map { Field($0.shortName, "push.Simulator", "the simulator of \($0.displayName)") })
+        fields: Platform.allCases.map { Field($0.shortName, "push.Simulator", "the simulator of \($0.displayName)") },
+        label: "push.simulator")
 
     static let simulator = TypeDescription(
         "push.Simulator", "A simulated push service, which can be made to fail.",
@@ -223,7 +224,7 @@ extension TypeDescription {
         fields: [
             Field("to", "push.Matchers", "what should hold"),
             Field("to_not", "push.Matchers", "what should not hold"),
-        ])
+        ], label: "push.expect(…)")
 
     static let matchers = TypeDescription(
         "push.Matchers", "What can be expected of a value; tables are compared by what they hold.",
@@ -241,7 +242,7 @@ extension TypeDescription {
             Field("contain", "fun(part: any)", "text with this part, or a table with this element"),
             Field("match", "fun(pattern: string)", "text that a Lua pattern matches"),
             Field("have_length", "fun(length: integer)", "so many elements or bytes"),
-        ])
+        ], label: "push.expect(…).to")
 
     static let log = TypeDescription(
         "push.Log", "The run's log: called like a function, or with a level.",
@@ -249,14 +250,14 @@ extension TypeDescription {
             Field("info", "fun(...: any)", "what push.log itself does"),
             Field("warn", "fun(...: any)", "a line that is marked as a warning"),
             Field("error", "fun(...: any)", "a line that is marked as an error; the flow goes on"),
-        ], isCallable: true)
+        ], isCallable: true, label: "push.log")
 
     static let target = TypeDescription(
         "push.Target", "What a flow runs against.",
         fields: [
             Field("name", "string", "embedded, or the name of the target"),
             Field("simulated", "boolean", "whether phones, wires and the clock are simulated"),
-        ])
+        ], label: "push.target")
 
     static let secret = TypeDescription("push.Secret", "A text that prints as ***; passwords take it as it is.")
 

@@ -12,6 +12,25 @@ extension LuaError {
         return error
     }
 
+    /// A name that a namespace does not have.
+    static func unknownName(_ name: String, in label: String, known: [String]) -> LuaError {
+        let near = nearest(name, in: known)
+        return .misuse(
+            "script.unknown_name", "\(label) has no \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+            hint: "it has \(known.sorted().joined(separator: ", "))", details: ["key": .string(name)])
+    }
+
+    static var argumentsNotFirst: LuaError {
+        .misuse(
+            "args.not_first", "push.args was called twice, or after another call of push",
+            hint: "declare all parameters once, first of all")
+    }
+
+    static func readOnly(_ name: String, in label: String) -> LuaError {
+        .misuse(
+            "script.read_only", "\(label).\(name) cannot be set", hint: "keep it in a local variable", details: ["key": .string(name)])
+    }
+
     /// A call that failed for a reason of the world.
     static func failure(
         _ code: String, _ message: String, hint: String? = nil, details: [String: LuaValue] = [:]
@@ -33,21 +52,6 @@ extension LuaError {
 }
 
 extension LuaValue {
-    /// `a string "abc"`, `a number 42`, `a table`: what a message says was given.
-    var phrase: String {
-        switch self {
-        case .nil: "nil"
-        case .boolean(let value): "\(value)"
-        case .integer(let value): "the number \(value)"
-        case .number(let value): "the number \(value)"
-        case .string(let text): text.count <= 40 ? "the string \"\(text)\"" : "a string of \(text.count) characters"
-        case .bytes(let bytes): "\(bytes.count) bytes that are not UTF-8"
-        case .table: "a table"
-        case .function: "a function"
-        case .object(let object): "a \(object.type)"
-        }
-    }
-
     /// JSON as a script sees it; null is absent.
     init(_ json: JSON) {
         switch json {

@@ -15,6 +15,11 @@ package indirect enum ParameterType: Sendable, Equatable {
     case platform
     /// A tag expression, or `push.everyone`.
     case audience
+    /// One tag.
+    case tag
+    case tagExpression
+    /// A template's body, or a table with a body and what goes beside it.
+    case template
     /// What `push.secret` returns, or text.
     case secret
     case table
@@ -24,6 +29,8 @@ package indirect enum ParameterType: Sendable, Equatable {
     case oneOf([String])
     case list(ParameterType)
     case map(ParameterType)
+    /// A table whose keys are names of push services.
+    case byPlatform(ParameterType)
     case either([ParameterType])
 
     /// How messages name it: "a string", "a list of strings".
@@ -38,24 +45,29 @@ package indirect enum ParameterType: Sendable, Equatable {
         case .time: "an ISO 8601 time or a number of seconds"
         case .platform: "a platform's name"
         case .audience: "a tag expression or push.everyone"
+        case .tag: "a tag"
+        case .tagExpression: "a tag expression"
+        case .template: "a template's body or a table"
         case .secret: "push.secret(…) or a string"
         case .table: "a table"
         case .function: "a function"
         case .object(let name): "a \(name)"
         case .oneOf(let names): names.map { "\"\($0)\"" }.joined(separator: ", ")
         case .list(let element): "a list of \(element.plural)"
-        case .map(let element): "a table of \(element.plural)"
+        case .map(let element), .byPlatform(let element): "a table of \(element.plural)"
         case .either(let types): types.map(\.phrase).joined(separator: " or ")
         }
     }
 
     private var plural: String {
         switch self {
-        case .string: "strings"
+        case .string, .tag, .tagExpression: "strings"
         case .integer, .number: "numbers"
         case .function: "functions"
         case .table: "tables"
         case .object(let name): "\(name)s"
+        case .boolean: "booleans"
+        case .either(let types): types.map(\.plural).joined(separator: " or ")
         default: "values"
         }
     }
@@ -71,6 +83,8 @@ package indirect enum ParameterType: Sendable, Equatable {
         case .duration, .time: "string|number"
         case .platform: "push.Platform"
         case .audience: "string|push.Everyone"
+        case .tag, .tagExpression: "string"
+        case .template: "string|table"
         case .secret: "string|push.Secret"
         case .table: "table"
         case .function: "function"
@@ -78,6 +92,7 @@ package indirect enum ParameterType: Sendable, Equatable {
         case .oneOf(let names): names.map { "\"\($0)\"" }.joined(separator: "|")
         case .list(let element): element.annotation.contains("|") ? "(\(element.annotation))[]" : "\(element.annotation)[]"
         case .map(let element): "table<string, \(element.annotation)>"
+        case .byPlatform(let element): "table<push.Platform, \(element.annotation)>"
         case .either(let types): types.map(\.annotation).joined(separator: "|")
         }
     }

@@ -9,6 +9,8 @@ package struct TypeDescription: Sendable {
     package var values: [String]
     /// Whether a script may call it like a function.
     package var isCallable: Bool
+    /// How errors call it, of a table that answers names that it does not have with an error instead of nil.
+    package var label: String?
 
     package struct Field: Sendable {
         package var name: String
@@ -27,12 +29,15 @@ package struct TypeDescription: Sendable {
         }
     }
 
-    init(_ name: String, _ summary: String, fields: [Field] = [], values: [String] = [], isCallable: Bool = false) {
+    init(
+        _ name: String, _ summary: String, fields: [Field] = [], values: [String] = [], isCallable: Bool = false, label: String? = nil
+    ) {
         self.name = name
         self.summary = summary
         self.fields = fields
         self.values = values
         self.isCallable = isCallable
+        self.label = label
     }
 
     /// `Outcome` for `push.Outcome`.

@@ -140,11 +140,7 @@ extension Machine {
     }
 
     func unknownName(_ L: OpaquePointer, type: String, names: [String]) -> LuaError {
-        let wanted = readString(L, 2) ?? "?"
-        let nearest = names.sorted().min { editDistance($0, wanted) < editDistance($1, wanted) }
-        return .misuse(
-            "script.unknown_name", "a \(type) has no field or method '\(wanted)'",
-            hint: nearest.map { "did you mean '\($0)'?" })
+        .unknownMember(readString(L, 2) ?? "?", of: type, names: names)
     }
 }
 

@@ -87,6 +87,13 @@ extension LuaError {
         LuaError(kind: .misuse, code: code, message: message, hint: hint)
     }
 
+    /// A field or method that objects of a type do not have.
+    package static func unknownMember(_ wanted: String, of type: String, names: [String]) -> LuaError {
+        let nearest = names.sorted().min { editDistance($0, wanted) < editDistance($1, wanted) }
+        return .misuse(
+            "script.unknown_name", "a \(type) has no field or method '\(wanted)'", hint: nearest.map { "did you mean '\($0)'?" })
+    }
+
     static let cancelled = LuaError(kind: .cancelled, code: "cancelled", message: "the run was cancelled")
     static let taskCancelled = LuaError(kind: .cancelled, code: "cancelled", message: "the task was cancelled")
 

@@ -1,25 +1,50 @@
 import Bindings
 import Lua
+import LuaSyntax
 
 /// An error as people read it: what, where with the source line and a caret, what to do, which run.
 struct Diagnostic {
     let error: LuaError
-    /// The script's lines, for the excerpt; empty when it could not be read.
-    let source: [String]
+    /// The script, for the excerpt; empty when it could not be read.
+    let source: SourceText
     let scriptName: String
     let palette: Palette
+    private let isWarning: Bool
+    /// Where in the line it is, if that is known; else it is looked for.
+    private let column: Int?
+    /// Findings whose text no excerpt may show.
+    private let secrets: [Finding]
 
     init(_ error: LuaError, source: [UInt8], scriptName: String, palette: Palette) {
-        self.error = error
-        self.source = source.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
-            String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        var column: Int?
+        if error.kind == .syntax, case .table(let table) = error.details, case .integer(let place)? = table.fields["column"] {
+            column = Int(place)
         }
+        self.error = error
+        self.source = SourceText(source)
         self.scriptName = scriptName
         self.palette = palette
+        self.column = column
+        secrets = []
+        isWarning = false
+    }
+
+    /// What a check has found; `secrets` are the findings about texts that are not to be shown.
+    init(_ finding: Finding, source: SourceText, secrets: [Finding], palette: Palette) {
+        var error = LuaError(kind: .misuse, code: finding.code, message: finding.message, hint: finding.hint)
+        error.location = SourceLocation(chunk: finding.script, line: finding.line)
+        self.error = error
+        self.source = source
+        self.palette = palette
+        self.secrets = secrets
+        scriptName = finding.script
+        column = finding.column
+        isWarning = finding.severity == .warning
     }
 
     var lines: [String] {
-        var lines = ["\(palette.red("error[\(error.code.printable)]")): \(error.message.printable)"]
+        let word = "\(isWarning ? "warning" : "error")[\(error.code.printable)]"
+        var lines = ["\(isWarning ? palette.yellow(word) : palette.red(word)): \(error.message.printable)"]
         if error.code.hasPrefix("usage.") {
             // The command line is at fault: the script's line would mislead.
         } else if let place {
@@ -71,10 +96,11 @@ struct Diagnostic {
     /// Line and column, counted from 1.
     var place: (line: Int, column: Int)? {
         guard let location = error.location, location.chunk == scriptName, location.line >= 1,
-            location.line <= source.count
+            location.line <= source.lineCount
         else { return nil }
+        if let column { return (location.line, column) }
         if let key = detail("key"), let found = find(key, from: location.line) { return found }
-        let line = source[location.line - 1]
+        let line = source.line(location.line)
         let indent = line.prefix { $0 == " " || $0 == "\t" }.count
         return (location.line, indent + 1)
     }
@@ -86,34 +112,49 @@ struct Diagnostic {
 
     /// Where a name is written: `key =` in the table of the call, or `.name` in its first line.
     private func find(_ key: String, from line: Int) -> (line: Int, column: Int)? {
-        var scanner = SourceScanner(lines: source[(line - 1)..<min(line + 40, source.count)])
+        var lexer = Lexer(source, at: source.start(ofLine: line))
         var previous: String?
-        var pending: (line: Int, column: Int)?
+        var pending: SourcePosition?
         var depth = 0
-        while let token = scanner.next() {
-            let place = (line: line + token.line, column: token.column)
-            if let pending, token.text == "=" { return pending }
-            pending = token.text == key ? place : nil
-            if token.text == key, previous == "." || previous == ":", token.line == 0 { return place }
-            switch token.text {
+        while let token = try? lexer.next(), token.kind != .end {
+            let place = source.position(at: token.range.lowerBound)
+            let text = source[token.range]
+            if let pending, text == "=" { return (pending.line, pending.column) }
+            let isKey = token.kind == .name(key)
+            pending = isKey ? place : nil
+            if isKey, previous == "." || previous == ":", place.line == line { return (place.line, place.column) }
+            switch text {
             case "(", "{", "[": depth += 1
             case ")", "}", "]": depth -= 1
             default: break
             }
-            if depth <= 0, token.line > 0 { return nil }
-            previous = token.text
+            if place.line > line + 40 || (depth <= 0 && place.line > line) { return nil }
+            previous = text
         }
         return nil
     }
 
     private func excerpt(_ place: (line: Int, column: Int)) -> [String] {
-        let full = String(source[place.line - 1])
+        let (full, column) = masked(place)
         // A line that fills the screen many times over is shown around its caret.
-        let start = place.column > 100 ? place.column - 40 : 1
+        let start = column > 100 ? column - 40 : 1
         let text = String(full.dropFirst(start - 1).prefix(140))
         let number = String(place.line)
         let margin = String(repeating: " ", count: number.count)
-        let gap = String(repeating: " ", count: String(text.prefix(place.column - start)).printable.count)
+        let gap = String(repeating: " ", count: String(text.prefix(column - start)).printable.count)
         return ["   \(number) | \(text.printable)", "   \(margin) | \(gap)\(palette.red("^"))"]
+    }
+
+    /// The line with *** in place of every secret, and where the column has come to.
+    private func masked(_ place: (line: Int, column: Int)) -> (text: String, column: Int) {
+        var text = Array(source.line(place.line))
+        var column = place.column
+        for secret in secrets.reversed() where (secret.line...secret.endLine).contains(place.line) {
+            let start = min(secret.line == place.line ? secret.column - 1 : 0, text.count)
+            let end = max(start, min(secret.endLine == place.line ? secret.endColumn - 1 : text.count, text.count))
+            text.replaceSubrange(start..<end, with: "***")
+            if column > end { column += 3 - (end - start) } else if column > start { column = start + 1 }
+        }
+        return (String(text), column)
     }
 }

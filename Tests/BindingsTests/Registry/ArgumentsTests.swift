@@ -116,9 +116,9 @@ import Testing
             ),
             (
                 "values", .table(LuaTable(fields: ["b": .boolean(true)])),
-                "\"values\" must be a table of values, got true for \"b\""
+                "\"values\" must be a table of strings or numbers, got true for \"b\""
             ),
-            ("values", .table(LuaTable(array: [.integer(1)])), "\"values\" must be a table of values, got a list"),
+            ("values", .table(LuaTable(array: [.integer(1)])), "\"values\" must be a table of strings or numbers, got a list"),
             (
                 "within", .boolean(true),
                 "\"within\" must be a duration such as \"90s\" or a number of seconds, got true"

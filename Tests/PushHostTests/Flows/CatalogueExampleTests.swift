@@ -51,7 +51,12 @@ import Testing
         if let error = cured.error { Issue.record("\(error)") }
         #expect(cured.hasPassed)
         #expect(!cured.warnings.contains { $0.code == code })
-        guard entry.kinds != [.finding] else { return }
+        let checker = FlowChecker()
+        func codes(_ script: String) -> [String] {
+            checker.findings(in: Array(Self.whole(script).utf8), name: "example.lua").map(\.code)
+        }
+        #expect(!codes(example.cure).contains(code))
+        guard entry.kinds != [.finding] else { return #expect(codes(example.mistake).contains(code)) }
         let mistaken = try await Self.run(example.mistake)
         if entry.kinds == [.warning] {
             #expect(mistaken.warnings.map(\.code).contains(code))

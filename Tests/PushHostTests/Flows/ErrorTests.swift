@@ -9,8 +9,8 @@ import Testing
     /// Every script goes wrong in its third line.
     @Test(
         arguments: [
-            ("local x = = 1", "script.syntax", "near '='"),
-            ("for i = 1, 2 do\n", "script.syntax", nil),
+            ("local x = = 1", "script.syntax", "a value is missing before ="),
+            ("for i = 1, 2 do\n", "script.syntax", "the \"for\" of line 3 has no \"end\""),
             ("push.sned { to = 'a' }", "script.unknown_name", "push has no \"sned\"; did you mean \"send\"?"),
             ("push.send { to = push.evryone, alert = 'x' }", "script.unknown_name", "did you mean \"everyone\"?"),
             ("push.tag.usr 'alice'", "script.unknown_name", "push.tag has no \"usr\"; did you mean \"user\"?"),
@@ -175,5 +175,16 @@ import Testing
         #expect(lines == ["begun", "cleaned up"])
         guard case .raised(let error) = report.verdict else { return #expect(Bool(false)) }
         #expect(error.code == "cancelled")
+    }
+
+    @Test(
+        arguments: [
+            ("pirnt('x')", "there is no \"pirnt\"; did you mean \"print\"?"), ("return nothing.at.all", "there is no \"nothing\""),
+        ])
+    func `a name that does not exist is told with its cure`(lua: String, hint: String) async throws {
+        let error = try await failure(of: "\n\(lua)")
+        #expect(error.kind == .runtime)
+        #expect(error.hint?.hasPrefix(hint) == true, "\(error.hint ?? "none")")
+        #expect(error.location?.line == 2)
     }
 }

@@ -57,6 +57,33 @@ import Testing
         #expect(program.output == session.output)
     }
 
+    /// Whole scripts on the pages, and the commands of the recipes for CI, run in a project with the bundled scripts.
+    static let scripts: [Example] = pages.flatMap { page -> [Example] in
+        let text = (try? String(contentsOf: Program.root.appending(path: page), encoding: .utf8)) ?? ""
+        let scripts = text.components(separatedBy: "```lua\n").dropFirst().map { block in
+            let source = String(block[..<(block.range(of: "```")?.lowerBound ?? block.endIndex)])
+            return Example(
+                page: page,
+                command: source.contains("push.test.") ? "pushhost test scripts/spec/page_spec.lua" : "pushhost run scripts/page.lua",
+                output: source)
+        }
+        return scripts
+            + text.matches(of: /(?m)^.*(?:run|script): (pushhost .*)$/).map { Example(page: page, command: String($0.1), output: "") }
+    }
+
+    @Test(arguments: scripts)
+    func `a script on a page, and a command of a recipe, pass`(_ example: Example) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pushhost-docs-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.copyItem(at: Program.root.appending(path: "scripts"), to: folder.appending(path: "scripts"))
+        if let path = example.command.split(separator: " ").last, path.contains("page") {
+            try Data(example.output.utf8).write(to: folder.appending(path: String(path)))
+        }
+        let program = try await Program.shell(example.command.replacing(/^pushhost/, with: "\"$P\""), in: folder)
+        #expect(program.status == 0, "\(program.output)\(program.errors)")
+    }
+
     @Test func `there are examples, and every script among them is on a page`() throws {
         #expect(Self.examples.count >= 8)
         let commands = Self.examples.map(\.command).joined(separator: "\n")

@@ -1,0 +1,106 @@
+import Glibc
+
+/// Looks for texts that are credentials by their form.
+enum CredentialScan {
+    /// A marker with so many characters of a kind behind it.
+    private struct Form: Sendable {
+        let marker: [UInt8]
+        /// What it is, as a part of a sentence.
+        let kind: String
+        let length: Int
+        let isPart: @Sendable (UInt8) -> Bool
+
+        init(marker: String, kind: String, length: Int, isPart: @escaping @Sendable (UInt8) -> Bool) {
+            self.marker = Array(marker.utf8)
+            self.kind = kind
+            self.length = length
+            self.isPart = isPart
+        }
+    }
+
+    private static let forms: [Form] =
+        [
+            Form(marker: "SharedAccessKey=", kind: "a connection string with its key", length: 20, isPart: isBase64),
+            Form(marker: "AccountKey=", kind: "a connection string with its key", length: 20, isPart: isBase64),
+            Form(marker: "AKIA", kind: "an access key of AWS", length: 16, isPart: isUpper),
+            Form(marker: "ASIA", kind: "an access key of AWS", length: 16, isPart: isUpper),
+            Form(marker: "AIza", kind: "an API key of Google", length: 35, isPart: isURLSafe),
+            Form(marker: "ya29.", kind: "an access token of Google", length: 20, isPart: isURLSafe),
+            Form(marker: ":APA91b", kind: "a server key of FCM", length: 100, isPart: isURLSafe),
+            Form(marker: "ghp_", kind: "an access token of GitHub", length: 30, isPart: isURLSafe),
+            Form(marker: "github_pat_", kind: "an access token of GitHub", length: 30, isPart: isURLSafe),
+            Form(
+                marker: "Bearer ", kind: "an access token", length: 20, isPart: { isBase64($0) || isURLSafe($0) || $0 == UInt8(ascii: ".") }
+            ),
+        ] + "abprs".map { Form(marker: "xox\($0)-", kind: "an access token of Slack", length: 10, isPart: isURLSafe) }
+
+    private static let formsByFirst = Dictionary(grouping: forms) { $0.marker[0] }
+
+    /// What a text looks like: "an access key of AWS"; nil for a text that looks like nothing of the kind.
+    static func kind(of text: some Collection<UInt8>) -> String? {
+        let bytes = Array(text)
+        guard bytes.count >= 15 else { return nil }
+        for start in bytes.indices {
+            let rest = bytes[start...]
+            for form in formsByFirst[bytes[start]] ?? [] where rest.starts(with: form.marker) {
+                let run = rest.dropFirst(form.marker.count).prefix(while: form.isPart)
+                if run.count >= form.length, isVaried(run) { return form.kind }
+            }
+            if bytes[start] == UInt8(ascii: "-"), isPrivateKey(rest) { return "a private key" }
+            if bytes[start] == UInt8(ascii: "e"), isWebToken(rest) { return "a signed token (JWT)" }
+        }
+        return nil
+    }
+
+    /// A long text without a pattern, such as a key in Base64: it has at least 3.5 bits in each of at least 20 characters.
+    static func isRandom(_ text: some Collection<UInt8>) -> Bool {
+        guard text.count >= 20, text.allSatisfy({ isBase64($0) || isURLSafe($0) }),
+            text.contains(where: { isDigit($0) }), text.contains(where: { !isDigit($0) })
+        else { return false }
+        var counts: [UInt8: Double] = [:]
+        for byte in text { counts[byte, default: 0] += 1 }
+        let total = Double(text.count)
+        let bits = counts.values.reduce(0) { $0 + $1 * log2(total / $1) }
+        return bits / total >= 3.5
+    }
+
+    /// `api_key`, `accessToken`, `password`: names whose values are nobody's business.
+    static func isSecretName(_ name: String) -> Bool {
+        let folded = name.lowercased()
+        return folded == "key" || folded.hasSuffix("_key") || name.hasSuffix("Key") || folded.hasSuffix("apikey")
+            || ["password", "passwd", "pwd", "secret", "token", "credential", "signature"].contains { folded.contains($0) }
+    }
+
+    // MARK: - Forms
+
+    private static func isPrivateKey(_ rest: ArraySlice<UInt8>) -> Bool {
+        let opening = "-----BEGIN "
+        guard rest.starts(with: opening.utf8) else { return false }
+        let label = rest.dropFirst(opening.utf8.count).prefix(40).prefix { $0 != UInt8(ascii: "-") }
+        return String(decoding: label, as: UTF8.self).hasSuffix("PRIVATE KEY")
+    }
+
+    /// Two parts in Base64URL, the first of them a JSON object.
+    private static func isWebToken(_ rest: ArraySlice<UInt8>) -> Bool {
+        guard rest.starts(with: "eyJ".utf8) else { return false }
+        let header = rest.prefix(while: isURLSafe)
+        guard header.count >= 10, rest.dropFirst(header.count).first == UInt8(ascii: ".") else { return false }
+        let claims = rest.dropFirst(header.count + 1).prefix(while: isURLSafe)
+        return claims.count >= 10 && isVaried(claims)
+    }
+
+    /// Not a row of x as in examples.
+    private static func isVaried(_ run: ArraySlice<UInt8>) -> Bool { Set(run).count >= 8 }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+    private static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) || isDigit(byte) }
+
+    private static func isURLSafe(_ byte: UInt8) -> Bool {
+        isUpper(byte) || (0x61...0x7a).contains(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        isUpper(byte) || (0x61...0x7a).contains(byte) || [UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "=")].contains(byte)
+    }
+}

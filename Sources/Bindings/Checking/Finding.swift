@@ -1,0 +1,91 @@
+import Lua
+import LuaSyntax
+
+/// Something that `pushhost check` says about a script.
+package struct Finding: Sendable, Equatable {
+    package enum Severity: String, Sendable { case error, warning }
+
+    package var script: String
+    package var code: String
+    package var severity: Severity
+    package var message: String
+    package var hint: String?
+    /// From 1.
+    package var line: Int
+    /// In characters, from 1.
+    package var column: Int
+    package var endLine: Int
+    /// Behind the last character; the place of the beginning where something is missing.
+    package var endColumn: Int
+
+    init(_ remark: Remark, in text: SourceText, script: String) {
+        self.script = script
+        code = remark.code
+        severity = remark.severity
+        message = remark.message
+        hint = remark.hint
+        let begin = text.position(at: remark.range.lowerBound)
+        let end = text.position(at: remark.range.upperBound)
+        line = begin.line
+        column = begin.column
+        endLine = end.line
+        endColumn = end.column
+    }
+}
+
+/// A finding before its place is counted out.
+struct Remark {
+    var code: String
+    var severity = Finding.Severity.error
+    var message: String
+    var hint: String?
+    var range: Range<Int>
+
+    init(_ code: String, _ message: String, hint: String? = nil, severity: Finding.Severity = .error, at range: Range<Int>) {
+        self.code = code
+        self.severity = severity
+        self.message = message
+        self.hint = hint
+        self.range = range
+    }
+
+    init(_ error: LuaError, severity: Finding.Severity = .error, at range: Range<Int>) {
+        self.init(error.code, error.message, hint: error.hint, severity: severity, at: range)
+    }
+
+    init(_ error: SyntaxError) {
+        self.init("script.syntax", error.message, hint: error.hint, at: error.range)
+    }
+}
+
+extension LuaError {
+    /// A syntax error as a run raises it; `details.column` is the place in the line.
+    init(_ error: SyntaxError, in text: SourceText, script: String) {
+        let place = text.position(at: error.range.lowerBound)
+        self.init(kind: .syntax, code: "script.syntax", message: error.message, hint: error.hint)
+        location = SourceLocation(chunk: script, line: place.line)
+        details = .table(LuaTable(fields: ["column": .integer(Int64(place.column))]))
+    }
+
+    /// What is wrong with a script that Lua has refused, in words that say more than Lua's own.
+    static func syntax(of script: FlowScript) -> LuaError? {
+        do throws(SyntaxError) {
+            _ = try Chunk(parsing: script.source)
+            return nil
+        } catch {
+            return LuaError(error, in: SourceText(script.source), script: script.name)
+        }
+    }
+
+    /// With the cure for a name that does not exist: Lua only says that it is nil.
+    func explained(by script: FlowScript) -> LuaError {
+        guard message.contains("nil value (global '"), let location, location.chunk == script.name else { return self }
+        let finding = FlowChecker().findings(in: script.source, name: script.name).first { finding in
+            finding.code == "script.unknown_global" && finding.line == location.line
+        }
+        guard let finding else { return self }
+        var explained = self
+        explained.hint = [finding.message, finding.hint].compactMap { $0 }.joined(separator: ": ")
+        return explained
+    }
+}

@@ -1,0 +1,29 @@
+import LuaSyntax
+
+/// Finds mistakes in a script without running it. What it knows of the `push` module it takes from the binding registry, and
+/// it stays silent where a value may be something else.
+package struct FlowChecker: Sendable {
+    private let vocabulary: Vocabulary
+
+    package init() {
+        self.init(.shared)
+    }
+
+    init(_ vocabulary: Vocabulary) {
+        self.vocabulary = vocabulary
+    }
+
+    /// In the order of the script.
+    package func findings(in source: [UInt8], name: String) -> [Finding] {
+        let chunk: Chunk
+        do throws(SyntaxError) {
+            chunk = try Chunk(parsing: source)
+        } catch {
+            return [Finding(Remark(error), in: SourceText(source), script: name)]
+        }
+        var walk = FlowWalk(chunk, vocabulary)
+        walk.script()
+        let remarks = walk.remarks.sorted { ($0.range.lowerBound, $0.code) < ($1.range.lowerBound, $1.code) }
+        return remarks.map { Finding($0, in: chunk.text, script: name) }
+    }
+}

@@ -1,0 +1,66 @@
+import Lua
+import LuaSyntax
+import PushCore
+
+extension FlowWalk {
+    /// Reads a global.
+    mutating func global(_ name: Name, isTested: Bool) -> Knowledge {
+        if globals.assigned.contains(name.text) { return .unknown }
+        if name.text == "require" { return .require }
+        if name.text == "ipairs" || name.text == "pairs" { return .iteration }
+        if LuaLibrary.libraries[name.text] != nil { return .library(name.text) }
+        guard !LuaLibrary.functions.contains(name.text), name.text != "_G", name.text != "_ENV" else { return .unknown }
+        if let hint = HostFunctions.absent[name.text] {
+            report(Remark("sandbox.absent", "\(name.text) is not available to scripts", hint: hint, at: name.range))
+            return .unknown
+        }
+        guard !globals.areOpen, !isFull, reported.insert(name.text).inserted else { return .unknown }
+        if isTested, LuaLibrary.foreign[name.text] != nil { return .unknown }
+        report(unknown(name, severity: isTested ? .warning : .error))
+        return .unknown
+    }
+
+    private func unknown(_ name: Name, severity: Finding.Severity) -> Remark {
+        func remark(_ message: String, _ hint: String?) -> Remark {
+            Remark("script.unknown_global", message, hint: hint, severity: severity, at: name.range)
+        }
+        if name.text == PushModule.name {
+            return remark("there is no \"push\" yet", "begin the script with local push = require \"push\"")
+        }
+        let message = "there is no \"\(name.text)\""
+        if let hint = LuaLibrary.foreign[name.text] { return remark("\(message) in Lua", hint) }
+        if globals.locals.contains(name.text),
+            let other = chunk.scopes.variables.first(where: { $0.name == name.text && $0.role != .receiver })
+        {
+            let line = text.line(at: other.declaration.lowerBound)
+            return other.declaration.lowerBound > name.range.lowerBound
+                ? remark("\(message) yet", "the local of line \(line) is declared later: move it up")
+                : remark("\(message) here", "the local of line \(line) ends with its block: declare it before the block")
+        }
+        if let near = nearest(name.text, in: globals.candidates) {
+            return remark("\(message); did you mean \"\(near)\"?", "a name that was never set is nil")
+        }
+        if vocabulary.binding(named: "\(PushModule.name).\(name.text)") != nil {
+            return remark("\(message); did you mean \"push.\(name.text)\"?", "everything of PushHost is in the module push")
+        }
+        return remark(message, "set it before with local \(name.text) = …; a name that was never set is nil")
+    }
+
+    /// A plain name stands to the left of "=", or after "function".
+    mutating func assign(toGlobal name: Name) {
+        guard case .global? = chunk.scopes.reference(at: name.range.lowerBound), !isFull, reported.insert("\(name.text) =").inserted else {
+            return
+        }
+        if LuaLibrary.functions.contains(name.text) || LuaLibrary.libraries[name.text] != nil {
+            return report(
+                Remark(
+                    "check.global", "\"\(name.text)\" is Lua's own: this replaces it for the whole script",
+                    hint: "write local \(name.text), or choose another name", severity: .warning, at: name.range))
+        }
+        let near = nearest(name.text, in: globals.locals)
+        report(
+            Remark(
+                "check.global", "\"\(name.text)\" is not declared: this makes a global\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+                hint: "write local before it, or declare it before the block with local \(name.text)", severity: .warning, at: name.range))
+    }
+}

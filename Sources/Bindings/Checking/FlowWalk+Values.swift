@@ -1,0 +1,240 @@
+import Lua
+import LuaSyntax
+
+extension FlowWalk {
+    /// Reads an expression. `isTested`: the script is prepared for nil here.
+    mutating func value(of expression: Expression, isTested: Bool = false) -> Knowledge {
+        func literal(_ content: ArgumentContent<SourceValue>) -> Knowledge { .value(SourceValue(content, at: expression.range)) }
+        switch expression.kind {
+        case .nil: return literal(.nil)
+        case .true: return literal(.boolean(true))
+        case .false: return literal(.boolean(false))
+        case .integer(let value): return literal(.integer(value))
+        case .number(let value): return literal(.number(value))
+        case .varargs: return .unknown
+        case .string(let bytes):
+            scan(bytes, at: expression.range)
+            var value = SourceValue(expression.text.map { .string($0) } ?? .bytes(bytes), at: expression.range)
+            value.literal = expression.range
+            return .value(value)
+        case .name(let name): return value(of: name, isTested: isTested)
+        case .function(let body): return .function(results: function(body))
+        case .parenthesized(let inner): return value(of: inner, isTested: isTested)
+        case .table(let fields): return .value(table(fields, at: expression.range))
+        case .unary(let sign, let operand):
+            let value = value(of: operand, isTested: sign == .not)
+            return sign == .minus ? value.negated(at: expression.range) : .unknown
+        case .operations(let first, let operations):
+            let tests: Set<BinaryOperator> = [.and, .or, .equal, .notEqual]
+            _ = value(of: first, isTested: operations.first.map { tests.contains($0.operator) } ?? false)
+            for operation in operations {
+                let before = isStraight
+                if operation.operator == .and || operation.operator == .or { isStraight = false }
+                _ = value(of: operation.operand, isTested: tests.contains(operation.operator))
+                isStraight = before
+            }
+            return .unknown
+        case .suffixed(let first, let suffixes): return value(of: first, suffixes)
+        }
+    }
+
+    mutating func value(of name: Name, isTested: Bool = false) -> Knowledge {
+        switch chunk.scopes.reference(at: name.range.lowerBound) {
+        case .variable(let place)?: known[place] ?? .unknown
+        case .global?: global(name, isTested: isTested)
+        case .environment?, nil: .unknown
+        }
+    }
+
+    private mutating func value(of first: Expression, _ suffixes: [Suffix]) -> Knowledge {
+        // Something alone before a dot is used, whatever the whole is tested for.
+        var current = value(of: first)
+        var end = first.range.upperBound
+        for suffix in suffixes {
+            let start = first.range.lowerBound
+            defer { end = suffix.range.upperBound }
+            switch suffix.kind {
+            case .field(let name): current = member(name, of: current)
+            case .index(let key):
+                _ = value(of: key)
+                if let text = key.text {
+                    current = member(Name(text: text, range: key.range), of: current)
+                } else if case .list(let element) = current {
+                    current = element
+                } else if case .dictionary(let element) = current {
+                    current = element
+                } else {
+                    current = .unknown
+                }
+            case .call(let arguments): current = call(current, arguments, at: start..<end)
+            case .method(let name, let arguments): current = call(name, of: current, arguments, at: start..<name.range.upperBound)
+            }
+        }
+        return current
+    }
+
+    private mutating func table(_ fields: [TableField], at range: Range<Int>) -> SourceValue {
+        var array: [SourceValue] = []
+        var named: [String: SourceValue] = [:]
+        var keys: [String: Range<Int>] = [:]
+        var isWhole = true
+        for (place, field) in fields.enumerated() {
+            let knowledge = value(of: field.value)
+            let item = knowledge.argument(at: field.value.range, vocabulary)
+            let name: Name
+            switch field.key {
+            case .position:
+                // A call at the end may give any number of values.
+                if place == fields.count - 1, field.value.isMultiple, knowledge.isUnknown {
+                    isWhole = false
+                } else {
+                    array.append(item)
+                }
+                continue
+            case .name(let key): name = key
+            case .computed(let key):
+                _ = value(of: key)
+                guard let text = key.text else {
+                    isWhole = false
+                    continue
+                }
+                name = Name(text: text, range: key.range)
+            }
+            scan(field.value, named: name.text)
+            named[name.text] = item.content.isNil ? nil : item
+            keys[name.text] = name.range
+        }
+        var value = SourceValue(.table(array: array, fields: named, isWhole: isWhole), at: range)
+        value.keys = keys
+        return value
+    }
+
+    // MARK: - Members
+
+    /// Reads a field.
+    mutating func member(_ name: Name, of owner: Knowledge) -> Knowledge {
+        switch owner {
+        case .namespace(let path): return member(name, inNamespace: path)
+        case .binding(let binding):
+            if vocabulary.isNamespace(binding.name) { return member(name, inNamespace: binding.name) }
+            // A function that is a table as well: push.log.
+            guard let type = vocabulary.type(labelled: binding.name) else { return .unknown }
+            return field(name, of: type.name)
+        case .instance(let type):
+            guard let handle = vocabulary.handle(of: type) else { return field(name, of: type) }
+            if let method = vocabulary.binding(named: "\(handle):\(name.text)") { return .binding(method) }
+            requireMember(name, of: handle)
+            return .unknown
+        case .dictionary(let element): return element
+        case .library(let library): return member(name, inLibrary: library)
+        case .options(let names):
+            guard !names.contains(name.text), !globals.assignedFields.contains(name.text) else { return .unknown }
+            var error = LuaError.unknownName(name.text, in: "the table of push.args", known: names)
+            error.code = "check.unknown_option"
+            error.hint = names.isEmpty ? "push.args declares no option" : "push.args declares \(names.sorted().joined(separator: ", "))"
+            report(Remark(error, severity: .warning, at: name.range))
+            return .unknown
+        case .unknown, .value, .list, .function, .require, .iteration: return .unknown
+        }
+    }
+
+    private mutating func member(_ name: Name, inNamespace path: String) -> Knowledge {
+        let full = "\(path).\(name.text)"
+        if let binding = vocabulary.binding(named: full) {
+            return binding.style == .value ? vocabulary.knowledge(of: binding.returns?.type ?? "") : .binding(binding)
+        }
+        if vocabulary.isNamespace(full) { return .namespace(full) }
+        if let method = vocabulary.binding(named: "\(path):\(name.text)") { return .binding(method) }
+        report(Remark(.unknownName(name.text, in: path, known: vocabulary.names(in: path)), at: name.range))
+        return .unknown
+    }
+
+    /// Reads a field of a table that bindings return.
+    private mutating func field(_ name: Name, of type: String) -> Knowledge {
+        guard let description = vocabulary.type(named: type), !description.fields.isEmpty else { return .unknown }
+        if let field = description.fields.first(where: { $0.name == name.text }) { return vocabulary.knowledge(of: field.type) }
+        let known = description.fields.map(\.name)
+        if let label = description.label {
+            report(Remark(.unknownName(name.text, in: label, known: known), at: name.range))
+        } else if !globals.assignedFields.contains(name.text) {
+            var error = LuaError.unknownName(name.text, in: "a \(type)", known: known)
+            error.code = "check.unknown_field"
+            report(Remark(error, severity: .warning, at: name.range))
+        }
+        return .unknown
+    }
+
+    mutating func requireMember(_ name: Name, of handle: String) {
+        let members = vocabulary.members(of: handle)
+        guard !members.contains(name.text) else { return }
+        report(Remark(.unknownMember(name.text, of: handle, names: Array(members)), at: name.range))
+    }
+
+    private mutating func member(_ name: Name, inLibrary library: String) -> Knowledge {
+        let names = LuaLibrary.libraries[library] ?? []
+        guard !names.contains(name.text), !globals.assignedFields.contains(name.text) else { return .unknown }
+        if library == "math", LuaLibrary.olderMath.contains(name.text) { return .unknown }
+        let full = "\(library).\(name.text)"
+        if let hint = HostFunctions.absent[full] ?? HostFunctions.absent[library] {
+            report(Remark(.absent(full, hint: hint), at: name.range))
+        } else if LuaLibrary.strict.contains(library) {
+            report(Remark(.absent(full, hint: "\(library) has \(names.sorted().joined(separator: ", "))"), at: name.range))
+        } else {
+            report(Remark(.unknownName(name.text, in: library, known: Array(names)), at: name.range))
+        }
+        return .unknown
+    }
+
+    // MARK: - Assignments
+
+    /// What stands to the left of "=".
+    mutating func assign(to target: Expression) {
+        switch target.kind {
+        case .name(let name): assign(toGlobal: name)
+        case .suffixed(let first, let suffixes):
+            guard let last = suffixes.last else { return }
+            let owner = value(of: first, suffixes.dropLast())
+            switch last.kind {
+            case .field(let name): assign(name, of: owner)
+            case .index(let key):
+                _ = value(of: key)
+                if let text = key.text { assign(Name(text: text, range: key.range), of: owner) }
+            case .call, .method: break
+            }
+        default: break
+        }
+    }
+
+    mutating func assign(_ name: Name, of owner: Knowledge) {
+        switch owner {
+        case .namespace(let path): report(Remark(.readOnly(name.text, in: path), at: name.range))
+        case .instance(let type):
+            guard let handle = vocabulary.handle(of: type) else { return }
+            report(Remark(.readOnlyHandle(handle), at: name.range))
+        default: break
+        }
+    }
+}
+
+extension Knowledge {
+    fileprivate func negated(at range: Range<Int>) -> Knowledge {
+        guard case .value(let value) = self else { return .unknown }
+        switch value.content {
+        case .integer(let number): return .value(SourceValue(.integer(0 &- number), at: range))
+        case .number(let number): return .value(SourceValue(.number(-number), at: range))
+        default: return .unknown
+        }
+    }
+}
+
+extension LuaError {
+    /// The words of the sandbox (sandbox.c), for what it does not have.
+    fileprivate static func absent(_ name: String, hint: String) -> LuaError {
+        .misuse("sandbox.absent", "\(name) is not available to scripts", hint: hint)
+    }
+
+    /// The words of the machine (functions.c), for handles.
+    fileprivate static func readOnlyHandle(_ type: String) -> LuaError {
+        .misuse("script.read_only", "a \(type) cannot be changed by assigning to its fields", hint: "keep it in a local variable")
+    }
+}

@@ -1,0 +1,219 @@
+import LuaSyntax
+
+/// Goes once through a script, in the order in which it runs, and notes what it knows of each value and what is wrong.
+struct FlowWalk {
+    let chunk: Chunk
+    let vocabulary: Vocabulary
+    private(set) var remarks: [Remark] = []
+    /// By variable.
+    var known: [Int: Knowledge] = [:]
+    /// What the functions around return, as far as they have been read.
+    private var results: [[Knowledge]] = []
+    /// Locals without a value so far.
+    private var empty: Set<Int> = []
+    /// What is read now is done once, and before what follows.
+    var isStraight = true
+    /// A binding has been called for certain, before which `push.args` should have been.
+    var hasBegun = false
+    var hasDeclaredOptions = false
+    let globals: GlobalNames
+    /// Globals that have been reported.
+    var reported: Set<String> = []
+    private var secrets: Set<Range<Int>> = []
+
+    /// More findings than this are not worth reading.
+    static let maximumRemarks = 1000
+
+    init(_ chunk: Chunk, _ vocabulary: Vocabulary) {
+        self.chunk = chunk
+        self.vocabulary = vocabulary
+        globals = GlobalNames(chunk)
+    }
+
+    var text: SourceText { chunk.text }
+
+    mutating func script() {
+        for comment in chunk.comments { scan(text.bytes[comment], at: comment) }
+        block(chunk.block)
+    }
+
+    /// There is enough to mend: nothing else is noted.
+    var isFull: Bool { remarks.count > Self.maximumRemarks }
+
+    mutating func report(_ remark: Remark) {
+        guard !isFull else { return }
+        guard remarks.count < Self.maximumRemarks else {
+            return remarks.append(
+                Remark(
+                    "check.too_many", "there are more than \(Self.maximumRemarks) findings", hint: "mend these first",
+                    severity: .warning, at: remark.range))
+        }
+        remarks.append(remark)
+    }
+
+    // MARK: - Credentials
+
+    mutating func scan(_ bytes: some Collection<UInt8>, at range: Range<Int>) {
+        guard let kind = CredentialScan.kind(of: bytes) else { return }
+        reportSecret("this looks like \(kind)", at: range)
+    }
+
+    /// The message never shows the text itself.
+    mutating func reportSecret(_ message: String, at range: Range<Int>) {
+        guard secrets.insert(range).inserted else { return }
+        report(
+            Remark(
+                "check.secret", "\(message): everybody who can read the script can use it",
+                hint: "write push.secret \"name\", and keep the value in secrets.json or in PUSHHOST_SECRET_NAME", at: range))
+    }
+
+    /// A value that gets a name: what is named like a secret should not be a key.
+    mutating func scan(_ value: Expression, named name: String) {
+        guard case .string(let bytes) = value.kind, CredentialScan.isSecretName(name), CredentialScan.isRandom(bytes) else { return }
+        reportSecret("the text of \"\(name)\" looks like a key", at: value.range)
+    }
+
+    // MARK: - Statements
+
+    mutating func block(_ block: Block) {
+        for statement in block.statements { visit(statement) }
+    }
+
+    /// What may be done never, or more than once.
+    private mutating func aside(_ body: (inout FlowWalk) -> Void) {
+        let before = isStraight
+        isStraight = false
+        body(&self)
+        isStraight = before
+    }
+
+    private mutating func visit(_ statement: Statement) {
+        switch statement.kind {
+        case .empty, .label, .goto, .break: break
+        case .local(let names, let values): local(names.map(\.name), values)
+        case .assignment(let targets, let values): assignment(targets, values)
+        case .call(let call): _ = value(of: call)
+        case .do(let inner): block(inner)
+        case .while(let condition, let inner):
+            _ = value(of: condition, isTested: true)
+            aside { $0.block(inner) }
+        case .repeat(let inner, let condition):
+            aside { walk in
+                walk.block(inner)
+                _ = walk.value(of: condition, isTested: true)
+            }
+        case .if(let branches, let otherwise):
+            for (place, branch) in branches.enumerated() {
+                if place == 0 {
+                    _ = value(of: branch.condition, isTested: true)
+                } else {
+                    aside { _ = $0.value(of: branch.condition, isTested: true) }
+                }
+                aside { $0.block(branch.block) }
+            }
+            if let otherwise { aside { $0.block(otherwise) } }
+        case .numericFor(_, let values, let inner):
+            for value in values { _ = self.value(of: value) }
+            aside { $0.block(inner) }
+        case .genericFor(let names, let values, let inner): loop(names, values, inner)
+        case .function(let name, let body): function(name, body)
+        case .localFunction(let name, let body):
+            let result = function(body)
+            learn(.function(results: result), of: name)
+        case .return(let values):
+            let first = list(values).first ?? .value(SourceValue(.nil, at: statement.range))
+            if !results.isEmpty { results[results.count - 1].append(first) }
+        }
+    }
+
+    private mutating func local(_ names: [Name], _ values: [Expression]) {
+        let given = list(values)
+        for (place, name) in names.enumerated() {
+            if place < values.count { scan(values[place], named: name.text) }
+            if place < given.count {
+                learn(given[place], of: name)
+            } else if values.last?.isMultiple != true, let variable = variable(at: name) {
+                empty.insert(variable)
+            }
+        }
+    }
+
+    private mutating func assignment(_ targets: [Expression], _ values: [Expression]) {
+        for target in targets { assign(to: target) }
+        let given = list(values)
+        for (target, (knowledge, value)) in zip(targets, zip(given, values)) {
+            if let name = target.lastName { scan(value, named: name) }
+            // A local that gets its only value here has it, or nil, wherever it is used.
+            guard case .name(let name) = target.kind else { continue }
+            guard let variable = variable(at: name), empty.contains(variable), chunk.scopes.variables[variable].assignments == 1 else {
+                continue
+            }
+            known[variable] = knowledge
+        }
+    }
+
+    private mutating func loop(_ names: [Name], _ values: [Expression], _ inner: Block) {
+        let iterated = list(values)
+        switch iterated.first {
+        case .list(let element)? where names.count > 1, .dictionary(let element)? where names.count > 1: learn(element, of: names[1])
+        case .function(let results)?: learn(results, of: names[0])
+        default: break
+        }
+        aside { $0.block(inner) }
+    }
+
+    private mutating func function(_ name: FunctionName, _ body: FunctionBody) {
+        if let last = name.fields.last {
+            var owner = value(of: name.first)
+            for field in name.fields.dropLast() { owner = member(field, of: owner) }
+            assign(last, of: owner)
+        } else {
+            assign(toGlobal: name.first)
+        }
+        _ = function(body)
+    }
+
+    // MARK: - Knowledge
+
+    func variable(at name: Name) -> Int? {
+        if case .variable(let place)? = chunk.scopes.reference(at: name.range.lowerBound) { place } else { nil }
+    }
+
+    /// A variable keeps what it is declared with if nothing else is ever assigned to it.
+    private mutating func learn(_ knowledge: Knowledge, of name: Name) {
+        guard let variable = variable(at: name), chunk.scopes.variables[variable].assignments == 0 else { return }
+        known[variable] = knowledge
+    }
+
+    /// Reads a function; answers what it returns.
+    mutating func function(_ body: FunctionBody) -> Knowledge {
+        results.append([])
+        aside { $0.block(body.block) }
+        return Knowledge.merged(results.removeLast())
+    }
+
+    /// What a list of expressions stands for. The last may stand for more.
+    mutating func list(_ values: [Expression]) -> [Knowledge] { values.map { value(of: $0) } }
+}
+
+extension Expression {
+    /// `password` of `account.password` and of `account["password"]`.
+    fileprivate var lastName: String? {
+        switch kind {
+        case .name(let name): return name.text
+        case .suffixed(_, let suffixes):
+            switch suffixes.last?.kind {
+            case .field(let name)?: return name.text
+            case .index(let key)?: return key.text
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    /// The text of a literal.
+    var text: String? {
+        guard case .string(let bytes) = kind else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,39 @@
+/// The globals of a sandboxed script and what the libraries among them hold. A test compares them with the sandbox.
+package enum LuaLibrary {
+    package static let functions: Set<String> = [
+        "_VERSION", "assert", "collectgarbage", "error", "getmetatable", "ipairs", "load", "next", "pairs", "pcall", "print", "rawequal",
+        "rawget", "rawlen", "rawset", "require", "select", "setmetatable", "tonumber", "tostring", "type", "xpcall",
+    ]
+
+    package static let libraries: [String: Set<String>] = [
+        "string": [
+            "byte", "char", "find", "format", "gmatch", "gsub", "len", "lower", "match", "pack", "packsize", "rep", "reverse", "sub",
+            "unpack", "upper",
+        ],
+        "table": ["concat", "insert", "move", "pack", "remove", "sort", "unpack"],
+        "math": [
+            "abs", "acos", "asin", "atan", "ceil", "cos", "deg", "exp", "floor", "fmod", "huge", "log", "max", "maxinteger", "min",
+            "mininteger", "modf", "pi", "rad", "random", "randomseed", "sin", "sqrt", "tan", "tointeger", "type", "ult",
+        ],
+        "utf8": ["char", "charpattern", "codepoint", "codes", "len", "offset"],
+        "coroutine": ["close", "create", "isyieldable", "resume", "running", "status", "wrap", "yield"],
+        "os": ["clock", "date", "difftime", "time"],
+        "io": [], "debug": [], "package": [],
+    ]
+
+    /// What `math` has besides where Lua was built to go on with older versions, as Debian's is.
+    package static let olderMath: Set<String> = ["atan2", "cosh", "frexp", "ldexp", "log10", "pow", "sinh", "tanh"]
+
+    /// Libraries that answer every other name with an error.
+    static let strict: Set<String> = ["os", "io", "debug", "package"]
+
+    /// Names of other languages and of older Lua, and what to write.
+    static let foreign: [String: String] = [
+        "null": "write nil", "None": "write nil", "undefined": "write nil", "NULL": "write nil", "NaN": "write 0/0",
+        "unpack": "write table.unpack", "loadstring": "write load", "arg": "declare options with push.args", "this": "write self",
+        "bit32": "Lua has the operators &, |, ~, << and >>", "console": "write print(…)", "printf": "write print(string.format(…))",
+        "sleep": "write push.sleep \"1s\"", "setTimeout": "write push.spawn(function() push.sleep \"1s\" … end)",
+        "log": "write push.log(…)",
+        "self": "self is known in functions that are declared with a colon",
+    ]
+}

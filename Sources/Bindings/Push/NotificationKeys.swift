@@ -1,0 +1,49 @@
+import Lua
+
+extension Binding {
+    /// Which keys of a notification go together, for every way of sending. Raises `send.audience`, `send.no_audience`,
+    /// `send.no_content`.
+    static let notificationConstraint: Constraint = { keys, name throws(LuaError) in
+        try requireAudience(keys, name)
+        try requireContent(keys, name)
+    }
+
+    /// What a notification has one of.
+    static let notificationContents = ["alert", "properties", "payload"]
+
+    private static func requireAudience(_ keys: Set<String>, _ name: String) throws(LuaError) {
+        if keys.isSuperset(of: ["to", "device"]) {
+            throw .misuse(
+                "send.audience", "\"to\" and \"device\" exclude each other", hint: "keep one of them",
+                details: ["key": .string("device")])
+        }
+        guard keys.isDisjoint(with: ["to", "device"]) else { return }
+        throw .misuse(
+            "send.no_audience", "\(name) needs \"to\": there is no default audience",
+            hint: "write to = push.tag.user \"alice\", to = \"Sports && !muted\", or to = push.everyone")
+    }
+
+    private static func requireContent(_ keys: Set<String>, _ name: String) throws(LuaError) {
+        let given = notificationContents.filter(keys.contains)
+        guard given.count == 1, let kind = given.first else {
+            let names = given.map { "\"\($0)\"" }.joined(separator: " and ")
+            throw .misuse(
+                "send.no_content",
+                given.isEmpty
+                    ? "\(name) needs one of \"alert\", \"properties\" and \"payload\""
+                    : "\(name) takes one of \"alert\", \"properties\" and \"payload\", got \(names)",
+                hint: "alert shows a text, properties fill templates, payload is written per platform")
+        }
+        if keys.contains("title"), kind != "alert" {
+            throw .misuse(
+                "send.no_content", "\"title\" goes with \"alert\" only", hint: "put it into the \(kind)",
+                details: ["key": .string("title")])
+        }
+        if keys.contains("headers"), kind == "properties" {
+            throw .misuse(
+                "send.no_content", "\"headers\" do not go with \"properties\"",
+                hint: "a template has headers of its own; expires_in, priority and collapse_id go with everything",
+                details: ["key": .string("headers")])
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import Lua
+import PushCore
+
+/// Holds the arguments of a call against the description of a binding: at run time the values themselves, before a run what
+/// the source tells about them. The words are the same.
+struct ArgumentCheck<Value: ArgumentValue> {
+    struct Mistake {
+        let code: String
+        let message: String
+        let hint: String?
+        /// The key of the table that is at fault.
+        let key: String?
+        /// The value that is at fault, where there is one.
+        let culprit: Value?
+
+        var error: LuaError { .misuse(code, message, hint: hint, details: key.map { ["key": .string($0)] } ?? [:]) }
+    }
+
+    private let binding: Binding
+    /// By parameter; absent is what was not given.
+    private(set) var values: [String: Value] = [:]
+    /// In the order in which a run meets them.
+    private(set) var mistakes: [Mistake] = []
+    /// Everything that is given is known to be given.
+    private var isWhole: Bool
+
+    /// `given` are the arguments without the receiver; `isWhole`: none can follow.
+    init(_ given: [Value], for binding: Binding, isWhole: Bool = true) {
+        self.binding = binding
+        self.isWhole = isWhole
+        switch binding.style {
+        case .table: readNamed(given, binding.parameters)
+        case .leading:
+            readNamed(Array(given.dropFirst()), Array(binding.parameters.dropFirst()))
+            if let first = given.first, !first.content.isNil { values[binding.parameters[0].name] = first }
+        case .positional, .value: readPositional(given)
+        }
+        let isReadable = mistakes.isEmpty
+        for parameter in binding.parameters {
+            if let value = values[parameter.name] {
+                check(value, parameter)
+            } else if parameter.isRequired, isReadable, self.isWhole {
+                fail("args.missing", "\(binding.name) needs \"\(parameter.name)\"", hint: parameter.summary)
+            }
+        }
+        guard mistakes.isEmpty, self.isWhole, let constraint = binding.constraint else { return }
+        do throws(LuaError) {
+            try constraint(Set(values.keys), binding.name)
+        } catch {
+            fail(error.code, error.message, hint: error.hint, key: error.key)
+        }
+    }
+
+    private mutating func fail(_ code: String, _ message: String, hint: String? = nil, key: String? = nil, culprit: Value? = nil) {
+        mistakes.append(Mistake(code: code, message: message, hint: hint, key: key, culprit: culprit))
+    }
+
+    private mutating func readNamed(_ given: [Value], _ parameters: [Parameter]) {
+        let required = parameters.filter(\.isRequired)
+        guard let first = given.first else { return }
+        switch first.content {
+        case .nil: return
+        case .unknown:
+            isWhole = false
+            return
+        case .table(let array, let fields, let isWhole):
+            guard given.count == 1 else {
+                return fail(
+                    "args.too_many", "\(binding.name) takes one table, got \(given.count) arguments",
+                    hint: "write \(binding.signature)", culprit: given[1])
+            }
+            self.isWhole = self.isWhole && isWhole
+            values = fields.filter { !$0.value.content.isNil }
+            let known = parameters.map(\.name)
+            for key in fields.keys.sorted() where !known.contains(key) {
+                let near = parameters.first { $0.mistakenFor.contains(key) }?.name ?? nearest(key, in: known)
+                fail(
+                    "args.unknown_key", "\(binding.name) has no key \"\(key)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+                    hint: "its keys are \(known.joined(separator: ", "))", key: key)
+            }
+            if let item = array.first {
+                fail(
+                    "args.unknown_key", "\(binding.name) takes named keys, got a value without a name",
+                    hint: "write \(binding.signature)", culprit: item)
+            }
+        default:
+            // One required argument may stand alone.
+            if required.count == 1, given.count == 1 {
+                values[required[0].name] = first
+            } else {
+                let place = binding.style == .leading ? "a table last" : "one table"
+                fail(
+                    "args.wrong_type", "\(binding.name) takes \(place), got a \(first.content.typeName)",
+                    hint: "write \(binding.signature)", culprit: first)
+            }
+        }
+    }
+
+    private mutating func readPositional(_ given: [Value]) {
+        let parameters = binding.parameters
+        let isVariadic = parameters.last?.isVariadic == true
+        guard given.count <= parameters.count || isVariadic else {
+            return fail(
+                "args.too_many", "\(binding.name) takes \(parameters.count) arguments, got \(given.count)",
+                hint: "write \(binding.signature)", culprit: given[parameters.count])
+        }
+        for (parameter, value) in zip(parameters, given) where !value.content.isNil { values[parameter.name] = value }
+    }
+
+    private mutating func check(_ value: Value, _ parameter: Parameter) {
+        if parameter.type == .audience, case .string(let text) = value.content, text.allSatisfy(\.isWhitespace) {
+            return fail(
+                "send.no_audience", "\"\(parameter.name)\" is empty: an empty text never means everybody",
+                hint: "write push.everyone if everybody is meant", key: parameter.name, culprit: value)
+        }
+        guard let fault = parameter.type.fault(in: value) else { return }
+        var hint: String? = parameter.summary
+        if case .oneOf(let names) = parameter.type, case .string(let text) = value.content, let near = nearest(text, in: names) {
+            hint = "did you mean \"\(near)\"?"
+        }
+        fail(
+            "args.wrong_type", "\(binding.name): \"\(parameter.name)\" must be \(parameter.type.phrase), got \(fault.words)",
+            hint: hint, key: binding.style == .positional ? nil : parameter.name, culprit: fault.culprit)
+    }
+}
+
+/// What is wrong with a value, as the end of a sentence, and the part of it that is.
+struct ArgumentFault<Value> {
+    var words: String
+    var culprit: Value
+}
+
+extension ParameterType {
+    /// Nil when the value fits, or may fit.
+    func fault<Value: ArgumentValue>(in value: Value) -> ArgumentFault<Value>? {
+        let content = value.content
+        func fault(_ words: String) -> ArgumentFault<Value> { ArgumentFault(words: words, culprit: value) }
+        switch (self, content) {
+        case (_, .unknown), (.any, _), (.boolean, .boolean), (.integer, .integer), (.number, .integer), (.number, .number),
+            (.duration, .integer), (.duration, .number), (.time, .integer), (.time, .number), (.table, .table), (.template, .table),
+            (.function, .function), (.string, .string), (.duration, .string), (.time, .string), (.platform, .string),
+            (.audience, .string), (.tag, .string), (.tagExpression, .string), (.template, .string), (.secret, .string):
+            return nil
+        case (.string, .bytes), (.audience, .bytes), (.tag, .bytes), (.tagExpression, .bytes), (.template, .bytes):
+            return fault("text that is not UTF-8")
+        case (.audience, .object(let type)):
+            return type == "everyone" ? nil : fault(content.phrase)
+        case (.secret, .object("secret")):
+            return nil
+        case (.secret, _):
+            // Never the value: a password may be a number.
+            return fault("a \(content.typeName)")
+        case (.object(let name), .object(let type)):
+            return type == name ? nil : fault(content.phrase)
+        case (.integer, .number(let number)) where number == number.rounded() && abs(number) < 9e15:
+            return nil
+        case (.oneOf(let names), .string(let text)):
+            return names.contains(text) ? nil : fault(content.phrase)
+        case (.list(let element), .table(let array, let fields, _)):
+            guard fields.isEmpty else { return fault("a table with named keys") }
+            for (index, item) in array.enumerated() {
+                if let inner = element.fault(in: item) {
+                    return ArgumentFault(words: "\(inner.words) at place \(index + 1)", culprit: inner.culprit)
+                }
+            }
+            return nil
+        case (.map(let element), .table(let array, let fields, _)), (.byPlatform(let element), .table(let array, let fields, _)):
+            guard array.isEmpty else { return fault("a list") }
+            for (key, item) in fields.sorted(by: { $0.key < $1.key }) {
+                if let inner = element.fault(in: item) {
+                    return ArgumentFault(words: "\(inner.words) for \"\(key)\"", culprit: inner.culprit)
+                }
+            }
+            return nil
+        case (.either(let types), _):
+            return types.contains { $0.fault(in: value) == nil } ? nil : fault(content.phrase)
+        default:
+            return fault(content.phrase)
+        }
+    }
+}
+
+extension LuaError {
+    /// A method that was called without what stands before its colon.
+    static func missingReceiver(_ binding: Binding, _ type: String) -> LuaError {
+        .misuse(
+            "args.receiver", "\(binding.name) was called without its \(type)",
+            hint: "write a colon: \(type):\(binding.shortName)(…)")
+    }
+
+    /// The key of the table that is at fault.
+    var key: String? {
+        guard case .table(let table) = details, case .string(let key)? = table.fields["key"] else { return nil }
+        return key
+    }
+}

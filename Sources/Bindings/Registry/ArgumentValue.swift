@@ -1,0 +1,76 @@
+import Lua
+
+/// What argument checks look at: a value of a run, or what the source of a script tells about one.
+protocol ArgumentValue: Sendable {
+    var content: ArgumentContent<Self> { get }
+}
+
+enum ArgumentContent<Value: Sendable>: Sendable {
+    /// Only a run can tell.
+    case unknown
+    case `nil`
+    case boolean(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    /// Text that is not UTF-8.
+    case bytes([UInt8])
+    /// `isWhole`: it has nothing else.
+    case table(array: [Value], fields: [String: Value], isWhole: Bool)
+    case function
+    case object(type: String)
+}
+
+extension ArgumentContent {
+    var isNil: Bool {
+        if case .nil = self { true } else { false }
+    }
+
+    /// `the string "abc"`, `the number 42`, `a table`: what a message says was given.
+    var phrase: String {
+        switch self {
+        case .unknown: "something else"
+        case .nil: "nil"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "the number \(value)"
+        case .number(let value): "the number \(value)"
+        case .string(let text): text.count <= 40 ? "the string \"\(text)\"" : "a string of \(text.count) characters"
+        case .bytes(let bytes): "\(bytes.count) bytes that are not UTF-8"
+        case .table: "a table"
+        case .function: "a function"
+        case .object(let type): "a \(type)"
+        }
+    }
+
+    /// The name of the type in Lua, or of the handle.
+    var typeName: String {
+        switch self {
+        case .unknown: "value"
+        case .nil: "nil"
+        case .boolean: "boolean"
+        case .integer, .number: "number"
+        case .string, .bytes: "string"
+        case .table: "table"
+        case .function: "function"
+        case .object(let type): type
+        }
+    }
+}
+
+extension LuaValue: ArgumentValue {
+    var content: ArgumentContent<LuaValue> {
+        switch self {
+        case .nil: .nil
+        case .boolean(let value): .boolean(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .number(value)
+        case .string(let text): .string(text)
+        case .bytes(let bytes): .bytes(bytes)
+        case .table(let table): .table(array: table.array, fields: table.fields, isWhole: true)
+        case .function: .function
+        case .object(let object): .object(type: object.type)
+        }
+    }
+
+    var phrase: String { content.phrase }
+}

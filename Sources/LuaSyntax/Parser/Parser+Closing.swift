@@ -1,0 +1,163 @@
+// What is said when something that was opened is not closed, or the reverse.
+
+extension Parser {
+    // MARK: - Blocks
+
+    /// The innermost block ends without its word.
+    func missingEnd() -> SyntaxError {
+        guard let block = open.last else { return stray() }
+        if let range = block.elseIf {
+            return SyntaxError(
+                "this \"else if\" opens an \"if\" within the \"if\" of line \(text.line(at: block.range.lowerBound)), and one \"end\" is missing",
+                hint: "write elseif, as one word", at: range)
+        }
+        if let doubt {
+            let word = doubt.closed.kind.rawValue
+            return SyntaxError(
+                "the \"\(word)\" of line \(line(doubt.closed.range)) has no \"end\"",
+                hint:
+                    "the \"end\" of line \(line(doubt.end)) stands under the \"\(doubt.meant.word)\" of line \(line(doubt.meant.range)), but closes this \"\(word)\"",
+                at: doubt.closed.range)
+        }
+        let closer = block.kind == .repeat ? "until" : "end"
+        let message = "the \"\(block.word)\" of line \(line(block.range)) has no \"\(closer)\""
+        if case .keyword(let word) = token.kind, word == .else || word == .elseif, block.kind != .if {
+            return SyntaxError(message, hint: "the \"\(word.rawValue)\" of line \(line(token.range)) belongs to an \"if\"", at: block.range)
+        }
+        let place = token.kind == .end ? "behind its last line" : "before \(phrase) in line \(line(token.range))"
+        return SyntaxError(message, hint: "put \"\(closer)\" \(place)", at: block.range)
+    }
+
+    /// Something ends here that has not begun.
+    func stray() -> SyntaxError {
+        switch token.kind {
+        case .keyword(.end):
+            let closed = surplus.map {
+                "the \"\($0.closed.word)\" of line \(line($0.closed.range)) is closed in line \(line($0.end)) already"
+            }
+            return SyntaxError(
+                "this \"end\" closes nothing", hint: "\(closed ?? "every block above is closed already"): one \"end\" is too many",
+                at: token.range)
+        case .keyword(.until): return SyntaxError("this \"until\" has no \"repeat\"", at: token.range)
+        case .keyword(let word):
+            return SyntaxError(
+                "this \"\(word.rawValue)\" has no \"if\"",
+                hint: "an \"end\" before it has closed the \"if\" already, or \"then\" is missing",
+                at: token.range)
+        default: return SyntaxError("\(phrase) cannot stand here", at: token.range)
+        }
+    }
+
+    func afterReturn() -> SyntaxError {
+        if let error = afterValue() { return error }
+        if let block = open.last, isOutside(block) { return missingEnd() }
+        return SyntaxError(
+            "\"return\" must be the last statement of its block", hint: "remove what follows it, or write do return … end", at: token.range)
+    }
+
+    // MARK: - Brackets
+
+    /// The sign that closes the innermost bracket is not here.
+    func unclosed(_ closer: Symbol) -> SyntaxError {
+        guard let opener = open.last else { return stray() }
+        if let error = afterValue() { return error }
+        if token.is(.end), let surplus, surplus.end.lowerBound > opener.range.lowerBound { return stray() }
+        let isTable = opener.kind == .brace
+        if isTable, token.is(.assign) || token.is(.colon) {
+            let key = last.spelling(in: text)
+            if case .string = last.kind {
+                return SyntaxError("a key that is a text stands in brackets", hint: "write [\(key)] = value", at: last.range)
+            }
+            return SyntaxError("a key that is not a plain name stands in brackets", hint: "write [\"…\"] = value", at: token.range)
+        }
+        if opener.kind == .arguments, token.is(.assign), case .name = last.kind {
+            return SyntaxError(
+                "a call takes no named arguments",
+                hint: "give it a table: { \(last.spelling(in: text)) = … }, with braces instead of parentheses",
+                at: token.range)
+        }
+        if token.is(.assign) { return singleEquals() }
+        if token.beginsValue, !isOutside(opener) {
+            switch opener.kind {
+            case .brace:
+                return SyntaxError(
+                    "a comma is missing between two fields of the table", hint: "put , before \(phrase)", at: last.range.upperBound)
+            case .arguments:
+                return SyntaxError(
+                    "a comma or ) is missing before \(phrase)", hint: "arguments are divided by commas; texts are joined with ..",
+                    at: last.range.upperBound)
+            default:
+                return SyntaxError(
+                    "an operator or \(closer.rawValue) is missing before \(phrase)", hint: "texts are joined with ..",
+                    at: last.range.upperBound)
+            }
+        }
+        let place =
+            token.kind == .end ? "close it with \(closer.rawValue)" : "put \(closer.rawValue) before \(phrase) in line \(line(token.range))"
+        let isBlock = isTable && token.beginsStatement
+        return SyntaxError(
+            "this \(opener.word) is not closed",
+            hint: isBlock ? "\(place); a block is no table: it stands between then, do or function(…) and end" : place, at: opener.range)
+    }
+
+    // MARK: - Words
+
+    /// `then`, `do`.
+    mutating func expect(_ word: Keyword, after owner: String) throws(SyntaxError) {
+        if token.is(word) { return try advance() }
+        if let error = afterValue() { throw error }
+        if token.is(.assign) { throw singleEquals() }
+        let other = word == .then ? Keyword.do : .then
+        if token.is(other) {
+            throw SyntaxError(
+                "\"\(owner)\" takes \"\(word.rawValue)\", not \"\(other.rawValue)\"", hint: "write \(word.rawValue)", at: token.range)
+        }
+        let hint =
+            last.is(.rightBrace)
+            ? "a block has no braces: it stands between \"\(word.rawValue)\" and \"end\""
+            : owner == "for" ? "write \"do\" behind its last value" : "write \"\(word.rawValue)\" behind the condition"
+        throw SyntaxError("\"\(word.rawValue)\" is missing after \"\(owner)\"", hint: hint, at: last.range.upperBound)
+    }
+
+    /// One `=` where two are meant.
+    func singleEquals() -> SyntaxError {
+        SyntaxError("= assigns, and stands in statements only", hint: "to compare write ==", at: token.range)
+    }
+
+    /// The present token begins a line that is indented no more than the line of an opener.
+    private func isOutside(_ opener: Opener) -> Bool {
+        text.isFirstInLine(token.range.lowerBound) && line(token.range) != line(opener.range)
+            && text.indentation(at: token.range.lowerBound) <= text.indentation(at: opener.range.lowerBound)
+    }
+
+    func line(_ range: Range<Int>) -> Int { text.line(at: range.lowerBound) }
+
+    /// The present token, as a part of a sentence.
+    var phrase: String {
+        switch token.kind {
+        case .end: "the end of the file"
+        case .string: "this text"
+        case .name, .keyword: "\"\(token.spelling(in: text))\""
+        case .symbol(let sign) where [.dot, .comma, .colon, .semicolon, .concatenate, .ellipsis].contains(sign): "\"\(sign.rawValue)\""
+        case .symbol, .integer, .number: token.spelling(in: text)
+        }
+    }
+}
+
+extension Parser.Opener {
+    var word: String {
+        switch kind {
+        case .arguments: "("
+        default: kind.rawValue
+        }
+    }
+}
+
+extension Token {
+    func spelling(in text: SourceText) -> String { text[range] }
+
+    fileprivate var beginsStatement: Bool {
+        guard case .keyword(let word) = kind else { return false }
+        return [.if, .while, .for, .local, .return, .repeat, .do, .break, .goto].contains(word)
+    }
+}

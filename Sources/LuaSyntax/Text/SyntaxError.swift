@@ -1,0 +1,19 @@
+/// Why a script does not compile.
+package struct SyntaxError: Error, Sendable, Equatable {
+    /// What is wrong, and why, in one sentence without a full stop.
+    package let message: String
+    /// What to write instead.
+    package let hint: String?
+    /// Where, in bytes; it may be empty, where something is missing.
+    package let range: Range<Int>
+
+    init(_ message: String, hint: String? = nil, at range: Range<Int>) {
+        self.message = message
+        self.hint = hint
+        self.range = range
+    }
+
+    init(_ message: String, hint: String? = nil, at offset: Int) {
+        self.init(message, hint: hint, at: offset..<offset)
+    }
+}
