@@ -7,6 +7,8 @@ local args = push.args {
   expires_in = { type = "duration", default = "10m", desc = "how long it can be read" },
 }
 
+if #args.secret < 8 then push.fail "choose a secret of at least 8 characters: a shorter one may be on the wire by chance" end
+
 local function login(user)
   push.account { username = user, password = push.secret "demo_password" }
   return push.login { username = user, password = push.secret "demo_password" }

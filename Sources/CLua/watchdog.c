@@ -26,6 +26,7 @@ typedef struct watch {
     volatile uint64_t seen_epoch;  // at the last tick
     volatile int64_t ticks;
     volatile sig_atomic_t pending;  // a hook was asked for and has not run yet
+    volatile int32_t asked_stop;    // the run's stop when it was asked for
     const int32_t *runs;
     timer_t timer;
     bool has_timer;
@@ -48,8 +49,13 @@ static void on_tick(int signal_number) {
     int missed = timer_getoverrun(w->timer);
     run->cpu_used_ns += (int64_t)TICK_NS * (1 + (missed > 0 ? missed : 0));
     if (w->seen_epoch == w->epoch && w->running) {
-        w->pending = 1;
-        set_hook(w->running, run);
+        // Setting a hook walks all frames of the stack. One that is set waits for the next instruction: asking again at
+        // every tick would leave no time to get there while a deep stack is being unwound.
+        if (!w->pending || w->asked_stop != run->stop || lua_gethook(w->running) != hook) {
+            w->pending = 1;
+            w->asked_stop = run->stop;
+            set_hook(w->running, run);
+        }
     }
     w->seen_epoch = w->epoch;
 }

@@ -41,14 +41,14 @@ struct FlowWalk {
     var isFull: Bool { remarks.count > Self.maximumRemarks }
 
     mutating func report(_ remark: Remark) {
-        guard !isFull else { return }
-        guard remarks.count < Self.maximumRemarks else {
-            return remarks.append(
+        if remarks.count == Self.maximumRemarks {
+            remarks.append(
                 Remark(
                     "check.too_many", "there are more than \(Self.maximumRemarks) findings", hint: "mend these first",
                     severity: .warning, at: remark.range))
         }
-        remarks.append(remark)
+        // Where secrets stand must be known in any case: no excerpt may show them.
+        if !isFull || remark.code == "check.secret" { remarks.append(remark) }
     }
 
     // MARK: - Credentials

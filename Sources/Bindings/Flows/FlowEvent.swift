@@ -79,6 +79,7 @@ package struct FlowReport: Sendable {
     }
 
     package var verdict: Verdict
+    var hasRaised: Bool { if case .raised = verdict { true } else { false } }
     package var result: JSON?
     package var steps: Int
     package var expectations: Int
@@ -96,4 +97,17 @@ package struct FailedExpectation: Sendable {
     package var location: SourceLocation?
     package var expected: String? = nil
     package var actual: String? = nil
+}
+
+extension FlowEvent {
+    /// As the flow outside tells it: below its own steps.
+    func deeper(by depth: Int) -> FlowEvent {
+        switch self {
+        case .stepBegan(let id, let own, let name): return .stepBegan(id: id, depth: own + depth, name: name)
+        case .stepEnded(var step):
+            step.depth += depth
+            return .stepEnded(step)
+        default: return self
+        }
+    }
 }

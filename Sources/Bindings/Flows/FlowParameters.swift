@@ -196,12 +196,15 @@ extension FlowParameter {
             default: throw refuse("write true or false")
             }
         case .integer:
-            guard let number = Int64(text) else { throw refuse("it must be a whole number") }
+            guard let number = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:)) else {
+                throw refuse("it must be a whole number")
+            }
             value = .integer(number)
         case .number:
             guard let number = Double(text), number.isFinite else { throw refuse("it must be a number") }
             value = .number(number)
-        case .duration: value = .string(text)
+        // A number is one of seconds, as everywhere.
+        case .duration: value = .string(Double(text) == nil ? text : "\(text)s")
         }
         if let fault = fault(of: value) { throw refuse(fault) }
         return value

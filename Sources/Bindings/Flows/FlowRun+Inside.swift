@@ -7,7 +7,8 @@ extension FlowRun {
     func declare(_ test: TestCase) -> Bool {
         state.withLock { state in
             state.tests.append(test)
-            return purpose == .test(state.tests.count) && !test.isPending
+            guard case .test(_, let name) = purpose else { return false }
+            return test.fullName == name && !test.isPending
         }
     }
 
@@ -15,16 +16,13 @@ extension FlowRun {
 
     /// The run of a flow inside this one: it knows the same phones by name, and shows what is new from here on.
     func child(_ script: FlowScript, parameters: FlowParameters, sink: @escaping @Sendable (FlowEvent) -> Void) -> FlowRun {
-        let (number, devices, seen) = state.withLock { state in
+        let (number, devices) = state.withLock { state in
             state.children += 1
-            return (state.children, state.devices, state.seenEvents)
+            return (state.children, state.devices)
         }
         let identity = Identity(run: "\(identity.run).\(number)", version: script.version)
-        let child = FlowRun(script, runner: runner, identity: identity, parameters: parameters, sink: sink)
-        child.state.withLock { inner in
-            inner.devices = devices
-            inner.seenEvents = seen
-        }
+        let child = FlowRun(script, runner: runner, identity: identity, parameters: parameters, seen: seen, sink: sink)
+        child.state.withLock { $0.devices = devices }
         return child
     }
 
@@ -33,7 +31,6 @@ extension FlowRun {
         let inner = child.state.withLock { $0 }
         state.withLock { state in
             state.devices.merge(inner.devices) { $1 }
-            state.seenEvents = max(state.seenEvents, inner.seenEvents)
             state.delivered += inner.delivered
             state.noTargets += inner.noTargets
             state.expectations += inner.expectations - inner.failedCount

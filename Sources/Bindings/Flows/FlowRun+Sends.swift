@@ -26,7 +26,7 @@ extension FlowRun {
     private func warnOfNobody(_ outcome: NotificationOutcome, audience: String, location: SourceLocation?) {
         state.withLock { $0.noTargets += 1 }
         var near = outcome.nearMisses
-        if ["everyone", "everybody", "all"].contains(audience.lowercased()) {
+        if outcome.tags != nil, ["everyone", "everybody", "all"].contains(audience.lowercased()) {
             near.append("push.everyone, without quotes, is the word for all devices")
         }
         emit(
@@ -66,9 +66,9 @@ extension FlowRun {
     /// What the phones have shown since this was last asked.
     func newlyShown() async -> [ShownItem] {
         guard let lab = world.lab else { return [] }
-        let since = state.withLock { $0.seenEvents }
+        let since = seen.count.withLock { $0 }
         let events = await lab.events(since: since)
-        state.withLock { $0.seenEvents = since + events.count }
+        seen.count.withLock { $0 = max($0, since + events.count) }
         var shown: [ShownItem] = []
         for event in events where event.kind == "shown" {
             guard let device = try? await lab.device(event.device) else { continue }

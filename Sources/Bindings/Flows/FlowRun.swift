@@ -9,6 +9,8 @@ package final class FlowRun: Sendable {
     package let identity: Identity
     let parameters: FlowParameters
     let purpose: Purpose
+    /// Shared by a run and the runs inside of it: nothing is shown twice.
+    let seen: SeenEvents
     let began: Timestamp
     let sink: @Sendable (FlowEvent) -> Void
     let state: Mutex<State>
@@ -30,11 +32,16 @@ package final class FlowRun: Sendable {
         case flow
         /// To learn which tests it holds.
         case collectingTests
-        /// For the test with this number, counted from 1 in the order of the file.
-        case test(Int)
+        /// For the test with this number, counted from 1 in the order of the file, and this full name.
+        case test(Int, name: String)
     }
 
     package var world: FlowWorld { runner.world }
+
+    /// How many of the lab's events have been looked at.
+    final class SeenEvents: Sendable {
+        let count = Mutex(0)
+    }
 
     struct State {
         var steps = 0
@@ -52,7 +59,6 @@ package final class FlowRun: Sendable {
         var delivered = 0
         var noTargets = 0
         var devices: [DeviceHandle: String] = [:]
-        var seenEvents = 0
         var hasDeclaredArguments = false
         /// A binding has been called that may only follow `push.args`.
         var hasBegun = false
@@ -67,7 +73,7 @@ package final class FlowRun: Sendable {
 
     init(
         _ script: FlowScript, runner: FlowRunner, identity: Identity, parameters: FlowParameters = FlowParameters(),
-        purpose: Purpose = .flow, sink: @escaping @Sendable (FlowEvent) -> Void
+        purpose: Purpose = .flow, seen: SeenEvents = SeenEvents(), sink: @escaping @Sendable (FlowEvent) -> Void
     ) {
         self.script = script
         self.runner = runner
@@ -75,6 +81,7 @@ package final class FlowRun: Sendable {
         self.parameters = parameters
         self.purpose = purpose
         self.sink = sink
+        self.seen = seen
         began = runner.world.clock.now
         state = Mutex(State())
     }
@@ -127,6 +134,15 @@ package final class FlowRun: Sendable {
 
     /// The innermost step that a task is in, its own or the one that it was started in; 0 for none.
     func currentStep(of task: Int) -> Int { state.withLock { $0.open[task]?.last?.id ?? $0.joined[task] ?? 0 } }
+
+    /// How many steps are open around what a task does.
+    func depth(of task: Int) -> Int {
+        state.withLock { state in
+            if let own = state.open[task]?.count, own > 0 { return own }
+            guard let step = state.joined[task] else { return 0 }
+            return state.open.values.lazy.compactMap { $0.first { $0.id == step }?.depth }.first.map { $0 + 1 } ?? 0
+        }
+    }
 
     func join(step: Int, task: Int) { state.withLock { $0.joined[task] = step } }
 

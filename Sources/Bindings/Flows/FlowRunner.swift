@@ -36,11 +36,10 @@ package struct FlowRunner: Sendable {
     /// Runs to the end. Cancelling the task cancels the flow: its cleanup runs, then it ends with `cancelled`.
     package func run(
         _ script: FlowScript, run id: String, parameters: FlowParameters = FlowParameters(),
-        purpose: FlowRun.Purpose = .flow, events sink: @escaping @Sendable (FlowEvent) -> Void
+        events sink: @escaping @Sendable (FlowEvent) -> Void
     ) async -> FlowReport {
         let run = FlowRun(
-            script, runner: self, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters,
-            purpose: purpose, sink: sink)
+            script, runner: self, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters, sink: sink)
         // On the run's own thread to the last line, so that the clock cannot jump between the end and the report.
         let task = Task(executorPreference: thread) { await report(run) { try await execute(run) } }
         return await withTaskCancellationHandler {
@@ -48,6 +47,22 @@ package struct FlowRunner: Sendable {
         } onCancel: {
             task.cancel()
         }
+    }
+
+    /// Runs one test of a spec, and answers the full name of the test that stood in its place.
+    func run(
+        _ test: TestCase, number: Int, of script: FlowScript, events sink: @escaping @Sendable (FlowEvent) -> Void
+    ) async -> (FlowReport, found: String?) {
+        let run = FlowRun(
+            script, runner: self, identity: FlowRun.Identity(run: "t-\(number.padded(4))", version: script.version),
+            purpose: .test(number, name: test.fullName), sink: sink)
+        let task = Task(executorPreference: thread) { await report(run) { try await execute(run) } }
+        let ended = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        return (ended, run.tests.last?.fullName)
     }
 
     /// Runs a flow inside another one's run, in the same world and on the same clock. To be called on the thread.
@@ -137,6 +152,9 @@ package struct FlowRunner: Sendable {
             guard var diagnosis = LuaError.syntax(of: run.script) else { throw error }
             diagnosis.annotations = ["run": run.identity.run, "script": run.identity.version]
             throw diagnosis
+        } catch var error as LuaError where error.code == "budget.cpu" && error.hint == nil {
+            error.hint = "look for a loop without an end, or allow more with --cpu-limit"
+            throw error
         } catch let error as LuaError where error.kind == .runtime && error.hint == nil {
             throw error.explained(by: run.script)
         }

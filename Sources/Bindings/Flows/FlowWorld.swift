@@ -41,8 +41,8 @@ package struct FlowWorld: Sendable {
 
 /// Where `push.secret` looks.
 package protocol SecretSource: Sendable {
-    /// Nil when there is none of that name.
-    func secret(named name: String) throws(PushError) -> Secret?
+    /// Nil when there is none of that name. A flow that another one runs may have secrets of its own.
+    func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret?
     /// Names that exist, for "did you mean".
     var names: [String] { get }
     /// Where it looked, for the message when there is none.

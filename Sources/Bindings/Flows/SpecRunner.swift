@@ -24,11 +24,13 @@ package struct SpecRunner: Sendable {
         }
     }
 
-    /// Runs the test with this number, counted from 1 in the order of the file.
-    package func run(_ number: Int, of script: FlowScript) async throws(PushError) -> TestResult {
+    /// Runs a test, with its number counted from 1 in the order of the file. A file whose tests stand in another order each
+    /// time, as `next` gives them, fails with `test.unstable`.
+    package func run(_ test: TestCase, number: Int, of script: FlowScript) async throws(PushError) -> TestResult {
         do {
             return try await onThread(script) { runner, events in
-                let report = await runner.run(script, run: "t-\(number.padded(4))", purpose: .test(number)) { events.append($0) }
+                let (report, found) = await runner.run(test, number: number, of: script) { events.append($0) }
+                guard found == test.fullName || report.hasRaised else { throw Self.unstable(test, found) }
                 return TestResult(report: report, events: events.all)
             }
         } catch let error as PushError {
@@ -36,6 +38,12 @@ package struct SpecRunner: Sendable {
         } catch {
             throw PushError("host.error", "\(error)")
         }
+    }
+
+    private static func unstable(_ test: TestCase, _ found: String?) -> PushError {
+        PushError(
+            "test.unstable", "\(found.map { "\"\($0)\"" } ?? "nothing") stands in the place of \"\(test.fullName)\"",
+            hint: "declare the tests in the same order each time: next() over a table has none, ipairs has")
     }
 
     private func onThread<Result>(

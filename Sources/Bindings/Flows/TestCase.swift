@@ -9,6 +9,13 @@ package struct TestCase: Sendable, Equatable {
     /// It has a name and no function yet.
     package var isPending: Bool
 
+    package init(groups: [String], name: String, location: SourceLocation?, isPending: Bool) {
+        self.groups = groups
+        self.name = name
+        self.location = location
+        self.isPending = isPending
+    }
+
     /// `breaking news › only subscribers are told`
     package var fullName: String { (groups + [name]).joined(separator: " › ") }
 }

@@ -69,6 +69,8 @@ end
 
 local function same(a, b, seen)
   if a == b then return true end
+  -- Two handles of one phone: a phone's name is its own.
+  if type(a) == "userdata" and type(b) == "userdata" then return tostring(a) == tostring(b) and find(tostring(a), "^device ") ~= nil end
   if type(a) ~= "table" or type(b) ~= "table" then return false end
   seen = seen or {}
   if seen[a] == b then return true end
@@ -142,14 +144,27 @@ end
 function matchers.be_at_most(value, most)
   return number(value, "be_at_most") <= number(most, "be_at_most"), "at most " .. show(most)
 end
+-- What cannot hold for a value of this type must not pass for "does not".
+local function looked_at(value, name, ...)
+  for _, wanted in ipairs { ... } do
+    if type(value) == wanted then return end
+  end
+  raise {
+    kind = "misuse", code = "args.wrong_type", message = format("%s looks at %s, got %s", name, concat({ ... }, " or "), show(value)),
+    hint = "look at a " .. concat({ ... }, " or a ") .. "; is a name misspelt?",
+  }
+end
+
 function matchers.match(value, pattern)
-  return type(value) == "string" and find(value, pattern) ~= nil, "text that matches " .. show(pattern)
+  looked_at(value, "match", "string")
+  return find(value, pattern) ~= nil, "text that matches " .. show(pattern)
 end
 function matchers.have_length(value, length)
-  local has = (type(value) == "string" or type(value) == "table") and #value or nil
-  return has == length, "a length of " .. show(length) .. (has and ", has " .. has or "")
+  looked_at(value, "have_length", "string", "table")
+  return #value == length, "a length of " .. show(length) .. ", has " .. #value
 end
 function matchers.contain(value, part)
+  looked_at(value, "contain", "string", "table")
   if type(value) == "string" then return type(part) == "string" and find(value, part, 1, true) ~= nil, "text with " .. show(part) end
   if type(value) == "table" then
     for _, item in pairs(value) do
@@ -202,6 +217,8 @@ end
 -- The describes around the present place of the file, and whether the test of this run is under way or over.
 local group = { names = {}, before = {}, after = {} }
 local running, over = false, false
+-- In a test's run the number of that test; 0 where the tests are only collected, nil in a flow.
+local wanted, number = call["host.test_wanted"](), 0
 
 local function misplaced(message, hint)
   raise { kind = "misuse", code = "test.order", message = message, hint = hint }
@@ -252,10 +269,23 @@ local function after_each(place)
 end
 
 -- Runs the test at its place in the file, if it is the one of this run. Every test has a run, and so a world, of its own.
-push.test.it = checked("push.test.it", function(name, fn)
+push.test.it = checked("push.test.it", function(name, ...)
+  local fn = ...
   if running then misplaced("push.test.it inside of a test", "tests stand beside each other") end
-  group.has_tests = true
-  if over or not call["host.declare_test"](name, fn == nil, unpack(group.names)) then return end
+  if fn == nil and select("#", ...) > 0 then
+    raise {
+      kind = "misuse", code = "args.missing", message = format("the test %q got nil for its function", name),
+      hint = "is its name misspelt? A pending test has a name and nothing else",
+    }
+  end
+  number = number + 1
+  local place = group
+  while place and not place.has_tests do
+    place.has_tests = true
+    place = place.parent
+  end
+  if over or (wanted and wanted > 0 and wanted ~= number) then return end
+  if not call["host.declare_test"](name, fn == nil, unpack(group.names)) then return end
   running = true
   local results = pack(traced(function()
     before_each(group)

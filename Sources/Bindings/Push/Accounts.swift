@@ -79,7 +79,7 @@ extension Binding {
         example: "session:send { to = \"bob\", alert = \"See you at noon\" }",
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
-            let user = try arguments.text("to")
+            let user = try arguments.username("to")
             let outcome = try await run.world.backend.notify(
                 session, username: user, text: try arguments.text("alert"),
                 platform: try arguments.platform("platform"))

@@ -248,7 +248,8 @@ extension LuaValue {
         ]
         if let badge = item.badge { fields["badge"] = .integer(Int64(badge)) }
         if let reason = item.reasonNotShown { fields["reason"] = .string(reason) }
-        if let json = try? JSON(parsing: item.payload) {
+        // What is nested deeper than a value of Lua may be stays text.
+        if let json = try? JSON(parsing: item.payload), json.depth < 60 {
             fields["payload"] = LuaValue(json)
             if let id = json.secureID { fields["secure_id"] = .string(id) }
         } else if !item.payload.isEmpty {

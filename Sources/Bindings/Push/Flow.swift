@@ -73,7 +73,7 @@ extension Binding {
         errors: ["secret.not_found"], example: "push.login { username = \"alice\", password = push.secret \"demo_password\" }",
         body: .sync { arguments, run in
             let name = try arguments.text("name")
-            guard let secret = try run.world.secrets.secret(named: name) else {
+            guard let secret = try run.world.secrets.secret(named: name, for: run.script) else {
                 let near = nearest(name, in: run.world.secrets.names)
                 throw LuaError.failure(
                     "secret.not_found", "there is no secret \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",

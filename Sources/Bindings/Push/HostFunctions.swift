@@ -87,6 +87,13 @@ enum HostFunctions {
                             type: "simulator", payload: SimulatorObject(try Platform.named(call.arguments.first?.text ?? ""))))
                 ]
             },
+            .sync("host.test_wanted") { _ in
+                switch run.purpose {
+                case .flow: [.nil]
+                case .collectingTests: [.integer(0)]
+                case .test(let number, _): [.integer(Int64(number))]
+                }
+            },
             .sync("host.declare_test") { call in
                 guard run.purpose != .flow else {
                     throw LuaError.misuse(

@@ -102,6 +102,7 @@ extension Arguments {
     fileprivate func channel(_ run: FlowRun) async throws -> DeviceHandle {
         let (device, text) = (payload("device", as: DeviceObject.self), string("push_channel"))
         switch (device, text) {
+        case (_?, nil) where string("platform") != nil: break
         case (let device?, nil): return try await run.lab.handle(of: device.id)
         case (nil, let text?):
             guard let platform = try platform("platform") else { break }
@@ -154,6 +155,20 @@ extension InstallationTemplate {
         }
         guard case .string(let body)? = table.fields["body"] else {
             throw LuaError.misuse("args.missing", "the template \"\(name)\" needs a \"body\"", hint: "give it as text")
+        }
+        for (key, isList) in [("headers", false), ("tags", true)] {
+            guard let given = table.fields[key] else { continue }
+            guard case .table(let inner) = given, isList ? inner.fields.isEmpty : inner.array.isEmpty else {
+                throw LuaError.misuse(
+                    "args.wrong_type",
+                    "\"\(key)\" of the template \"\(name)\" must be \(isList ? "a list of strings" : "a table of strings"), got \(given.phrase)",
+                    details: ["key": .string(key)])
+            }
+        }
+        if let given = table.fields["expiry"], given.text == nil {
+            throw LuaError.misuse(
+                "args.wrong_type", "\"expiry\" of the template \"\(name)\" must be a string, got \(given.phrase)",
+                details: ["key": .string("expiry")])
         }
         func texts(_ key: String) -> LuaTable? {
             if case .table(let inner)? = table.fields[key] { inner } else { nil }

@@ -27,11 +27,12 @@ extension Binding {
                     hint: "look for a flow that runs itself")
             }
             let heard = Heard()
+            let depth = run.depth(of: arguments.call.task)
             let child = run.child(
                 script, parameters: FlowParameters(given: given.map { ($0.key.replacing("_", with: "-"), $0.value) }),
                 sink: { event in
                     heard.take(event)
-                    run.emit(event)
+                    run.emit(event.deeper(by: depth))
                 })
             let report = await run.runner.run(inside: child)
             run.absorb(child)
@@ -113,7 +114,8 @@ extension FlowReport {
             if error.code.hasPrefix("usage.") {
                 return .misuse("flow.arguments", "\(script.name): \(error.message)", hint: error.hint)
             }
-            if error.kind == .cancelled { return error }
+            // A budget ends the whole run: who could catch it would have another one.
+            if error.kind == .cancelled || error.kind == .budget { return error }
             return Self.failed(script, error.message, at: error.location, code: error.code, hint: error.hint)
         }
     }

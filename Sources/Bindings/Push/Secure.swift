@@ -9,7 +9,7 @@ extension Binding {
         parameters: [
             .required("to", .string, "the user whom it is for", mistakenFor: ["user", "username"]),
             .required(
-                "payload", .either([.table, .string]), "what only that user may read: a table or a text",
+                "payload", .either([.table, .string, .number, .boolean]), "what only that user may read: a table, a text, a number",
                 mistakenFor: ["alert", "text", "message", "body", "data"]),
             .optional("expires_in", .duration, "how long it can be read; an hour if absent", mistakenFor: ["ttl", "expiry"]),
             .optional("max_reads", .integer, "how often it can be read; without end if absent", mistakenFor: ["reads"]),
@@ -23,9 +23,7 @@ extension Binding {
             "local receipt = session:send_secure { to = \"alice\", payload = { code = \"4711\" }, expires_in = \"10m\", max_reads = 1 }",
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
-            let prefix = "username:"
-            let text = try arguments.text("to")
-            let user = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+            let user = try arguments.username("to")
             guard let payload = arguments.value("payload")?.json else {
                 throw LuaError.misuse(
                     "secure.payload", "the payload cannot be written as JSON",
@@ -36,7 +34,7 @@ extension Binding {
                 SecureRequest(
                     username: user, payload: payload, lifetime: try arguments.duration("expires_in"),
                     maximumReads: arguments.integer("max_reads")))
-            await run.note(receipt.outcome, audience: prefix + user, call: arguments.call)
+            await run.note(receipt.outcome, audience: "username:\(user)", call: arguments.call)
             return [
                 .table(
                     LuaTable(fields: [
@@ -103,4 +101,13 @@ extension Binding {
                         }))
             ]
         })
+}
+
+extension Arguments {
+    /// A user, by name or by the tag that `push.tag.user` makes of it.
+    func username(_ name: String) throws(LuaError) -> String {
+        let text = try text(name)
+        let prefix = "username:"
+        return text.hasPrefix(prefix) && text.count > prefix.count ? String(text.dropFirst(prefix.count)) : text
+    }
 }

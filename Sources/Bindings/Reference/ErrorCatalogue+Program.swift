@@ -127,6 +127,10 @@ extension ErrorCatalogue {
                 "test.not_a_spec", .misuse, means: "A test was declared outside of a test run.",
                 when: "A file with push.test.it is run with pushhost run, or by push.run.", cure: "Run it with pushhost test FILE."),
             ErrorDescription(
+                "test.unstable", .failure, means: "The tests of a spec stood in another order than before.",
+                when: "A file declares its tests in an order that changes from run to run, as next() over a table gives it.",
+                cure: "Declare them in the order of a list: ipairs has one, and so has pairs over names."),
+            ErrorDescription(
                 "test.empty", .misuse, means: "A spec declares no test.",
                 when: "A file whose name ends in _spec.lua never calls push.test.it, or only where it is not reached.",
                 cure: "Write a test, or give the file another name.",

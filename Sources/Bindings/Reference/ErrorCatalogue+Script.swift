@@ -150,7 +150,7 @@ extension ErrorCatalogue {
                 when: "A platform is misspelt.",
                 cure: "The names are apns, fcm, gcm (a legacy registration of an Android phone), wns and browser.",
                 example: .lua(
-                    "push.device { name = \"ana\", platform = \"android\" }", cure: "push.device { name = \"ana\", platform = \"fcm\" }")),
+                    "push.device { name = \"ana\", platform = \"phone\" }", cure: "push.device { name = \"ana\", platform = \"fcm\" }")),
             ErrorDescription(
                 "args.date_format", .misuse, means: "os.date got a format that it does not know.",
                 when: "A percent sign is followed by a letter that strftime has not, or that depends on a locale.",

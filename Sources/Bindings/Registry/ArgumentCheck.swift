@@ -65,9 +65,11 @@ struct ArgumentCheck<Value: ArgumentValue> {
             return
         case .table(let array, let fields, let isWhole):
             guard given.count == 1 else {
+                let isColon = binding.receiver == nil && given.count == 2 && given[1].content.isTable
                 return fail(
                     "args.too_many", "\(binding.name) takes one table, got \(given.count) arguments",
-                    hint: "write \(binding.signature)", culprit: given[1])
+                    hint: isColon ? "write a dot, not a colon: \(binding.name) { … }" : "write \(binding.signature)",
+                    culprit: given[1])
             }
             self.isWhole = self.isWhole && isWhole
             values = fields.filter { !$0.value.content.isNil }

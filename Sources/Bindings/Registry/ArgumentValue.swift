@@ -22,6 +22,10 @@ enum ArgumentContent<Value: Sendable>: Sendable {
 }
 
 extension ArgumentContent {
+    var isTable: Bool {
+        if case .table = self { true } else { false }
+    }
+
     var isNil: Bool {
         if case .nil = self { true } else { false }
     }

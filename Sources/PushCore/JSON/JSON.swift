@@ -64,6 +64,15 @@ package enum JSON: Sendable, Equatable {
         }
     }
 
+    /// How many levels of arrays and objects there are.
+    package var depth: Int {
+        switch self {
+        case .array(let items): 1 + (items.lazy.map(\.depth).max() ?? 0)
+        case .object(let object): 1 + (object.members.lazy.map(\.value.depth).max() ?? 0)
+        default: 0
+        }
+    }
+
     package var array: [JSON]? {
         if case .array(let values) = self { values } else { nil }
     }

@@ -32,11 +32,11 @@ package enum Platform: String, CaseIterable, Hashable, Sendable, Comparable {
     /// `browser`.
     package init?(name: String) {
         switch name.lowercased() {
-        case "apns", "apple", "ios": self = .apns
-        case "fcm", "fcmv1": self = .fcmV1
+        case "apns", "apple", "ios", "iphone", "ipad": self = .apns
+        case "fcm", "fcmv1", "android": self = .fcmV1
         case "gcm": self = .gcm
         case "wns", "windows": self = .wns
-        case "browser", "webpush", "web": self = .browser
+        case "browser", "webpush", "web", "chrome", "firefox", "safari", "edge": self = .browser
         default: return nil
         }
     }

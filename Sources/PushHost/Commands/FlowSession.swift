@@ -122,7 +122,11 @@ struct FlowSession {
             for line in diagnostic.lines { errors.line(line) }
         }
         for failure in report.failedExpectations {
-            if let error = outcome.error, error.code == "expect.failed", error.location == failure.location { continue }
+            if let error = outcome.error, error.code == "expect.failed", error.message == failure.message,
+                error.location == failure.location
+            {
+                continue
+            }
             var error = LuaError(kind: .failure, code: "expect.failed", message: failure.message)
             error.location = failure.location
             error.annotations = ["run": run, "script": script.version]

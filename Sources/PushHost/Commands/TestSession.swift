@@ -14,7 +14,7 @@ struct TestSession {
     }
 
     func run() async -> Int32 {
-        let specs: [FlowScript]
+        let specs: [Spec]
         do throws(PushError) {
             specs = try scripts()
         } catch {
@@ -32,31 +32,42 @@ struct TestSession {
                     "test.no_match", "no test has \"\(filter)\" in its name",
                     hint: "there are \(files.reduce(0) { $0 + $1.declared }) tests in \(specs.count) specs; pushhost test lists them"))
         }
-        if let path = command.junit {
+        // Half of the results would look like all of them.
+        if let path = command.junit, !interruption.happened {
             do throws(PushError) {
                 try ResultFile.write(JUnitReport(files, summary).bytes, to: path)
             } catch {
-                status = max(status, refuse(error))
+                status = max(status, tell(error))
             }
         }
         finish(files, summary)
         return output.finish(reportingTo: errors) ? status : max(status, ExitStatus.failed)
     }
 
-    private func scripts() throws(PushError) -> [FlowScript] {
+    /// A spec, and why it could not be read.
+    private struct Spec: Sendable {
+        var script: FlowScript
+        var failure: PushError?
+    }
+
+    private func scripts() throws(PushError) -> [Spec] {
         let paths = try ScriptFinder.files(under: command.path.isEmpty ? ["."] : command.path, suffix: "_spec.lua")
         guard !paths.isEmpty else {
             throw PushError(
                 "test.no_specs", "there is no file *_spec.lua below \(command.path.first ?? "the working directory")",
                 hint: "pushhost init makes a project with a first one")
         }
-        var scripts: [FlowScript] = []
-        for path in paths { scripts.append(try ScriptFile.read(path)) }
-        return scripts
+        return paths.map { path in
+            do throws(PushError) {
+                return Spec(script: try ScriptFile.read(path))
+            } catch {
+                return Spec(script: FlowScript(name: path, source: [], version: "000000"), failure: error)
+            }
+        }
     }
 
     /// Runs everything, as many tests at a time as there are processors, and reports in the order of the files.
-    private func results(of specs: [FlowScript], _ interruption: Interruption) async -> [TestFile] {
+    private func results(of specs: [Spec], _ interruption: Interruption) async -> [TestFile] {
         let text = TestTextReport(output: output)
         let runner = SpecRunner(
             limits: LuaLimits(memory: command.memoryLimit << 20, cpu: command.cpuLimit, wall: command.timeout),
@@ -64,37 +75,69 @@ struct TestSession {
             world: { [seed = command.seed] (thread, script) throws(PushError) in
                 try EmbeddedWorld(seed: seed, thread: thread, secrets: try ProjectSecrets(demoFolder: script.folder)).world
             })
-        let crew = WorkCrew(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
-        var files: [TestFile] = []
-        for spec in specs where !Task.isCancelled {
-            var file = TestFile(script: spec)
-            do {
-                let tests = try await runner.tests(of: spec)
-                file.declared = tests.count
-                let chosen = tests.enumerated().filter { fits($0.element) }.map { (number: $0.offset + 1, test: $0.element) }
-                if !chosen.isEmpty, !command.tap, !command.json { text.begin(spec) }
-                await crew.inOrder(chosen) { number, test -> TestRecord in
-                    guard !test.isPending else { return TestRecord(test: test) }
-                    do throws(PushError) {
-                        return TestRecord(test: test, result: try await runner.run(number, of: spec))
-                    } catch {
-                        return TestRecord(test: test, refusal: LuaError(error))
-                    }
-                } report: { record in
-                    guard !interruption.happened else { return }
-                    file.records.append(record)
-                    if !command.tap, !command.json { text.take(record, of: spec) }
+        let isText = !command.tap && !command.json
+        let found = await collect(specs, runner)
+        var files = found.map(\.file)
+        let work = found.indices.flatMap { place in found[place].chosen.map { Job(file: place, number: $0.number, test: $0.test) } }
+        var begun = -1
+        /// Files that could not be read stand where they belong.
+        func begin(upTo place: Int) {
+            while begun < place, begun + 1 < files.count {
+                begun += 1
+                guard isText else { continue }
+                if files[begun].failure != nil {
+                    text.take(files[begun].failure, of: files[begun].script)
+                } else if !found[begun].chosen.isEmpty {
+                    text.begin(files[begun].script)
                 }
+            }
+        }
+        let crew = WorkCrew(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+        await crew.inOrder(work) { job -> (Job, TestRecord) in
+            guard !job.test.isPending else { return (job, TestRecord(test: job.test)) }
+            do throws(PushError) {
+                return (
+                    job, TestRecord(test: job.test, result: try await runner.run(job.test, number: job.number, of: specs[job.file].script))
+                )
             } catch {
-                guard !interruption.happened else { break }
+                return (job, TestRecord(test: job.test, refusal: LuaError(error)))
+            }
+        } report: { job, record in
+            guard !interruption.happened else { return }
+            begin(upTo: job.file)
+            files[job.file].records.append(record)
+            if isText { text.take(record, of: files[job.file].script) }
+        }
+        if !interruption.happened { begin(upTo: files.count - 1) }
+        return files
+    }
+
+    /// A test to run: of which file, and which of its tests.
+    private struct Job: Sendable {
+        var file: Int
+        var number: Int
+        var test: TestCase
+    }
+
+    /// What the files declare, and what of it the filter chooses.
+    private func collect(_ specs: [Spec], _ runner: SpecRunner) async -> [(file: TestFile, chosen: [(number: Int, test: TestCase)])] {
+        var found: [(file: TestFile, chosen: [(number: Int, test: TestCase)])] = []
+        for spec in specs where !Task.isCancelled {
+            var file = TestFile(script: spec.script)
+            var chosen: [(number: Int, test: TestCase)] = []
+            do {
+                if let failure = spec.failure { throw failure }
+                let tests = try await runner.tests(of: spec.script)
+                file.declared = tests.count
+                chosen = tests.enumerated().filter { fits($0.element) }.map { (number: $0.offset + 1, test: $0.element) }
+            } catch {
                 file.failure =
                     (error as? LuaError) ?? (error as? PushError).map(LuaError.init)
                     ?? LuaError(kind: .failure, code: "host.error", message: "\(error)")
-                if !command.tap, !command.json { text.take(file.failure, of: spec) }
             }
-            files.append(file)
+            found.append((file, chosen))
         }
-        return files
+        return found
     }
 
     private func fits(_ test: TestCase) -> Bool {
@@ -113,6 +156,15 @@ struct TestSession {
     }
 
     private func refuse(_ error: PushError) -> Int32 {
+        if command.json {
+            output.line(TestJSONReport.refusal(LuaError(error), exitCode: ExitStatus.usage).text(pretty: true))
+            _ = output.finish()
+            return ExitStatus.usage
+        }
+        return tell(error)
+    }
+
+    private func tell(_ error: PushError) -> Int32 {
         let palette = Palette(isOn: errors.hasColour)
         for line in Diagnostic(LuaError(error), source: [], scriptName: "", palette: palette).lines { errors.line(line) }
         _ = errors.finish()

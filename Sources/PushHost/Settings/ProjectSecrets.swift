@@ -3,7 +3,7 @@ import Glibc
 import PushCore
 
 /// `PUSHHOST_SECRET_<NAME>`, then `secrets.json` in the working directory, then, in a rehearsal, `demo_secrets.json` beside
-/// the script or in the folder above it, where the scripts of a spec are.
+/// the script or in the folder above it, where the flows of a spec are.
 struct ProjectSecrets: SecretSource {
     static let projectFile = "secrets.json"
     static let demoFile = "demo_secrets.json"
@@ -22,13 +22,15 @@ struct ProjectSecrets: SecretSource {
         demo = try demoPath.map(Self.load) ?? [:]
     }
 
-    func secret(named name: String) throws(PushError) -> Secret? {
+    func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret? {
         guard name.utf8.allSatisfy({ $0.isPropertyCharacter }) else {
             throw PushError(
                 "secret.name", "\"\(name)\" cannot be a secret's name", hint: "use letters, digits and _", status: 400)
         }
         if let value = getenv(Self.variable(name)) { return Secret(String(cString: value)) }
-        return (project[name] ?? demo[name]).map(Secret.init)
+        if let value = project[name] ?? demo[name] { return Secret(value) }
+        guard demoPath != nil else { return nil }
+        return try Self.load("\(script.folder)/\(Self.demoFile)")[name].map(Secret.init)
     }
 
     var names: [String] { (Array(project.keys) + Array(demo.keys)).sorted() }

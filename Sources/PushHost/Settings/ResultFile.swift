@@ -1,12 +1,19 @@
 import Glibc
 import PushCore
 
-/// A file of results: there is the whole of it, or what was there before.
+/// A file of results: there is the whole of it, or what was there before. What is no plain file, such as a pipe or a
+/// device, is written to as it is, and a link is followed.
 enum ResultFile {
     /// Throws `output.failed`.
     static func write(_ bytes: [UInt8], to path: String) throws(PushError) {
-        let draft = "\(path).part"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let target = realpath(path, nil).map { resolved in
+            defer { free(resolved) }
+            return String(cString: resolved)
+        }
+        let isOther = access(path, F_OK) == 0 && !(target.map(isPlain) ?? false)
+        let file = isOther ? path : target ?? path
+        let draft = isOther ? path : "\(file).\(getpid()).part"
+        let descriptor = open(draft, isOther ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure(path) }
         var start = 0
         while start < bytes.count {
@@ -15,16 +22,26 @@ enum ResultFile {
             guard count > 0 else {
                 let error = failure(path)
                 close(descriptor)
-                unlink(draft)
+                if !isOther { unlink(draft) }
                 throw error
             }
             start += count
         }
-        guard close(descriptor) == 0, rename(draft, path) == 0 else {
+        guard close(descriptor) == 0, isOther || rename(draft, file) == 0 else {
             let error = failure(path)
-            unlink(draft)
+            if !isOther { unlink(draft) }
             throw error
         }
+    }
+
+    /// Without `stat`, whose import would bring in all of Foundation.
+    private static func isPlain(_ path: String) -> Bool {
+        guard !path.hasPrefix("/dev/") else { return false }
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        // A file that may be written and not read.
+        guard descriptor >= 0 else { return errno == EACCES }
+        defer { close(descriptor) }
+        return lseek(descriptor, 0, SEEK_END) >= 0
     }
 
     private static func failure(_ path: String) -> PushError {

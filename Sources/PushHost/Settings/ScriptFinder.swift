@@ -24,9 +24,9 @@ enum ScriptFinder {
         var found: [String] = []
         for name in names.sorted() where !name.hasPrefix(".") {
             let path = folder + name
-            // A link may lead round in a circle: what it leads to is found where it is.
-            if isLink(path) { continue }
             if let inner = entries(of: path) {
+                // A linked folder may lead round in a circle.
+                if isLink(path) { continue }
                 found += try files(in: path + "/", inner, suffix: suffix)
             } else if name.hasSuffix(suffix) {
                 found.append(path)

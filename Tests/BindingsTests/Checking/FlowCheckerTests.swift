@@ -244,6 +244,11 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
         #expect(found.count == 1001)
         #expect(found.map(\.line) == found.map(\.line).sorted())
         #expect(found.filter { $0.code == "check.too_many" }.map(\.line) == [1002])
+        let secret = "push.login { username = 'a', password = 'hunter2' }"
+        for count in [999, 1000, 1001, 3000] {
+            let many = (1...count).map { "push.a\($0)()" }.joined(separator: "\n")
+            #expect(findings(in: "\(many)\n\(secret)").contains { $0.code == "check.secret" }, "\(count)")
+        }
     }
 
     @Test func `the deepest script that Lua takes is checked to its bottom`() {

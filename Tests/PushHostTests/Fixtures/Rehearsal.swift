@@ -11,7 +11,7 @@ struct TestSecrets: SecretSource {
     static let password = "correct horse battery staple"
     private let values = ["demo_password": password, "api_key": "k-93f1c7"]
 
-    func secret(named name: String) -> Secret? { values[name].map(Secret.init) }
+    func secret(named name: String, for script: FlowScript) -> Secret? { values[name].map(Secret.init) }
     var names: [String] { values.keys.sorted() }
     func places(for name: String) -> String { "put it into secrets.json" }
 }

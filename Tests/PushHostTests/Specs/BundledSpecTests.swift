@@ -228,7 +228,7 @@ import Testing
         let script = try ScriptFile.read(Program.root.appending(path: "scripts/spec/\(flow)_spec.lua").path)
         let runner = runner(fault)
         for (place, test) in try await runner.tests(of: script).enumerated() {
-            guard case .passed = try await runner.run(place + 1, of: script).report.verdict else { return test.fullName }
+            guard case .passed = try await runner.run(test, number: place + 1, of: script).report.verdict else { return test.fullName }
         }
         return nil
     }

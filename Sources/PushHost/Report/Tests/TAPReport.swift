@@ -15,7 +15,7 @@ struct TAPReport {
             lines.append("  ---")
             lines.append("  failures:")
             for failure in failures {
-                lines.append("    - code: \(failure.code)")
+                lines.append("    - code: \(Self.quoted(failure.code))")
                 lines.append("      message: \(Self.quoted(failure.message))")
                 if let location = failure.location { lines.append("      at: \(Self.quoted("\(location)"))") }
                 if let hint = failure.hint { lines.append("      hint: \(Self.quoted(hint))") }
@@ -49,9 +49,12 @@ struct TAPReport {
             case "\"": quoted += "\\\""
             case "\\": quoted += "\\\\"
             case "\n": quoted += "\\n"
+            case "\u{0}"..<" ", "\u{7f}"..."\u{9f}":
+                let hex = String(scalar.value, radix: 16)
+                quoted += "\\x\(hex.count == 1 ? "0" : "")\(hex)"
             default: quoted.unicodeScalars.append(scalar)
             }
         }
-        return "\(quoted.printable)\""
+        return "\(quoted)\""
     }
 }

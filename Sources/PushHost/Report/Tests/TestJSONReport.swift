@@ -8,6 +8,13 @@ struct TestJSONReport {
 
     let document: JSON
 
+    /// What stands in place of results when nothing could be run.
+    static func refusal(_ error: LuaError, exitCode: Int32) -> JSON {
+        [
+            "schema": .string(schema), "verdict": "error", "exit_code": .integer(Int64(exitCode)), "error": JSON(error),
+        ]
+    }
+
     init(_ files: [TestFile], _ summary: TestSummary, seed: UInt64) {
         document = [
             "schema": .string(Self.schema), "verdict": .string(summary.word.lowercased()),

@@ -33,7 +33,12 @@ struct TestRecord: Sendable {
         expectations = report.expectations
         duration = report.ended - report.began
         for event in result.events {
-            if case .log(_, let text, _) = event { log.append(text) }
+            switch event {
+            case .log(_, let text, _): log.append(text)
+            case .warning(let warning):
+                log.append((["warning[\(warning.code)]: \(warning.message)"] + warning.near).joined(separator: "\n  near  "))
+            default: break
+            }
         }
         var raised: LuaError?
         switch report.verdict {
@@ -44,12 +49,16 @@ struct TestRecord: Sendable {
             raised = error
         }
         failures = report.failedExpectations.map { failure in
-            if let raised, raised.code == "expect.failed", raised.location == failure.location { return raised }
+            if let raised, raised.code == "expect.failed", raised.message == failure.message, raised.location == failure.location {
+                return raised
+            }
             var error = LuaError(kind: .failure, code: "expect.failed", message: failure.message)
             error.location = failure.location
             return error
         }
-        if let raised, !failures.contains(where: { $0.code == raised.code && $0.location == raised.location }) {
+        if let raised,
+            !failures.contains(where: { $0.code == raised.code && $0.message == raised.message && $0.location == raised.location })
+        {
             failures.append(raised)
         }
     }
