@@ -132,6 +132,8 @@ int64_t clua_monotonic_ns(void) {
 
 void clua_run_cancel(clua_run *run) { __atomic_store_n(&run->cancel_requested, 1, __ATOMIC_RELEASE); }
 
+void clua_run_forget_cancel(clua_run *run) { __atomic_store_n(&run->cancel_requested, 0, __ATOMIC_RELEASE); }
+
 bool clua_run_is_cancelled(const clua_run *run) {
     return __atomic_load_n(&run->cancel_requested, __ATOMIC_ACQUIRE) != 0;
 }

@@ -16,10 +16,10 @@ import CLua
 /// let results = try await state.run(script, id: LuaRunID(rawValue: 1))
 /// ```
 public actor LuaState {
-    private nonisolated let machine: Machine
-    private nonisolated let thread: LuaThread
-    private nonisolated let table = RunTable()
-    private nonisolated let limits: LuaLimits
+    nonisolated let machine: Machine
+    nonisolated let thread: LuaThread
+    nonisolated let table = RunTable()
+    nonisolated let limits: LuaLimits
 
     /// The state runs on its Lua thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }

@@ -145,6 +145,8 @@ int64_t clua_ticks(void);
 int64_t clua_monotonic_ns(void);
 void clua_run_cancel(clua_run *run);
 bool clua_run_is_cancelled(const clua_run *run);
+/// Takes a cancellation back, for a run that goes on after what was cancelled.
+void clua_run_forget_cancel(clua_run *run);
 void clua_count_add(int32_t *count, int32_t change);
 /// True when the CPU budget or the deadline is used up; notes it as the reason to stop.
 bool clua_run_check(clua_run *run);

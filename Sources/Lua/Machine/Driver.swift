@@ -40,8 +40,12 @@ extension Machine {
     private func takeTurn(_ run: Run) -> Bool {
         while !run.isFinished {
             if run.forcedError != nil || clua_run_check(run.control.pointer) {
-                stop(run)
-                return true
+                guard let session = run.session else {
+                    stop(run)
+                    return true
+                }
+                halt(session, of: run)
+                continue
             }
             if let task = run.ready.popFirst() {
                 guard task.end == nil else { continue }
@@ -52,9 +56,11 @@ extension Machine {
             } else if let result = run.inbox.popFirst() {
                 deliver(result)
             } else if run.operations == 0, !run.live.isEmpty {
-                run.forcedError = LuaError(
-                    kind: .misuse, code: "script.deadlock",
-                    message: "every task of the script waits for another one")
+                guard let session = run.session else {
+                    run.forcedError = .deadlock
+                    continue
+                }
+                guard endDeadlock(of: session) else { return true }
             } else {
                 return true
             }
@@ -124,6 +130,7 @@ extension Machine {
             context.pointee.resume_kind = delivery.kind
         }
         current = task
+        run.session?.stepping = task
         var results: Int32 = 0
         let status = clua_resume(coroutine, run.control.pointer, arguments, &results)
         current = nil
@@ -142,7 +149,7 @@ extension Machine {
     // MARK: Ends
 
     /// A task has ended: its results, or its error, are on its stack.
-    private func ended(_ task: ScriptTask, _ end: ScriptTask.End) {
+    func ended(_ task: ScriptTask, _ end: ScriptTask.End) {
         let run = task.run
         task.end = end
         run.live[task.number] = nil
@@ -160,16 +167,20 @@ extension Machine {
         for group in task.groups { memberEnded(task, of: group) }
         task.groups = []
         releaseAnchor(task)
-        endIfDone(run)
+        if let session = run.session {
+            taskEnded(task, in: session, of: run)
+        } else {
+            endIfDone(run)
+        }
     }
 
     private func failed(_ task: ScriptTask) {
         let run = task.run
         if task === run.main {
             setRoot(task)
-        } else if task.isCancelled || task.isObserved {
+        } else if task.isCancelled || task.isObserved || task === run.session?.call {
             return
-        } else if task.isDaemon {
+        } else if task.isDaemon, run.session == nil {
             setRoot(task)
         } else {
             task.holders += 1
@@ -187,7 +198,7 @@ extension Machine {
     }
 
     /// Cancels whatever is left of a run.
-    private func end(_ run: Run) {
+    func end(_ run: Run) {
         guard !run.isEnding else { return }
         run.isEnding = true
         for task in run.liveInOrder { cancel(task) }
@@ -236,7 +247,7 @@ extension Machine {
         resume(task, raising: task.run.control.isCancelled ? .cancelled : .taskCancelled)
     }
 
-    private func abandonWait(_ task: ScriptTask) {
+    func abandonWait(_ task: ScriptTask) {
         switch task.wait {
         case .nothing: break
         case .all(let group): releaseGroup(group)
@@ -252,14 +263,20 @@ extension Machine {
     /// The host cancelled a run; its flag is set already.
     func deliverCancel(_ id: LuaRunID) {
         guard !isClosed, let run = runs[id], run.control.isCancelled, !run.isCancelDelivered else { return }
+        if let session = run.session, session.call == nil { return run.control.forgetCancel() }  // too late
         run.isCancelDelivered = true
         // Waiting tasks get the error here. One that computes, or is about to, gets it from the hook if it goes on.
         let pointer = run.control.pointer
         if pointer.pointee.grace_limit_ns == 0, !run.live.values.contains(where: \.mayCompute) {
             pointer.pointee.grace_limit_ns = pointer.pointee.cpu_used_ns + 1_000_000_000
         }
-        end(run)
+        if let call = run.session?.call { cancel(call) } else { end(run) }
         schedule(run)
         pump()
     }
+}
+
+extension LuaError {
+    static let deadlock = LuaError(
+        kind: .misuse, code: "script.deadlock", message: "every task of the script waits for another one")
 }

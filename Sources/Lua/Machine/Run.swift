@@ -23,6 +23,10 @@ final class RunControl: @unchecked Sendable {
     }
 
     var isCancelled: Bool { clua_run_is_cancelled(pointer) }
+
+    func forgetCancel() {
+        clua_run_forget_cancel(pointer)
+    }
 }
 
 /// One execution of a script: its budgets, its tasks, and who waits for its end.
@@ -45,6 +49,8 @@ final class Run {
     var liveChildren = 0
     var lastTask = 0
     var main: ScriptTask?
+    /// Nil for a run that ends with its script.
+    var session: Session?
 
     /// Operations of the host that have not ended.
     var operations = 0

@@ -35,7 +35,7 @@ extension Machine {
     }
 
     /// The registry entries of a run: its globals, what joins its errors, and where these came from.
-    private func prepare(_ run: Run) {
+    func prepare(_ run: Run) {
         let pointer = run.control.pointer
         _ = lua_checkstack(lua, 8)
         // A copy of the globals: what a script assigns ends with its run.

@@ -43,6 +43,8 @@ final class ScriptTask {
     var isCancelled = false
     /// True once somebody has asked for the result, and so for the error.
     var isObserved = false
+    /// Why it alone was stopped, in a run that went on.
+    var stopError: LuaError?
 
     /// True when it can go on without meeting a cancellation at a wait.
     var mayCompute: Bool {
@@ -67,6 +69,7 @@ final class AllWait {
     /// The first member that failed: its error is the error of the whole.
     var root: ScriptTask?
     var isCancelled = false
+    var isReleased = false
 
     init(caller: ScriptTask, members: [ScriptTask]) {
         self.caller = caller

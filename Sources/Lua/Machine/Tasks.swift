@@ -236,6 +236,8 @@ extension Machine {
     }
 
     func releaseGroup(_ group: AllWait) {
+        guard !group.isReleased else { return }
+        group.isReleased = true
         for member in group.members {
             member.holders -= 1
             releaseAnchor(member)

@@ -1,0 +1,158 @@
+import CLua
+
+/// The part of a run that has no script of its own: the host calls functions in it, one after the other.
+final class Session {
+    /// The call under way, and who waits for its end.
+    var call: ScriptTask?
+    var continuation: CheckedContinuation<[LuaValue], any Error>?
+    /// Why the call was cancelled, where that was not the host's doing.
+    var cancelReason: LuaError?
+    /// The task that was resumed last: what goes over a budget.
+    weak var stepping: ScriptTask?
+    /// Gets the errors of tasks that nobody waits for.
+    let onFailure: @Sendable (LuaError) -> Void
+
+    init(onFailure: @escaping @Sendable (LuaError) -> Void) {
+        self.onFailure = onFailure
+    }
+}
+
+extension Machine {
+    func open(_ run: Run, onFailure: @escaping @Sendable (LuaError) -> Void) {
+        run.session = Session(onFailure: onFailure)
+        runs[run.id] = run
+        prepare(run)
+    }
+
+    // MARK: Calls
+
+    func call(
+        _ function: LuaFunctionReference, _ arguments: [LuaValue], in id: LuaRunID,
+        _ continuation: CheckedContinuation<[LuaValue], any Error>
+    ) {
+        guard let run = runs[id], let session = run.session else {
+            return continuation.resume(throwing: LuaError.misuse("session.busy", "the session is closed"))
+        }
+        renewBudget(of: run)
+        // The same text raised again by another call comes from there.
+        lua_createtable(lua, 0, 0)
+        lua_rawseti(lua, clua_registryindex(), Int64(run.control.pointer.pointee.origins))
+        let task = newTask(run, isDaemon: false)
+        run.liveChildren += 1
+        do {
+            let count = try push([.function(function)] + arguments, to: task.coroutine)
+            clua_task_prepare(task.coroutine, count - 1)
+        } catch {
+            task.end = .failure
+            run.live[task.number] = nil
+            run.liveChildren -= 1
+            releaseAnchor(task)
+            return continuation.resume(throwing: error)
+        }
+        task.holders = 1
+        session.call = task
+        session.continuation = continuation
+        session.cancelReason = nil
+        run.ready.append(task)
+        schedule(run)
+        pump()
+    }
+
+    /// Every call has the whole CPU budget.
+    private func renewBudget(of run: Run) {
+        let pointer = run.control.pointer
+        pointer.pointee.cpu_used_ns = 0
+        pointer.pointee.grace_limit_ns = 0
+        pointer.pointee.stop = Int32(CLUA_STOP_NONE)
+        pointer.pointee.stop_chunk.0 = 0
+    }
+
+    func taskEnded(_ task: ScriptTask, in session: Session, of run: Run) {
+        if task === session.call {
+            endCall(task, in: session, of: run)
+        } else if session.call == nil || task.isDaemon {
+            tellFailures(of: run) { session.call == nil || $0.isDaemon }
+        }
+    }
+
+    private func endCall(_ task: ScriptTask, in session: Session, of run: Run) {
+        session.call = nil
+        // While the call went on, it could still have awaited them.
+        tellFailures(of: run) { _ in true }
+        let result = result(of: task, in: session)
+        task.holders = 0
+        releaseAnchor(task)
+        run.control.forgetCancel()
+        run.isCancelDelivered = false
+        renewBudget(of: run)
+        session.continuation?.resume(with: result)
+        session.continuation = nil
+    }
+
+    private func result(of task: ScriptTask, in session: Session) -> Result<[LuaValue], any Error> {
+        do {
+            if task.end == .failure { throw error(of: task, in: session) }
+            let count = lua_gettop(task.coroutine)
+            return .success(try (0..<count).map { try read(task.coroutine, $0 + 1, name: "result \($0 + 1)") })
+        } catch {
+            var error = LuaError(raisedByHost: error)
+            error.annotations.merge(task.run.annotations) { own, _ in own }
+            return .failure(error)
+        }
+    }
+
+    private func error(of task: ScriptTask, in session: Session) -> LuaError {
+        if let stopped = task.stopError { return stopped }
+        let error = readError(task.coroutine, -1, run: task.run)
+        guard error.kind == .cancelled, var reason = session.cancelReason else { return error }
+        reason.location = error.location
+        reason.traceback = error.traceback
+        return reason
+    }
+
+    /// Tells the host of tasks that failed without anybody waiting for them.
+    private func tellFailures(of run: Run, _ isDue: (ScriptTask) -> Bool) {
+        guard let session = run.session else { return }
+        for task in run.unobserved.filter(isDue) {
+            session.onFailure(task.stopError ?? readError(task.coroutine, -1, run: run))
+            task.holders -= 1
+            releaseAnchor(task)
+        }
+        run.unobserved.removeAll(where: isDue)
+    }
+
+    // MARK: Stops
+
+    /// Stops the task that went over a budget, and it alone: the session goes on.
+    func halt(_ session: Session, of run: Run) {
+        let error = stopError(run)
+        guard let task = session.stepping, task.end == nil else { return renewBudget(of: run) }
+        task.stopError = error
+        abandonWait(task)
+        task.delivery = nil
+        clua_task_close(task.coroutine, run.control.pointer)
+        pushError(error ?? .cancelled, to: task.coroutine)
+        renewBudget(of: run)
+        ended(task, .failure)
+    }
+
+    /// Ends a call that waits for tasks that wait for each other. False when there is none.
+    func endDeadlock(of session: Session) -> Bool {
+        guard let call = session.call, !call.isCancelled else { return false }
+        session.cancelReason = .deadlock
+        cancel(call)
+        return true
+    }
+
+    // MARK: The end
+
+    /// Cancels what is left; `continuation` goes on when all of it has ended.
+    func close(_ id: LuaRunID, _ continuation: CheckedContinuation<[LuaValue], any Error>) {
+        guard let run = runs[id], run.session != nil else { return continuation.resume(returning: []) }
+        run.session = nil
+        run.continuation = continuation
+        renewBudget(of: run)
+        run.control.cancel()
+        if run.live.isEmpty { finish(run) } else { deliverCancel(id) }
+    }
+}

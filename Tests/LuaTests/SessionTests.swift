@@ -1,0 +1,239 @@
+import Synchronization
+import Testing
+
+@testable import Lua
+
+/// A session, and Lua functions to call in it by name.
+private final class SessionBench: Sendable {
+    let bench: Bench
+    let session: LuaSession
+    private let failures = Failures()
+    private let evaluate: LuaFunctionReference
+
+    init(limits: LuaLimits = LuaLimits()) async throws {
+        bench = try await Bench(limits: limits)
+        let handedOver = Mutex<LuaFunctionReference?>(nil)
+        try await bench.state.define(
+            LuaModule(
+                name: "hand",
+                functions: [
+                    .sync("hand.over") { call in
+                        if case .function(let function)? = call.arguments.first { handedOver.withLock { $0 = function } }
+                        return []
+                    }
+                ],
+                prelude: LuaScript(
+                    name: "=[hand]",
+                    source: "local host, load = ..., load host.functions['hand.over'](function(s) return assert(load(s, '=s'))() end)")))
+        evaluate = try #require(handedOver.withLock { $0 })
+        session = try await bench.state.openSession(id: bench.nextID(), annotations: ["run": "r-1"]) { [failures] error in
+            failures.append(error)
+        }
+        try await call("t = require 't'")
+    }
+
+    @discardableResult
+    func call(_ source: String) async throws -> [LuaValue] { try await session.call(evaluate, [.string(source)]) }
+
+    func failure(of source: String, sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws -> LuaError {
+        do {
+            let values = try await call(source)
+            Issue.record("did not fail but gave \(values)", sourceLocation: sourceLocation)
+        } catch let error as LuaError {
+            return error
+        }
+        return LuaError(kind: .runtime, code: "test.no_failure", message: "")
+    }
+
+    /// The messages of what the session told.
+    var told: [String] { failures.all.map(\.message) }
+
+    /// The first so many errors that the session told, once it has.
+    func told(_ count: Int) async -> [LuaError] { await failures.first(count) }
+
+    private final class Failures: Sendable {
+        private let state = Mutex<(errors: [LuaError], waiting: [(Int, CheckedContinuation<Void, Never>)])>(([], []))
+
+        var all: [LuaError] { state.withLock { $0.errors } }
+
+        func append(_ error: LuaError) {
+            let due = state.withLock { state in
+                state.errors.append(error)
+                let due = state.waiting.filter { $0.0 <= state.errors.count }
+                state.waiting.removeAll { $0.0 <= state.errors.count }
+                return due
+            }
+            for (_, continuation) in due { continuation.resume() }
+        }
+
+        func first(_ count: Int) async -> [LuaError] {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    if state.errors.count < count { state.waiting.append((count, continuation)) }
+                    return state.errors.count >= count
+                }
+                if isThere { continuation.resume() }
+            }
+            return Array(all.prefix(count))
+        }
+    }
+}
+
+@Suite(.serialized) struct SessionTests {
+    @Test func `globals and tasks live on from call to call, and apart from those of scripts`() async throws {
+        let bench = try await SessionBench()
+        try await bench.call("x = 1 waiting = t.spawn(function() t.gate 'g' x = x + 1 return 'done' end)")
+        #expect(try await bench.call("return x") == [.integer(1)])
+        #expect(try await bench.bench.run("return x") == [.nil])
+        await bench.bench.gates.arrival(at: "g")
+        try await bench.call("t.open 'g'")
+        #expect(try await bench.call("return waiting:await(), x") == [.string("done"), .integer(2)])
+    }
+
+    @Test func `a call that fails, overspends or allocates too much ends alone`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(memory: 8 << 20, cpu: .milliseconds(30)))
+        try await bench.call("x = 1 kept = t.spawn(function() t.gate 'g' return 'kept' end)")
+        await bench.bench.gates.arrival(at: "g")
+        let failed = try await bench.failure(of: "\nerror 'boom'")
+        #expect(failed.message == "boom")
+        #expect(failed.location == Lua.SourceLocation(chunk: "s", line: 2))
+        #expect(failed.annotations == ["run": "r-1"])
+        for source in [
+            "while true do end", "while true do pcall(function() while true do end end) end",
+            "coroutine.wrap(function() while true do end end)()",
+            "local c <close> = setmetatable({}, {__close = function() while true do end end}) while true do end",
+            "t.spawn(function() while true do end end):await()",
+        ] {
+            let error = try await bench.failure(of: source)
+            #expect(error.code == "budget.cpu", "\(source): \(error)")
+        }
+        #expect(try await bench.failure(of: "local s = 'x' while true do s = s .. s end").code == "budget.memory")
+        try await bench.call("t.open 'g'")
+        #expect(try await bench.call("return x, kept:await()") == [.integer(1), .string("kept")])
+        #expect(bench.told == [])
+    }
+
+    @Test func `each call has the whole CPU budget`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .milliseconds(200)))
+        for _ in 0..<4 {
+            // About half a budget, counted by the state itself.
+            let spent = try await bench.call("local n = 0 for i = 1, 3e6 do n = n + 1 end return n")
+            #expect(spent == [.integer(3_000_000)])
+        }
+    }
+
+    @Test func `cancelling reaches the call that is under way, and no other task`() async throws {
+        let bench = try await SessionBench()
+        try await bench.call("other = t.spawn(function() t.gate 'other' return 'alive' end)")
+        await bench.bench.gates.arrival(at: "other")
+        for source in ["t.gate 'mine'", "t.all { function() t.gate 'mine' end }", "t.spawn(function() t.gate 'mine' end):await()"] {
+            let call = Task {
+                try await bench.call("local c <close> = setmetatable({}, {__close = function() t.log 'closed' end}) \(source)")
+            }
+            await bench.bench.gates.arrival(at: "mine")
+            call.cancel()
+            let error = await #expect(throws: LuaError.self) { try await call.value }
+            #expect(error?.code == "cancelled")
+        }
+        #expect(bench.bench.log == ["closed", "closed", "closed"])
+        try await bench.call("t.open 'other'")
+        #expect(try await bench.call("return other:await()") == [.string("alive")])
+        #expect(bench.told == [])
+    }
+
+    @Test func `a call that computes, or that swallows its cancellation, is stopped all the same`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(60)))
+        for (number, source) in [
+            "while true do end", "while true do pcall(t.gate, 'never') end",
+        ].enumerated() {
+            let call = Task { try await bench.call("t.open '\(number)' \(source)") }
+            try await bench.bench.gates.wait("\(number)")
+            call.cancel()
+            let error = await #expect(throws: LuaError.self) { try await call.value }
+            #expect(error?.code == "cancelled", "\(source)")
+            #expect(try await bench.call("return 1") == [.integer(1)])
+        }
+    }
+
+    @Test func `a cancellation that comes too early or too late does no harm`() async throws {
+        let bench = try await SessionBench()
+        bench.session.cancel()
+        #expect(try await bench.call("return 1") == [.integer(1)])
+        let call = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await bench.call("return 2")
+        }
+        let error = await #expect(throws: LuaError.self) { try await call.value }
+        #expect(error?.code == "cancelled")
+        #expect(try await bench.call("local n = 0 for i = 1, 1e7 do n = n + 1 end return n") == [.integer(10_000_000)])
+    }
+
+    @Test func `tasks that fail with nobody waiting are told, at the end of the call or when it happens`() async throws {
+        let bench = try await SessionBench()
+        try await bench.call("t.spawn(function() error 'unseen' end)")
+        #expect(bench.told == ["unseen"])
+        try await bench.call("local task = t.spawn(function() error 'seen' end) pcall(task.await, task)")
+        #expect(bench.told == ["unseen"])
+        try await bench.call("late = t.spawn(function() t.gate 'g' error 'late' end) t.spawn_daemon(function() error 'daemon' end)")
+        #expect(bench.told == ["unseen", "daemon"])
+        await bench.bench.gates.arrival(at: "g")
+        bench.bench.gates.open("g")
+        #expect(await bench.told(3).map(\.message) == ["unseen", "daemon", "late"])
+        // It can be asked for all the same.
+        #expect(try await bench.call("return (select(2, pcall(late.await, late)))") == [.string("s:1: late")])
+    }
+
+    @Test func `a task that overspends after its call is stopped and told, and the session goes on`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .milliseconds(30)))
+        try await bench.call("t.spawn(function() t.gate 'g' while true do end end)")
+        await bench.bench.gates.arrival(at: "g")
+        bench.bench.gates.open("g")
+        #expect(await bench.told(1).map(\.code) == ["budget.cpu"])
+        #expect(try await bench.call("return 1") == [.integer(1)])
+        #expect(await bench.bench.state.liveTasks == 0)
+    }
+
+    @Test func `a call that waits for tasks that wait for each other ends with a deadlock`() async throws {
+        let bench = try await SessionBench()
+        let error = try await bench.failure(
+            of: "local a, b a = t.spawn(function() b:await() end) b = t.spawn(function() a:await() end)\na:await()")
+        #expect(error.code == "script.deadlock")
+        #expect(error.location?.line == 2)
+        #expect(try await bench.call("return 1") == [.integer(1)])
+    }
+
+    @Test func `only one call is under way at a time, and none after the end`() async throws {
+        let bench = try await SessionBench()
+        let first = Task { try await bench.call("t.gate 'g'") }
+        await bench.bench.gates.arrival(at: "g")
+        #expect(try await bench.failure(of: "return 1").code == "session.busy")
+        await #expect(throws: LuaError.self) { try await bench.session.close() }
+        bench.bench.gates.open("g")
+        _ = try await first.value
+        try await bench.session.close()
+        #expect(try await bench.failure(of: "return 1").code == "session.busy")
+    }
+
+    @Test func `the end cancels what is left, waits for its cleanup and leaves nothing behind`() async throws {
+        let bench = try await SessionBench()
+        let before = await bench.bench.state.inspect { $0.registryCount }
+        let session = try await bench.bench.state.openSession(id: bench.bench.nextID()) { _ in }
+        try await session.close()
+        try await bench.call(
+            """
+            t.spawn(function()
+              local c <close> = setmetatable({}, {__close = function() t.log 'closed' end})
+              t.gate 'g'
+            end)
+            t.spawn_daemon(function() while true do t.gate 'h' end end)
+            """)
+        await bench.bench.gates.arrival(at: "g")
+        await bench.bench.gates.arrival(at: "h")
+        try await bench.session.close()
+        #expect(bench.bench.log == ["closed"])
+        #expect(await bench.bench.state.liveTasks == 0)
+        await bench.bench.state.inspect { $0.collect() }
+        #expect(await bench.bench.state.inspect { $0.registryCount } <= before)
+        #expect(bench.told == [])
+    }
+}
