@@ -67,6 +67,11 @@ package struct FlowWarning: Sendable {
         self.near = near
         self.location = location
     }
+
+    /// Of a backend that is not safe.
+    package static let tutorialMode = FlowWarning(
+        code: "auth.tutorial_mode", message: "tutorial mode is on: every user's name is a password of theirs", near: [],
+        location: nil)
 }
 
 /// How a run ended.

@@ -1,7 +1,7 @@
 import PushCore
 import Synchronization
 
-// Tests, and flows inside of a flow.
+// Tests, flows inside of a flow, and lines at a prompt.
 extension FlowRun {
     /// Notes a test of the script, and answers whether it is the one to run now.
     func declare(_ test: TestCase) -> Bool {
@@ -35,6 +35,17 @@ extension FlowRun {
             state.noTargets += inner.noTargets
             state.expectations += inner.expectations - inner.failedCount
             state.planned += inner.planned
+        }
+    }
+
+    /// Begins a line of an interactive flow: it may write as much as a whole run.
+    func beginLine() { state.withLock { $0.logBytes = 0 } }
+
+    /// The expectations that have failed since the last line. One without a matcher is no failure at a prompt.
+    func takeFailedExpectations() -> [FailedExpectation] {
+        state.withLock { state in
+            defer { (state.failed, state.unsettled) = ([], [:]) }
+            return state.failed
         }
     }
 }

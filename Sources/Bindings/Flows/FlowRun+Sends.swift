@@ -47,10 +47,11 @@ extension FlowRun {
 
     func forgetSchedule(_ id: String) { state.withLock { $0.planned.removeAll { $0.id == id } } }
 
-    /// At the end: counts what went out, and warns of what reached nobody or has not gone out yet.
-    func settleSchedules() async {
+    /// Counts what went out, and warns of what reached nobody and, when the run is over, of what has not gone out yet.
+    func settleSchedules(isOver: Bool = true) async {
         for (id, audience, location) in state.withLock({ $0.planned }) {
-            guard let outcome = try? await world.hub.outcome(of: id) else { continue }
+            guard let outcome = try? await world.hub.outcome(of: id), isOver || outcome.state.isFinal else { continue }
+            forgetSchedule(id)
             state.withLock { $0.delivered += outcome.sent }
             switch outcome.state {
             case .noTargetFound: warnOfNobody(outcome, audience: audience, location: location)
@@ -79,4 +80,8 @@ extension FlowRun {
         }
         return shown
     }
+}
+
+extension NotificationOutcome.State {
+    fileprivate var isFinal: Bool { ![.enqueued, .scheduled, .processing].contains(self) }
 }

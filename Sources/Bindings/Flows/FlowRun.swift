@@ -34,6 +34,8 @@ package final class FlowRun: Sendable {
         case collectingTests
         /// For the test with this number, counted from 1 in the order of the file, and this full name.
         case test(Int, name: String)
+        /// A line at a time, see ``InteractiveFlow``.
+        case interactive
     }
 
     package var world: FlowWorld { runner.world }
@@ -241,11 +243,11 @@ package final class FlowRun: Sendable {
     private static let logLimit = 4 << 20
     private static let keptFailures = 100
 
-    /// Whether `push.args` may be called now: once, before everything else.
+    /// Whether `push.args` may be called now: once, before everything else, or at any time by a person at a prompt.
     func declareArguments() -> Bool {
         state.withLock { state in
             defer { state.hasDeclaredArguments = true }
-            return !state.hasDeclaredArguments && !state.hasBegun
+            return purpose == .interactive || (!state.hasDeclaredArguments && !state.hasBegun)
         }
     }
 

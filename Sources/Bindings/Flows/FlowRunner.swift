@@ -179,7 +179,8 @@ private final class Stall: Sendable {
 }
 
 extension LuaError {
-    fileprivate var asStall: LuaError {
+    /// Of a run, or a line, that waited for what cannot come.
+    var asStall: LuaError {
         var error = self
         error.kind = .failure
         error.code = "flow.stalled"

@@ -89,15 +89,15 @@ enum HostFunctions {
             },
             .sync("host.test_wanted") { _ in
                 switch run.purpose {
-                case .flow: [.nil]
+                case .flow, .interactive: [.nil]
                 case .collectingTests: [.integer(0)]
                 case .test(let number, _): [.integer(Int64(number))]
                 }
             },
             .sync("host.declare_test") { call in
-                guard run.purpose != .flow else {
-                    throw LuaError.misuse(
-                        "test.not_a_spec", "push.test.it outside of a test run", hint: "run it with pushhost test \(run.script.name)")
+                guard run.purpose != .flow, run.purpose != .interactive else {
+                    let file = run.purpose == .flow ? "run it with pushhost test \(run.script.name)" : "write it into a file *_spec.lua"
+                    throw LuaError.misuse("test.not_a_spec", "push.test.it outside of a test run", hint: file)
                 }
                 let test = TestCase(
                     groups: call.arguments.dropFirst(2).compactMap(\.text), name: call.arguments.first?.text ?? "",

@@ -125,7 +125,8 @@ extension ErrorCatalogue {
                         """)),
             ErrorDescription(
                 "test.not_a_spec", .misuse, means: "A test was declared outside of a test run.",
-                when: "A file with push.test.it is run with pushhost run, or by push.run.", cure: "Run it with pushhost test FILE."),
+                when: "A file with push.test.it is run with pushhost run, or by push.run, or it is called at a prompt.",
+                cure: "Run it with pushhost test FILE."),
             ErrorDescription(
                 "test.unstable", .failure, means: "The tests of a spec stood in another order than before.",
                 when: "A file declares its tests in an order that changes from run to run, as next() over a table gives it.",

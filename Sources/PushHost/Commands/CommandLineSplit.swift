@@ -7,6 +7,7 @@ enum CommandLineSplit {
     private static let valued: Set<String> = ["--seed", "--timeout", "--cpu-limit", "--memory-limit"]
     private static let flags: Set<String> = [
         "--json", "--trace", "--help", "-h", "--timings", "--fail-on-no-target", "--tutorial-mode", "--version",
+        "--watch",
     ]
 
     static func rearranged(_ arguments: [String]) -> [String] {

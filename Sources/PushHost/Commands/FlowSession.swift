@@ -6,22 +6,25 @@ import PushCore
 /// One `pushhost run`: reads the script, makes the world, runs, reports, decides the exit code.
 struct FlowSession {
     let command: RunCommand
+    /// The files that are read, where somebody wants to know.
+    private let sources: SourceFiles?
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
     /// The same script and seed give the same output, so the id is not drawn by chance.
     private let run = "r-0001"
 
-    init(command: RunCommand) {
+    init(command: RunCommand, sources: SourceFiles? = nil) {
         self.command = command
+        self.sources = sources
     }
 
-    func run() async -> Int32 {
+    func run(_ interruption: Interruption) async -> Int32 {
         let script: FlowScript
         let options: [(name: String, value: String?)]
         let secrets: ProjectSecrets
         do {
-            script = try ScriptFile.read(command.file)
             options = try CommandLineSplit.options(command.flowOptions)
+            script = try ProjectScripts(sources: sources).script(at: command.file)
             secrets = try ProjectSecrets(demoFolder: script.folder)
         } catch let error as CommandLineSplit.StrayArgument {
             return refuse(
@@ -45,23 +48,15 @@ struct FlowSession {
                 seed: command.seed, thread: thread, secrets: secrets, isTutorialMode: command.tutorialMode,
                 trace: command.trace ? sink : nil)
             runner = FlowRunner(
-                world: world.world, thread: thread,
-                limits: LuaLimits(memory: command.memoryLimit << 20, cpu: command.cpuLimit, wall: command.timeout),
-                seed: command.seed, scripts: ProjectScripts())
+                world: world.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
+                seed: command.seed, scripts: ProjectScripts(sources: sources))
         } catch {
             return refuse(error.code, error.message, error.hint)
         }
         if command.flowHelp { return await help(script, runner) }
-        if command.tutorialMode {
-            sink(
-                .warning(
-                    FlowWarning(
-                        code: "auth.tutorial_mode", message: "tutorial mode is on: every user's name is a password of theirs",
-                        near: [], location: nil)))
-        }
+        if command.tutorialMode { sink(.warning(.tutorialMode)) }
         let clock = ContinuousClock()
         let began = clock.now
-        let interruption = Interruption()
         let task = Task {
             await runner.run(script, run: run, parameters: FlowParameters(given: options), events: sink)
         }

@@ -14,17 +14,22 @@ final class Interruption: Sendable {
 
     init() {
         for number in [SIGINT, SIGTERM] {
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            // The handler keeps its source, for as long as the program runs.
-            source.setEventHandler { [self] in withExtendedLifetime(source) { interrupt(isFinal: number == SIGTERM) } }
-            source.activate()
+            Self.watch(number) { [self] in interrupt(isFinal: number == SIGTERM) }
         }
+    }
+
+    /// Calls the handler for every signal of this number, for as long as the program runs.
+    static func watch(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        // The handler keeps its source.
+        source.setEventHandler { withExtendedLifetime(source) { handler() } }
+        source.activate()
     }
 
     var happened: Bool { state.withLock { $0.count > 0 } }
 
-    /// Called once, at the first interruption, or at once when it has been already.
+    /// Called once, at the first interruption, or at once when it has been already. The action before is forgotten.
     func onInterrupt(_ action: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             state.action = action
@@ -33,8 +38,13 @@ final class Interruption: Sendable {
         if isLate { action() }
     }
 
+    /// Ends the program when nothing else does.
+    static func endSoon() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + 5) { _exit(ExitStatus.interrupted) }
+    }
+
     private func interrupt(isFinal: Bool) {
-        if isFinal { DispatchQueue.global().asyncAfter(deadline: .now() + 5) { _exit(ExitStatus.interrupted) } }
+        if isFinal { Self.endSoon() }
         let (count, action) = state.withLock { state in
             state.count += 1
             return (state.count, state.action)

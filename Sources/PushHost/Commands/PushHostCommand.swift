@@ -8,7 +8,8 @@ struct PushHostCommand: AsyncParsableCommand {
         abstract: "Runs push-notification flows written in Lua, rehearsed on simulated phones.",
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, TestCommand.self, CheckCommand.self, InitCommand.self, ExplainCommand.self, ReferenceCommand.self,
+            RunCommand.self, TestCommand.self, ReplCommand.self, CheckCommand.self, InitCommand.self, ExplainCommand.self,
+            ReferenceCommand.self,
         ])
 
     /// Exit codes of the program: 2 for a command line that cannot be understood.

@@ -27,14 +27,11 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Also print what the core did and what crossed the wire; credentials are masked.")
     var trace = false
 
-    @Option(help: "End the run after this much real time, for example 30s.", transform: Self.duration)
+    @Option(help: "End the run after this much real time, for example 30s.", transform: Budgets.duration)
     var timeout: Duration?
 
-    @Option(help: "The script's CPU budget (default: 10s).", transform: Self.duration)
-    var cpuLimit: Duration = .seconds(10)
-
-    @Option(help: "The script's memory budget in MiB.")
-    var memoryLimit: Int = 256
+    @OptionGroup
+    var budgets: Budgets
 
     @Flag(help: "Print real times as well; they differ from run to run.")
     var timings = false
@@ -45,6 +42,9 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Let users log in with their name as the password, as in the tutorials' samples.")
     var tutorialMode = false
 
+    @Flag(help: "Run again whenever the script, or one that it runs, has changed.")
+    var watch = false
+
     @Flag(help: .hidden)
     var flowHelp = false
 
@@ -52,20 +52,16 @@ struct RunCommand: AsyncParsableCommand {
     var flowOptions: [String] = []
 
     func validate() throws {
-        guard (1...65_536).contains(memoryLimit) else {
-            throw ValidationError("--memory-limit \(memoryLimit): give MiB between 1 and 65536")
-        }
+        guard !(watch && json) else { throw ValidationError("--watch prints text for people: leave out --json") }
     }
 
     func run() async throws {
-        let status = await FlowSession(command: self).run()
-        Glibc.exit(status)
-    }
-
-    static func duration(_ text: String) throws -> Duration {
-        guard let duration = Duration(parsing: text), duration > .zero else {
-            throw ValidationError("\"\(text)\" is no duration: write 500ms, 30s, 5m or 1h")
-        }
-        return duration
+        let interruption = Interruption()
+        guard watch, !flowHelp else { Glibc.exit(await FlowSession(command: self).run(interruption)) }
+        let command = self
+        Glibc.exit(
+            await WatchLoop(interruption: interruption).run { sources in
+                await FlowSession(command: command, sources: sources).run(interruption)
+            })
     }
 }

@@ -32,27 +32,31 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object (schema \(TestJSONReport.schema)) instead of text.")
     var json = false
 
-    @Option(help: "End a test after this much real time.", transform: RunCommand.duration)
+    @Option(help: "End a test after this much real time.", transform: Budgets.duration)
     var timeout: Duration = .seconds(60)
 
-    @Option(help: "A test's CPU budget (default: 10s).", transform: RunCommand.duration)
-    var cpuLimit: Duration = .seconds(10)
-
-    @Option(help: "A test's memory budget in MiB.")
-    var memoryLimit: Int = 256
+    @OptionGroup
+    var budgets: Budgets
 
     @Option(help: "How many tests run at a time; as many as there are processors if absent.")
     var jobs: Int?
 
+    @Flag(help: "Run again whenever a Lua file below the paths, or one that a spec runs, has changed.")
+    var watch = false
+
     func validate() throws {
-        guard (1...65_536).contains(memoryLimit) else {
-            throw ValidationError("--memory-limit \(memoryLimit): give MiB between 1 and 65536")
-        }
         guard !(tap && json) else { throw ValidationError("--tap and --json exclude each other: keep one of them") }
+        guard !(watch && (json || tap)) else { throw ValidationError("--watch prints text for people: leave out --json and --tap") }
         guard jobs.map((1...1000).contains) ?? true else { throw ValidationError("--jobs: give a number from 1 to 1000") }
     }
 
     func run() async throws {
-        Glibc.exit(await TestSession(command: self).run())
+        let interruption = Interruption()
+        guard watch else { Glibc.exit(await TestSession(command: self).run(interruption)) }
+        let command = self
+        Glibc.exit(
+            await WatchLoop(interruption: interruption, below: path.isEmpty ? ["."] : path).run { sources in
+                await TestSession(command: command, sources: sources).run(interruption)
+            })
     }
 }

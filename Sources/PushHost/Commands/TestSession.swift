@@ -6,21 +6,23 @@ import PushCore
 /// One `pushhost test`: finds the specs, runs their tests, reports them in order, decides the exit code.
 struct TestSession {
     let command: TestCommand
+    /// The files that are read, where somebody wants to know.
+    private let sources: SourceFiles?
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
 
-    init(command: TestCommand) {
+    init(command: TestCommand, sources: SourceFiles? = nil) {
         self.command = command
+        self.sources = sources
     }
 
-    func run() async -> Int32 {
+    func run(_ interruption: Interruption) async -> Int32 {
         let specs: [Spec]
         do throws(PushError) {
             specs = try scripts()
         } catch {
             return refuse(error)
         }
-        let interruption = Interruption()
         let work = Task { await results(of: specs, interruption) }
         interruption.onInterrupt { work.cancel() }
         let files = await work.value
@@ -59,7 +61,7 @@ struct TestSession {
         }
         return paths.map { path in
             do throws(PushError) {
-                return Spec(script: try ScriptFile.read(path))
+                return Spec(script: try ProjectScripts(sources: sources).script(at: path))
             } catch {
                 return Spec(script: FlowScript(name: path, source: [], version: "000000"), failure: error)
             }
@@ -70,8 +72,8 @@ struct TestSession {
     private func results(of specs: [Spec], _ interruption: Interruption) async -> [TestFile] {
         let text = TestTextReport(output: output)
         let runner = SpecRunner(
-            limits: LuaLimits(memory: command.memoryLimit << 20, cpu: command.cpuLimit, wall: command.timeout),
-            seed: command.seed, scripts: ProjectScripts(),
+            limits: command.budgets.limits(wall: command.timeout),
+            seed: command.seed, scripts: ProjectScripts(sources: sources),
             world: { [seed = command.seed] (thread, script) throws(PushError) in
                 try EmbeddedWorld(seed: seed, thread: thread, secrets: try ProjectSecrets(demoFolder: script.folder)).world
             })

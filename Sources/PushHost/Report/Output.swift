@@ -41,6 +41,15 @@ final class Output: Sendable {
         }
     }
 
+    /// Text without the end of a line, on the screen at once: prompts, and what moves the cursor.
+    func put(_ text: String) {
+        state.withLock { state in
+            erase(&state)
+            state.buffer += text.utf8
+            flush(&state)
+        }
+    }
+
     /// Hands over what is buffered: a log that somebody follows shows how far it is.
     func flush() { state.withLock { flush(&$0) } }
 
@@ -79,7 +88,7 @@ final class Output: Sendable {
         return isWritten
     }
 
-    private var hasLostReader: Bool { state.withLock { $0.failure == EPIPE } }
+    var hasLostReader: Bool { state.withLock { $0.failure == EPIPE } }
 
     private var reason: String { String(cString: strerror(state.withLock { $0.failure })) }
 

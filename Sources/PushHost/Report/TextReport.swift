@@ -14,7 +14,7 @@ final class TextReport: Sendable {
 
     private let output: Output
     private let palette: Palette
-    private let header: Header
+    private let header: Header?
     private let hasTimings: Bool
     private let state = Mutex(State())
 
@@ -29,7 +29,8 @@ final class TextReport: Sendable {
         var began: [Int: ContinuousClock.Instant] = [:]
     }
 
-    init(output: Output, header: Header, hasTimings: Bool = false) {
+    /// Without a header, where there are only events to print.
+    init(output: Output, header: Header?, hasTimings: Bool = false) {
         self.output = output
         self.header = header
         self.hasTimings = hasTimings
@@ -110,7 +111,7 @@ final class TextReport: Sendable {
             defer { state.hasHeader = true }
             return !state.hasHeader
         }
-        guard isFirst else { return }
+        guard isFirst, let header else { return }
         let left = "\(header.flow) · \(header.target) · seed \(header.seed)"
         output.line("\(palette.bold(left.padded(to: 62)))  \(palette.dim("script \(header.version)"))")
     }

@@ -3,8 +3,17 @@ import PushCore
 
 /// The scripts of a project, as `push.run` reads them from disk.
 struct ProjectScripts: ScriptLibrary {
+    /// Learns of every file before it is read.
+    var sources: SourceFiles?
+
     func script(at path: String, from script: FlowScript) throws(PushError) -> FlowScript {
-        try ScriptFile.read(path.hasPrefix("/") ? path : Self.normalized("\(script.folder)/\(path)"))
+        try self.script(at: path.hasPrefix("/") ? path : Self.normalized("\(script.folder)/\(path)"))
+    }
+
+    /// The script at a path that is relative to the working directory.
+    func script(at path: String) throws(PushError) -> FlowScript {
+        sources?.note(path)
+        return try ScriptFile.read(path)
     }
 
     /// `scripts/spec/../a.lua` as `scripts/a.lua`.

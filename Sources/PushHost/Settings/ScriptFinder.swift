@@ -35,6 +35,15 @@ enum ScriptFinder {
         return found
     }
 
+    /// The folders among `paths`, with those in them, hidden ones left out.
+    static func folders(under paths: [String]) -> [String] {
+        paths.flatMap { path -> [String] in
+            guard let names = entries(of: path) else { return [] }
+            let inner = names.filter { !$0.hasPrefix(".") }.map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
+            return [path] + folders(under: inner.filter { !isLink($0) })
+        }
+    }
+
     private static func isLink(_ path: String) -> Bool {
         var byte: CChar = 0
         return readlink(path, &byte, 1) >= 0

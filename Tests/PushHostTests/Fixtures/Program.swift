@@ -71,9 +71,21 @@ struct Child: Sendable {
         let status: Int32
     }
 
-    init(_ tool: String, _ arguments: [String], in folder: String, environment: [String: String] = [:]) throws {
+    /// What a child reads and where it writes.
+    enum Streams: Sendable {
+        /// Nothing to read; output and errors apart.
+        case silent
+        /// The other end of a pipe to write to; errors join the output.
+        case pipe(input: Int32)
+        /// A terminal, of which this is the path, and the other end to read from.
+        case terminal(path: String, master: Int32)
+    }
+
+    init(
+        _ tool: String, _ arguments: [String], in folder: String, environment: [String: String] = [:], streams: Streams = .silent
+    ) throws {
         self = try Self.oneAtATime.withLock { _ in
-            try Self.spawn(tool, arguments, in: folder, environment: environment)
+            try Self.spawn(tool, arguments, in: folder, environment: environment, streams: streams)
         }
     }
 
@@ -86,8 +98,11 @@ struct Child: Sendable {
     /// A child made meanwhile would inherit the pipes before they are marked.
     private static let oneAtATime = Mutex(())
 
+    /// Makes descriptors, and marks them, while no child can inherit them.
+    static func whileNoneIsMade<Result>(_ make: () -> sending Result) -> sending Result { oneAtATime.withLock { _ in make() } }
+
     private static func spawn(
-        _ tool: String, _ arguments: [String], in folder: String, environment: [String: String]
+        _ tool: String, _ arguments: [String], in folder: String, environment: [String: String], streams: Streams
     ) throws -> Child {
         var (output, errors): ([Int32], [Int32]) = ([0, 0], [0, 0])
         guard pipe(&output) == 0, pipe(&errors) == 0 else { throw CannotStart(status: errno) }
@@ -99,18 +114,37 @@ struct Child: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var source = output[0]
+        switch streams {
+        case .silent:
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
+            posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
+        case .pipe(let input):
+            posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+            posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
+            posix_spawn_file_actions_adddup2(&actions, output[1], STDERR_FILENO)
+        case .terminal(let path, let master):
+            // The first terminal that the leader of a session opens is the one whose Ctrl-C it gets.
+            posix_spawnattr_setflags(&attributes, 0x80)  // POSIX_SPAWN_SETSID
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, path, O_RDWR, 0)
+            posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
+            posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO)
+            close(output[0])
+            source = master
+        }
         let variables = ["PATH": "/usr/bin:/bin", "P": Program.executable.path].merging(environment) { $1 }
         let shell = ["/bin/sh", "-c", #"cd "$1" && shift && exec "$@""#, "sh", folder, tool]
         var words = (shell + arguments).map { strdup($0) } + [nil]
         var settings = variables.sorted { $0.key < $1.key }.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in words + settings { free(text) } }
         var id: pid_t = 0
-        let status = posix_spawn(&id, shell[0], &actions, nil, &words, &settings)
+        let status = posix_spawn(&id, shell[0], &actions, &attributes, &words, &settings)
         guard status == 0 else { throw CannotStart(status: status) }
-        return Child(id: id, output: Outlet(descriptor: output[0]), errors: Outlet(descriptor: errors[0]))
+        return Child(id: id, output: Outlet(descriptor: source), errors: Outlet(descriptor: errors[0]))
     }
 
     func signal(_ number: Int32) { kill(id, number) }

@@ -1,0 +1,216 @@
+import Lua
+import PushCore
+import Synchronization
+
+/// A flow that is written while it runs, a line at a time.
+///
+/// Globals, spawned tasks and handlers live on from line to line. A line is over when everything waits: what it left behind
+/// has gone as far as it can without time going by. The clock stands still between lines.
+package final class InteractiveFlow: Sendable {
+    private let run: FlowRun
+    private let session: LuaSession
+    private let functions: Functions
+    private let pace: Pace
+    private let tell: @Sendable (LuaError) -> Void
+
+    /// What came of a line.
+    package enum Answer: Sendable, Equatable {
+        /// Its values as a text, nil where it has none.
+        case value(String?)
+        /// The text may still become a chunk.
+        case unfinished
+        /// It raised an error, which has been told.
+        case raised
+    }
+
+    /// What a path of names leads to.
+    package enum Members: Sendable, Equatable {
+        case names([String])
+        /// A handle of this type: `device`.
+        case handle(String)
+    }
+
+    /// The functions of the session's prelude.
+    private struct Functions {
+        let evaluate: LuaFunctionReference
+        let members: LuaFunctionReference
+    }
+
+    /// Begins a session in which `push` is the module.
+    ///
+    /// - Parameters:
+    ///   - sink: What happens, as it happens.
+    ///   - failures: What fails: lines, expectations and tasks that nobody waits for.
+    package init(
+        runner: FlowRunner, events sink: @escaping @Sendable (FlowEvent) -> Void,
+        failures: @escaping @Sendable (LuaError) -> Void
+    ) async throws {
+        let script = FlowScript(name: "repl", source: [], version: "")
+        let run = FlowRun(
+            script, runner: runner, identity: FlowRun.Identity(run: "r-0001", version: ""), purpose: .interactive, sink: sink)
+        let state = try LuaState(thread: runner.thread, limits: runner.limits, seed: runner.seed, absent: HostFunctions.absent)
+        try await state.define(PushModule.module(for: run))
+        let handedOver = Mutex<[LuaFunctionReference]>([])
+        try await state.define(
+            LuaModule(
+                name: "repl",
+                functions: [
+                    .sync("host.ready") { call in
+                        let functions = call.arguments.compactMap { if case .function(let function) = $0 { function } else { nil } }
+                        handedOver.withLock { $0 = functions }
+                        return []
+                    }
+                ], prelude: LuaScript(name: "=[repl]", source: PackageResources.repl_lua)))
+        let functions = handedOver.withLock { $0 }
+        guard functions.count == 2 else { throw LuaError.failure("host.error", "the session's prelude is not complete") }
+        self.functions = Functions(evaluate: functions[0], members: functions[1])
+        let id = LuaRunID(rawValue: 1)
+        session = try await state.openSession(id: id, annotations: ["run": run.identity.run], onFailure: failures)
+        let pace = Pace()
+        let clock = run.world.clock as? VirtualClock
+        runner.thread.setIdleHandler { pace.threadIsIdle(clock) { state.cancel(id) } }
+        self.run = run
+        self.pace = pace
+        tell = failures
+        _ = await evaluate("push = require \"push\"", firstLine: 1, isWhole: true)
+    }
+
+    /// Runs a chunk, as lines of the session from `firstLine` on, counted from 1. After ``end()`` it fails with
+    /// `session.busy`.
+    ///
+    /// `isWhole` says that no more will come: what is unfinished then fails with its syntax error. Cancelling the task
+    /// cancels the chunk.
+    package func evaluate(_ text: String, firstLine: Int, isWhole: Bool) async -> Answer {
+        let chunk = InteractiveChunk(text: text, firstLine: firstLine)
+        let task = Task(executorPreference: run.runner.thread) { await self.answer(chunk, isWhole) }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+            // Also what the chunk left behind, while that goes on.
+            session.cancel()
+        }
+    }
+
+    /// What the names of a path lead to; with an empty path, the globals.
+    package func members(of path: [String]) async -> Members {
+        let values = try? await session.call(functions.members, path.map(LuaValue.string))
+        switch values?.dropFirst().first {
+        case .object(let object)?: return .handle(object.type)
+        case .string(let type)?: return .handle(type)
+        default: break
+        }
+        guard case .table(let table)? = values?.first else { return .names([]) }
+        return .names(table.array.compactMap(\.text))
+    }
+
+    /// Cancels what is left and waits for its cleanup.
+    package func end() async {
+        try? await session.close()
+        pace.end()
+        run.runner.thread.setIdleHandler(nil)
+    }
+
+    // MARK: - A line
+
+    private func answer(_ chunk: InteractiveChunk, _ isWhole: Bool) async -> Answer {
+        let arguments = [.integer(Int64(chunk.firstLine)), .boolean(isWhole)] + chunk.readings.map(LuaValue.string)
+        pace.begin()
+        run.beginLine()
+        var answer: Answer
+        var error: LuaError?
+        do {
+            let values = try await session.call(functions.evaluate, arguments)
+            answer = values.first == .boolean(false) ? .unfinished : .value(values.last == .integer(0) ? nil : values.first?.shown)
+        } catch let raised {
+            answer = .raised
+            error = (raised as? LuaError) ?? .failure("host.error", "\(raised)")
+        }
+        let hasStalled = await pace.settle()
+        if error?.kind == .cancelled { error = hasStalled ? error?.asStall : error?.asInterruption }
+        if error?.kind == .syntax, let diagnosis = chunk.syntaxError { error = diagnosis }
+        await run.settleSchedules(isOver: false)
+        let shown = await run.newlyShown()
+        if !shown.isEmpty { run.emit(.shown(shown)) }
+        for failure in run.takeFailedExpectations() {
+            if let error, error.code == "expect.failed", error.location == failure.location { continue }
+            var told = LuaError(kind: .failure, code: "expect.failed", message: failure.message)
+            told.location = failure.location
+            tell(told)
+        }
+        if let error { tell(error) }
+        return answer
+    }
+}
+
+/// When the clock of a session may jump, and when a line is over.
+private final class Pace: Sendable {
+    private enum State {
+        /// Somebody thinks.
+        case resting
+        case calling
+        /// The call waited for what cannot come, and was cancelled.
+        case stalled
+        case settling(hasStalled: Bool, CheckedContinuation<Bool, Never>)
+        /// The session is over: the thread tells nothing any more.
+        case ended
+    }
+
+    private let state = Mutex(State.resting)
+
+    func begin() {
+        state.withLock { if case .ended = $0 {} else { $0 = .calling } }
+    }
+
+    func end() { state.withLock { $0 = .ended } }
+
+    /// Waits until everything waits; answers whether the call has stalled.
+    func settle() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                var hasStalled = false
+                switch state {
+                case .ended: return true
+                case .stalled: hasStalled = true
+                default: break
+                }
+                state = .settling(hasStalled: hasStalled, continuation)
+                return false
+            }
+            if hasEnded { continuation.resume(returning: false) }
+        }
+    }
+
+    /// The idle handler: true when there is work again.
+    func threadIsIdle(_ clock: VirtualClock?, stall: () -> Void) -> Bool {
+        switch state.withLock({ $0 }) {
+        case .resting, .stalled, .ended: return false
+        case .calling:
+            guard let clock else { return false }
+            if clock.advanceToNextSleeper() { return true }
+            state.withLock { $0 = .stalled }
+            stall()
+            return true
+        case .settling(let hasStalled, let continuation):
+            state.withLock { $0 = .resting }
+            continuation.resume(returning: hasStalled)
+            return true
+        }
+    }
+}
+
+extension LuaValue {
+    /// A text for people: what is not UTF-8 is replaced.
+    fileprivate var shown: String? {
+        if case .bytes(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { text }
+    }
+}
+
+extension LuaError {
+    /// Of a line that was cancelled from outside.
+    fileprivate var asInterruption: LuaError {
+        var error = self
+        error.message = "the call was cancelled"
+        return error
+    }
+}

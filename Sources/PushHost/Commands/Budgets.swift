@@ -1,0 +1,30 @@
+import ArgumentParser
+import Bindings
+import Lua
+
+/// Options of every command that runs Lua: what a run, a test or a line may use.
+struct Budgets: ParsableArguments {
+    @Option(help: "The CPU budget (default: 10s).", transform: Self.duration)
+    var cpuLimit: Duration = .seconds(10)
+
+    @Option(help: "The memory budget in MiB.")
+    var memoryLimit: Int = 256
+
+    func validate() throws {
+        guard (1...65_536).contains(memoryLimit) else {
+            throw ValidationError("--memory-limit \(memoryLimit): give MiB between 1 and 65536")
+        }
+    }
+
+    /// With the real time that a run may take.
+    func limits(wall: Duration? = nil) -> LuaLimits {
+        LuaLimits(memory: memoryLimit << 20, cpu: cpuLimit, wall: wall)
+    }
+
+    static func duration(_ text: String) throws -> Duration {
+        guard let duration = Duration(parsing: text), duration > .zero else {
+            throw ValidationError("\"\(text)\" is no duration: write 500ms, 30s, 5m or 1h")
+        }
+        return duration
+    }
+}

@@ -1,0 +1,140 @@
+import Glibc
+import Synchronization
+
+/// Lines of a person at a terminal, with editing, history and completion.
+///
+/// The terminal hands over single keys only while a line is typed; meanwhile Ctrl-C is a key. While a line runs, it is a
+/// signal again.
+final class EditedLines: LineSource {
+    typealias Completer = @Sendable (_ before: String) async -> Completion?
+
+    private let input = InputQueue()
+    private let screen: Output
+    private let settings = TerminalSettings()
+    private let complete: Completer
+    private let state = Mutex(State())
+
+    private struct State {
+        var editor = LineEditor()
+        var decoder = KeyDecoder()
+        /// Keys that were typed ahead.
+        var pending: [Key] = []
+    }
+
+    init(screen: Output, complete: @escaping Completer) {
+        self.screen = screen
+        self.complete = complete
+    }
+
+    func restore() { settings.restore() }
+
+    func next(prompt: String) async -> LineInput {
+        settings.takeSingleKeys()
+        defer { settings.restore() }
+        state.withLock { $0.editor.begin() }
+        draw(prompt)
+        while true {
+            guard let key = await nextKey() else {
+                screen.put("\n")
+                return .end
+            }
+            let effect = state.withLock { $0.editor.take(key) }
+            switch effect {
+            case .edited: if state.withLock({ $0.pending.isEmpty }) { draw(prompt) }
+            case .entered:
+                // The whole of it stays on the screen, however long it is.
+                let line = state.withLock { $0.editor.text }
+                screen.put("\r\(prompt)\(line.printable)\u{1b}[K\n")
+                return .line(line)
+            case .interrupted:
+                screen.put("^C\n")
+                return .interrupted
+            case .endOfInput:
+                screen.put("\n")
+                return .end
+            case .completion:
+                await offerNames()
+                draw(prompt)
+            case .clearScreen:
+                screen.put("\u{1b}[H\u{1b}[2J")
+                draw(prompt)
+            case .nothing: break
+            }
+        }
+    }
+
+    /// Nil at the end of the input.
+    private func nextKey() async -> Key? {
+        while true {
+            let key = state.withLock { state in state.pending.isEmpty ? nil : state.pending.removeFirst() }
+            if let key { return key }
+            guard let bytes = try? await input.bytes(), !bytes.isEmpty else { return nil }
+            state.withLock { state in
+                for byte in bytes {
+                    if let key = state.decoder.take(byte) { state.pending.append(key) }
+                }
+            }
+        }
+    }
+
+    private func draw(_ prompt: String) {
+        let columns = settings.columns
+        let view = state.withLock { $0.editor.view(columns: columns - prompt.count) }
+        let column = prompt.count + view.column
+        screen.put("\r\(prompt)\(view.text)\u{1b}[K\r\(column > 0 ? "\u{1b}[\(column)C" : "")")
+    }
+
+    /// Puts in what all names have in common, or lists them.
+    private func offerNames() async {
+        let before = state.withLock { $0.editor.textBeforeCursor }
+        guard let completion = await complete(before), !completion.names.isEmpty else { return }
+        let common = completion.common
+        if common.count > completion.typed.count {
+            state.withLock { $0.editor.replaceBeforeCursor(completion.typed.count, with: common) }
+        } else if completion.names.count > 1 {
+            let names = completion.names.map { name in name.drop { $0 == " " }.prefix { $0 != " " } }.map(String.init)
+            let width = (names.map(\.count).max() ?? 0) + 2
+            let perRow = max(1, settings.columns / width)
+            var rows = "\n"
+            for start in stride(from: 0, to: names.count, by: perRow) {
+                let row = names[start..<min(start + perRow, names.count)].map { $0.padded(to: width) }.joined()
+                rows += row.prefix(settings.columns - 1) + "\n"
+            }
+            screen.put(rows)
+        }
+    }
+}
+
+/// How the terminal treats what is typed.
+final class TerminalSettings: Sendable {
+    private let original = Mutex<termios?>(nil)
+
+    /// Keys one by one, unseen, Ctrl-C among them; what is printed still has its line ends completed.
+    func takeSingleKeys() {
+        original.withLock { original in
+            var settings = termios()
+            guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
+            if original == nil { original = settings }
+            settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
+            settings.c_iflag &= ~tcflag_t(IXON | ICRNL | INLCR)
+            // The sixth and the seventh of c_cc are VTIME and VMIN: a read waits for one byte, for as long as it takes.
+            settings.c_cc.5 = 0
+            settings.c_cc.6 = 1
+            tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+        }
+    }
+
+    func restore() {
+        original.withLock { original in
+            guard var settings = original else { return }
+            tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+            original = nil
+        }
+    }
+
+    var columns: Int {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}

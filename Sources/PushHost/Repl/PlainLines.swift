@@ -1,0 +1,65 @@
+import PushCore
+import Synchronization
+
+/// Lines as they come through a pipe, from a file, or from a terminal that cannot move its cursor.
+final class PlainLines: LineSource {
+    private let input = InputQueue()
+    /// Shows the prompts, where there is somebody to see them.
+    private let screen: Output?
+    private let state = Mutex(State())
+
+    private struct State {
+        var pending: [UInt8] = []
+        /// How many of them are known to hold no end of a line.
+        var searched = 0
+        var isAtEnd = false
+
+        /// The next line without its end; the last one need not have an end.
+        mutating func takeLine() -> [UInt8]? {
+            guard let end = pending[searched...].firstIndex(of: 0x0a) else {
+                searched = pending.count
+                guard isAtEnd, !pending.isEmpty else { return nil }
+                defer { (pending, searched) = ([], 0) }
+                return pending
+            }
+            defer {
+                pending.removeSubrange(...end)
+                searched = 0
+            }
+            let line = pending[..<end]
+            return Array(line.last == 0x0d ? line.dropLast() : line)
+        }
+    }
+
+    init(screen: Output?) {
+        self.screen = screen
+    }
+
+    func restore() {}
+
+    func next(prompt: String) async -> LineInput {
+        screen?.put(prompt)
+        while true {
+            if let line = state.withLock({ $0.takeLine() }) { return Self.input(line) }
+            if state.withLock({ $0.isAtEnd }) { return .end }
+            do throws(InputFailure) {
+                let bytes = try await input.bytes()
+                let isTooLong = state.withLock { state in
+                    state.pending += bytes
+                    state.isAtEnd = bytes.isEmpty
+                    return state.pending.count > ScriptFile.limit && !bytes.contains(0x0a)
+                }
+                if isTooLong { return .broken(PushError("input.too_large", "a line has more than \(ScriptFile.limit >> 20) MiB")) }
+            } catch {
+                return .broken(PushError("input.failed", "standard input cannot be read: \(error.reason)"))
+            }
+        }
+    }
+
+    private static func input(_ line: [UInt8]) -> LineInput {
+        guard let text = String(validating: line, as: UTF8.self) else {
+            return .unreadable(PushError("script.encoding", "the line is not UTF-8", hint: "write UTF-8"))
+        }
+        return .line(text)
+    }
+}

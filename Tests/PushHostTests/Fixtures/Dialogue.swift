@@ -1,0 +1,133 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// A program in a process of its own that a test talks with: the test writes to its input and waits for what it says. Output
+/// and errors are one stream.
+final class Dialogue: Sendable {
+    private let child: Child
+    /// Where the program reads from; the terminal itself, if there is one.
+    private let input: Int32
+    private let state = Mutex((unheard: [UInt8](), isInputOpen: true))
+
+    /// The program said something else, or nothing, for ten seconds; it has been killed.
+    struct Silence: Error, CustomStringConvertible {
+        let wanted: String
+        let heard: String
+
+        var description: String { "waited for \"\(wanted)\", heard \"\(heard)\"" }
+    }
+
+    init(
+        _ arguments: [String], in folder: URL = Program.root, environment: [String: String] = [:], onTerminal: Bool = false
+    ) throws {
+        let ends = Child.whileNoneIsMade {
+            var (own, other): (Int32, Int32) = (-1, -1)
+            if onTerminal {
+                var size = winsize(ws_row: 50, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0)
+                openpty(&own, &other, nil, nil, &size)
+            } else {
+                var ends: [Int32] = [-1, -1]
+                pipe(&ends)
+                (other, own) = (ends[0], ends[1])
+            }
+            for end in [own, other] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            return (own: own, other: other)
+        }
+        input = ends.own
+        let streams: Child.Streams =
+            onTerminal ? .terminal(path: String(cString: try #require(ttyname(ends.other))), master: ends.own) : .pipe(input: ends.other)
+        let variables = ["TERM": "xterm", "NO_COLOR": "1"].merging(environment) { $1 }
+        child = try Child(Program.executable.path, arguments, in: folder.path, environment: variables, streams: streams)
+        close(ends.other)
+        close(child.errors.descriptor)
+    }
+
+    deinit {
+        if state.withLock({ $0.isInputOpen }) { close(input) }
+        if child.output.descriptor != input { close(child.output.descriptor) }
+    }
+
+    /// Types, or writes to the pipe.
+    func say(_ text: String) {
+        let bytes = Array(text.utf8)
+        var start = 0
+        while start < bytes.count {
+            let count = bytes[start...].withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+            guard count > 0 else { return }
+            start += count
+        }
+    }
+
+    func signal(_ number: Int32) { child.signal(number) }
+
+    /// Waits until the program says this, and answers everything up to it that was not heard yet; it gets the signal as soon
+    /// as it has said that.
+    @discardableResult
+    func hear(_ text: String, thenSignal number: Int32? = nil) async throws -> String {
+        let wanted = Array(text.utf8)
+        let heard: (text: String, isComplete: Bool) = await onThread { [self] in
+            while true {
+                let found = state.withLock { state -> String? in
+                    guard let place = state.unheard.firstRange(of: wanted) else { return nil }
+                    defer { state.unheard.removeSubrange(..<place.upperBound) }
+                    return String(decoding: state.unheard[..<place.upperBound], as: UTF8.self)
+                }
+                if let found {
+                    if let number { signal(number) }
+                    return (found, true)
+                }
+                guard listen() else { return (state.withLock { String(decoding: $0.unheard, as: UTF8.self) }, false) }
+            }
+        }
+        guard heard.isComplete else {
+            child.signal(SIGKILL)
+            throw Silence(wanted: text, heard: heard.text)
+        }
+        return heard.text
+    }
+
+    /// Ends the input and waits for the end; what the program still says, and its exit code: 128 and the signal's number
+    /// when it was killed.
+    func end() async -> (output: String, status: Int32) {
+        if child.output.descriptor != input,
+            state.withLock({ state in
+                defer { state.isInputOpen = false }
+                return state.isInputOpen
+            })
+        {
+            close(input)
+        }
+        let rest = await onThread { [self] in
+            while listen() {}
+            return state.withLock { String(decoding: $0.unheard, as: UTF8.self) }
+        }
+        // It has closed its output, or has been silent for too long.
+        if kill(child.id, 0) == 0, isSilent { child.signal(SIGKILL) }
+        let status = await child.end()
+        return (rest, status & 0x7f != 0 ? 128 + status & 0x7f : status >> 8 & 0xff)
+    }
+
+    /// Nothing to read, and no end of the output either.
+    private var isSilent: Bool {
+        var wait = pollfd(fd: child.output.descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&wait, 1, 0) == 0
+    }
+
+    /// Reads what there is, waiting for it for ten seconds at most. False at the end.
+    private func listen() -> Bool {
+        var wait = pollfd(fd: child.output.descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&wait, 1, 10_000) > 0 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = read(child.output.descriptor, &buffer, buffer.count)
+        guard count > 0 else { return false }
+        state.withLock { $0.unheard += buffer[..<count] }
+        return true
+    }
+
+    private func onThread<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: work()) }
+        }
+    }
+}

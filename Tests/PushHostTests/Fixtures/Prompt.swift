@@ -1,0 +1,49 @@
+import Bindings
+import Lua
+import Synchronization
+
+@testable import PushHost
+
+/// An interactive flow in the embedded world, in this process.
+final class Prompt: Sendable {
+    let flow: InteractiveFlow
+    private let lines = Mutex(ReplLines())
+    private let heard: Heard
+    private let thread: LuaThread
+
+    private final class Heard: Sendable {
+        let errors = Mutex<[LuaError]>([])
+        let log = Mutex<[String]>([])
+    }
+
+    init(limits: LuaLimits = LuaLimits()) async throws {
+        let (heard, thread) = (Heard(), LuaThread(name: "prompt"))
+        let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets())
+        flow = try await InteractiveFlow(
+            runner: FlowRunner(world: world.world, thread: thread, limits: limits, seed: 1),
+            events: { event in
+                if case .log(_, let text, _) = event { heard.log.withLock { $0.append(text) } }
+            }, failures: { error in heard.errors.withLock { $0.append(error) } })
+        (self.heard, self.thread) = (heard, thread)
+    }
+
+    deinit { thread.stop() }
+
+    /// The value of a line; nil when it has none, raised, or is not finished.
+    @discardableResult
+    func type(_ line: String) async -> String? {
+        let (chunk, first) = lines.withLock { lines in
+            lines.append(line)
+            return (lines.chunk.joined(separator: "\n"), lines.first)
+        }
+        let answer = await flow.evaluate(chunk, firstLine: first, isWhole: false)
+        if answer != .unfinished { lines.withLock { $0.close() } }
+        if case .value(let value) = answer { return value }
+        return nil
+    }
+
+    /// The codes of what failed.
+    var told: [String] { heard.errors.withLock { $0.map(\.code) } }
+    var errors: [LuaError] { heard.errors.withLock { $0 } }
+    var log: [String] { heard.log.withLock { $0 } }
+}

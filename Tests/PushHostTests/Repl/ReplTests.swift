@@ -1,0 +1,313 @@
+import Foundation
+import Testing
+
+/// The program as somebody uses it: through a pipe, and at a terminal.
+@Suite struct ReplTests {
+    /// Types lines through a pipe, to their end.
+    private func repl(_ lines: String, _ options: [String] = [], in folder: URL = Program.root) async throws -> Program {
+        let file = try ScriptFolder(["lines": lines])
+        let line = "$P repl \(options.joined(separator: " ")) < \(file.url.path)/lines"
+        return try await Program.shell(line, in: folder)
+    }
+
+    @Test func `through a pipe the output is that of a session, without prompts`() async throws {
+        let session = try await repl(
+            """
+            local phone = push.device { name = "alice-1" }
+            push.account { username = "alice", password = "x" }
+            local s = push.login { username = "alice", password = "x" }
+            s:register({ device = phone }).platform
+
+            for _, text in ipairs { "one", "two" } do
+              print(push.send({ to = "username:alice", alert = text }).id)
+            end
+            phone, s
+            x = 5
+            """)
+        #expect(
+            session.output == """
+                "created"
+                "apns"
+                  ✓ send n-0001 to username:alice  1 of 1 sent · 0 failed
+                      alice-1  iPhone  en-US  ▌one
+                  │ n-0001
+                  ✓ send n-0002 to username:alice  1 of 1 sent · 0 failed
+                      alice-1  iPhone  en-US  ▌two
+                  │ n-0002
+                device alice-1\tsession of alice
+
+                """)
+        #expect(session.errors == "")
+        #expect(session.status == 0)
+    }
+
+    @Test(
+        arguments: [
+            ("1", 0), ("error 'x'", 1), ("error 'x'\n1", 1), ("for", 1), ("push.check(false)", 1), (".nothing", 1), (".quit\nerror 'x'", 0),
+            ("", 0),
+            ("push.spawn(function() error 'x' end)", 1), ("push.send { to = 'nobody', alert = 'x' }", 0), ("\n\n.clock\n", 0),
+            ("f(\n\n1", 1),
+        ] as [(String, Int32)])
+    func `through a pipe the exit code says whether every line was right`(lines: String, status: Int32) async throws {
+        let session = try await repl(lines)
+        #expect(session.status == status)
+        #expect((status == 0) == session.errors.isEmpty, "\(session.errors)")
+    }
+
+    @Test func `an error shows its line, and the session goes on`() async throws {
+        let session = try await repl(
+            """
+            push.send { tags = "x" }
+            function f()
+              error { code = "mine", message = "boom" }
+            end
+            f()
+            for i = 1,
+
+            "still here"
+            """)
+        #expect(session.output == "\"still here\"\n")
+        #expect(
+            session.errors.hasPrefix(
+                """
+                error[args.unknown_key]: push.send has no key "tags"; did you mean "to"?
+                  repl:1:13
+                   1 | push.send { tags = "x" }
+                     |             ^
+
+                """))
+        #expect(
+            session.errors.hasSuffix(
+                """
+                error[mine]: boom
+                  repl:3:3
+                   3 |   error { code = "mine", message = "boom" }
+                     |   ^
+                  called at line 5
+                error[script.syntax]: a value is missing before the end of the file
+                  repl:6:11
+                   6 | for i = 1,
+                     |           ^
+                  more      pushhost explain script.syntax
+
+                """))
+    }
+
+    @Test func `lines are read one by one, each answered before the next comes`() async throws {
+        let session = try Dialogue(["repl"])
+        session.say("x = 20\nx + 1\n")
+        try await session.hear("21\n")
+        session.say("function f()\n  return x * 2\n")
+        session.say("end\nf()\n")
+        try await session.hear("40\n")
+        session.say("error 'bo")
+        session.say("om'\nprint 'next'\n")
+        try await session.hear("error[script.error]: boom")
+        try await session.hear("│ next\n")
+        session.say("'without an end of line'")
+        let (rest, status) = await session.end()
+        #expect(rest == "\"without an end of line\"\n")
+        #expect(status == 1)
+    }
+
+    @Test func `handlers of phones live on between lines`() async throws {
+        let session = try await repl(
+            """
+            phone = push.device { name = "p" }
+            push.account { username = "a", password = "x" }
+            push.login({ username = "a", password = "x" }):register({ device = phone }).etag
+            phone:on_push(function(item) push.sleep "1m" phone:show { body = "woken" } end)
+            silent = { apns = { aps = { ["content-available"] = 1 } } }
+            push.send({ to = "username:a", payload = silent, headers = { apns = { ["apns-push-type"] = "background" } } }).sent
+            "nothing yet"
+            push.sleep "2m"
+            push.send({ to = "username:a", payload = silent, headers = { apns = { ["apns-push-type"] = "background" } } }).sent
+            phone:wait_for({ alert = "woken" }).text
+            """)
+        let lines = session.output.split(separator: "\n")
+        let (nothing, woken) = (lines.firstIndex(of: "\"nothing yet\""), lines.firstIndex { $0.contains("▌woken") })
+        #expect(session.errors == "")
+        #expect(try #require(nothing) < #require(woken))
+        #expect(lines.last == "\"woken\"")
+    }
+
+    @Test func `the commands show the session`() async throws {
+        let session = try await repl(
+            """
+            .help
+            .help push.send
+            .help inbox
+            .clock
+            push.sleep "1h"
+            .clock
+            s = push.account { username = "a", password = "x" } and push.login { username = "a", password = "x" }
+            phone = push.device { name = "p", platform = "fcm", user = "a", locale = "pt-PT" }
+            .devices
+            r = s:register { device = phone }
+            r = push.send { to = "username:a", alert = "x" }
+            .wire apns
+            .wire
+            .wire carrier-pigeon
+            .help sned
+            """)
+        #expect(session.output.contains("\n  push.test.after_each "))
+        #expect(session.output.contains("ERRORS:\n  hub.no_target"))
+        #expect(session.output.contains("device:inbox()"))
+        #expect(session.output.contains("2026-01-05T09:00:00.000Z\n2026-01-05T10:00:00.000Z\n"))
+        #expect(session.output.contains("p             fcm     pt-PT  "))
+        #expect(session.output.contains("> POST https://fcm.googleapis.com"))
+        #expect(!session.output.contains("api.push.apple.com"))
+        #expect(session.errors.contains("carrier-pigeon"))
+        #expect(session.errors.contains("did you mean push.send?"))
+        #expect(!session.output.contains("eyJ"))
+    }
+
+    @Test func `input that is no text, or no end of it, is refused and harms nothing`() async throws {
+        let folder = try ScriptFolder()
+        try folder.write("latin", Data("'a'\n'caf".utf8) + [0xe9] + Data("'\n'b'\r\n1\0\n".utf8))
+        let latin = try await Program.shell("$P repl < latin", in: folder.url)
+        #expect(latin.output == "\"a\"\n\"b\"\n")
+        #expect(latin.errors.contains("error[script.encoding]"))
+        #expect(latin.status == 1)
+        let zeros = try await Program.shell("$P repl < /dev/zero", in: folder.url)
+        #expect(zeros.errors.contains("error[input.too_large]"))
+        #expect(zeros.status == 1)
+        #expect(try await Program.shell("$P repl < .", in: folder.url).errors.contains("error[input.failed]"))
+        #expect(try await Program.shell("$P repl <&-", in: folder.url).status == 1)
+        let full = try await Program.shell("echo 1 | $P repl > /dev/full", in: folder.url)
+        #expect(full.status == 1)
+        #expect(full.errors.contains("error[output.failed]"))
+        #expect(try await Program.shell("yes 1 | $P repl | head -n 2", in: folder.url).output == "1\n1\n")
+        #expect(try await Program.run(["repl", "--sead", "1"]).status == 2)
+    }
+
+    @Test func `nothing that a line shows can steer the terminal`() async throws {
+        let session = try await repl(
+            "'\\27[31m'\nprint '\\27]0;x\\7'\nerror '\\27[2J'\nsetmetatable({}, { __tostring = function() return '\\27[1m' end })\n")
+        #expect(!session.output.contains("\u{1b}") && !session.errors.contains("\u{1b}"))
+    }
+
+    @Test func `the same lines print the same bytes, in an idle and in a busy machine`() async throws {
+        let lines = """
+            t = {}
+            for i = 1, 20 do t[i] = push.spawn(function() push.devices() push.sleep(i % 7) print(i, math.random(100)) end) end
+            for i = 1, 3 do push.device { name = "p" .. i, platform = ({ "apns", "fcm", "wns" })[i] } end
+            push.sleep "3s"
+            for _, task in ipairs(t) do task:await() end
+            push.spawn(function() while true do push.sleep "1m" print(push.clock.iso()) end end)
+            push.sleep "5m"
+            push.devices()
+            """
+        let calm = try await repl(lines, ["--trace", "--seed", "7"])
+        let load = try Child("/bin/sh", ["-c", "while :; do :; done"], in: "/")
+        let busy = try await repl(lines, ["--trace", "--seed", "7"])
+        load.signal(SIGKILL)
+        _ = await load.end()
+        #expect(calm.output == busy.output)
+        #expect(calm.errors == "")
+        #expect(calm.output.contains("{ device p1, device p2, device p3 }"))
+    }
+
+    @Test func `budgets and the tutorials' passwords are options, as of a run`() async throws {
+        let tutorial = try await repl("push.login { username = 'alice', password = 'alice' }", ["--tutorial-mode"])
+        #expect(tutorial.status == 0)
+        #expect(tutorial.output.contains("session of alice"))
+        #expect((tutorial.output + tutorial.errors).contains("tutorial mode is on"))
+        let small = try await repl(
+            "while true do end\nlocal t = {} for i = 1, 1e9 do t[i] = i end\n1", ["--cpu-limit=50ms", "--memory-limit=8"])
+        #expect(small.status == 1)
+        #expect(small.errors.contains("CPU budget of 50 ms"))
+        #expect(small.output.hasSuffix("1\n"))
+        #expect(try await repl("1", ["--memory-limit=0"]).status == 2)
+    }
+
+    @Test func `a flow can be run from the prompt, secrets stay hidden, and a trace shows the wire`() async throws {
+        let session = try await repl(
+            """
+            run = push.run("scripts/notify_users.lua", { devices = 1 })
+            run.result.sent, push.secret "demo_password"
+            """, ["--trace"])
+        #expect(session.errors == "")
+        #expect(session.output.contains("✓ every device shows it"))
+        #expect(session.output.contains("> POST https://api.push.apple.com/3/device/"))
+        #expect(session.output.hasSuffix("1\t***\n"))
+    }
+
+    // MARK: - At a terminal
+
+    @Test func `Ctrl-C ends the line that runs and no more, and clears the line that is typed`() async throws {
+        let session = try Dialogue(["repl"], onTerminal: true)
+        try await session.hear("repl:1> ")
+        session.say("other = push.spawn(function() push.sleep '1h' return 'alive' end)\r")
+        try await session.hear("repl:2> ")
+        session.say("local c <close> = setmetatable({}, { __close = function() print 'closed' end }) print 'on' while true do end\r")
+        try await session.hear("│ on")
+        session.say("\u{3}")
+        let cancelled = try await session.hear("repl:3> ")
+        #expect(cancelled.contains("│ closed"))
+        #expect(cancelled.contains("error[cancelled]: the call was cancelled"))
+        session.say("no such line\u{3}")
+        try await session.hear("^C")
+        try await session.hear("repl:3> ")
+        session.say("for i = 1, 2 do\r")
+        try await session.hear("repl:4| ")
+        session.say("\u{3}")
+        try await session.hear("repl:4> ")
+        session.say("\u{3}")
+        try await session.hear("repl:4> ")
+        session.say("other:await()\r")
+        try await session.hear("\"alive\"")
+        try await session.hear("repl:5> ")
+        session.say("\u{4}")
+        #expect(await session.end().status == 0)
+    }
+
+    @Test func `a line can be edited, taken from the history and completed`() async throws {
+        let session = try Dialogue(["repl"], onTerminal: true)
+        try await session.hear("repl:1> ")
+        session.say("x = 'h\u{e9}日!'\u{1b}[D\u{7f}\r")
+        try await session.hear("repl:2> ")
+        session.say("#x, x\r")
+        try await session.hear("6    \"hé日\"".replacing("    ", with: "\t"))
+        session.say("\u{1b}[A\u{1b}[A\r")
+        try await session.hear("repl:4> ")
+        session.say("pus\t.clo\t.is\t()\r")
+        try await session.hear("\"2026-01-05T09:00:00.000Z\"")
+        session.say("push.tag.a\t")
+        try await session.hear("all")
+        try await session.hear("any")
+        try await session.hear("push.tag.a")
+        session.say("\u{15}push.device { na\t'p' }\r")
+        try await session.hear("push.device { name = 'p' }")
+        try await session.hear("\ndevice p")
+        session.say(".quit\r")
+        #expect(await session.end().status == 0)
+    }
+
+    @Test func `SIGTERM ends a session with 130, and the terminal is as it was`() async throws {
+        for line in ["", "print 'on' while true do pcall(push.sleep, '1s') end\r"] {
+            let session = try Dialogue(["repl"], onTerminal: true)
+            try await session.hear("repl:1> ")
+            session.say(line)
+            if !line.isEmpty { try await session.hear("│ on") }
+            session.signal(SIGTERM)
+            #expect(await session.end().status == 130)
+        }
+    }
+
+    @Test func `through a pipe Ctrl-C ends the session with 130, after the cleanup of the line`() async throws {
+        let session = try Dialogue(["repl", "--cpu-limit", "5m"])
+        session.say(
+            "local c <close> = setmetatable({}, { __close = function() print 'closed' end }) print 'on' while true do end\n'next'\n")
+        try await session.hear("│ on", thenSignal: SIGINT)
+        let (rest, status) = await session.end()
+        #expect(rest.contains("│ closed"))
+        #expect(!rest.contains("next"))
+        #expect(status == 130)
+        let idle = try Dialogue(["repl"])
+        idle.say("1\n")
+        try await idle.hear("1\n")
+        idle.signal(SIGINT)
+        #expect(await idle.end().status == 130)
+    }
+}

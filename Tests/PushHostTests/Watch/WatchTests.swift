@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+@testable import PushHost
+
+@Suite struct WatchTests {
+    private static let waiting = "PASS"
+
+    private func write(_ name: String, _ text: String, in folder: ScriptFolder) throws {
+        try folder.write(name, Data(text.utf8))
+    }
+
+    @Test func `a flow runs again when its script changes, whether it passes, fails or is no Lua`() async throws {
+        let folder = try ScriptFolder(["flow.lua": "print 'first'"])
+        let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
+        #expect(try await watch.hear("PASS").contains("│ first"))
+        try write("flow.lua", "x = = 1", in: folder)
+        try await watch.hear("flow.lua has changed")
+        try await watch.hear("error[script.syntax]")
+        try await watch.hear("ERROR")
+        try write("flow.lua", "error 'third'", in: folder)
+        try await watch.hear("FAIL")
+        try write("flow.lua", "\u{ff}", in: folder)
+        try folder.write("flow.lua", Data([0xff]))
+        try await watch.hear("is not UTF-8")
+        try write("flow.lua", "print 'last'", in: folder)
+        #expect(try await watch.hear("PASS").contains("│ last"))
+        // While it waits, Ctrl-C ends it as the last run ended.
+        watch.signal(SIGINT)
+        #expect(await watch.end().status == 0)
+    }
+
+    @Test func `Ctrl-C during a run cancels it and ends the watch with 130, while waiting with the run's exit code`() async throws {
+        let folder = try ScriptFolder(["flow.lua": "error 'x'"])
+        let failed = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
+        try await failed.hear("FAIL")
+        failed.signal(SIGINT)
+        #expect(await failed.end().status == 1)
+        try write(
+            "flow.lua",
+            "local c <close> = setmetatable({}, { __close = function() print 'closed' end }) print(('x'):rep(70000)) while true do end",
+            in: folder)
+        let running = try Dialogue(["run", "--watch", "flow.lua"], in: folder.url)
+        try await running.hear("xxx", thenSignal: SIGINT)
+        let (rest, status) = await running.end()
+        #expect(rest.contains("│ closed"))
+        #expect(rest.contains("INTERRUPTED"))
+        #expect(status == 130)
+    }
+
+    @Test func `an editor that replaces the file, and a file that vanishes for a while, are followed`() async throws {
+        let folder = try ScriptFolder(["flow.lua": "print 'first'"])
+        let path = folder.url.appending(path: "flow.lua").path
+        let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
+        try await watch.hear("PASS")
+        try write("flow.lua.new", "print 'second'", in: folder)
+        #expect(rename(path + ".new", path) == 0)
+        try await watch.hear("│ second")
+        try await watch.hear("PASS")
+        #expect(unlink(path) == 0)
+        try write("other.lua", "print 'no business of ours'", in: folder)
+        try write("flow.lua", "print 'third'", in: folder)
+        let third = try await watch.hear("PASS")
+        #expect(third.contains("│ third"))
+        #expect(!third.contains("error["))
+        // The whole folder goes away and comes back.
+        try FileManager.default.removeItem(at: folder.url)
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        watch.signal(SIGINT)
+        #expect(await watch.end().status == 0)
+    }
+
+    @Test func `a burst of writes is one run`() async throws {
+        let folder = try ScriptFolder(["flow.lua": "print 'first'"])
+        let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
+        try await watch.hear("PASS")
+        for number in 1...50 { try write("flow.lua", "print 'number \(number)'", in: folder) }
+        let runs = try await watch.hear("│ number 50")
+        #expect(runs.ranges(of: "has changed").count < 10)
+        watch.signal(SIGTERM)
+        _ = await watch.end()
+    }
+
+    @Test func `a change while the flow runs is not lost`() async throws {
+        let folder = try ScriptFolder(["flow.lua": "print(('x'):rep(70000)) local n = 0 for i = 1, 3e7 do n = n + 1 end"])
+        let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
+        try await watch.hear("xxx")
+        try write("flow.lua", "print 'second'", in: folder)
+        try await watch.hear("│ second")
+        watch.signal(SIGTERM)
+        _ = await watch.end()
+    }
+
+    @Test func `the scripts that a flow runs count too, also one that was missing`() async throws {
+        let folder = try ScriptFolder(["flow.lua": "require('push').run 'inner/part.lua'"])
+        try FileManager.default.createDirectory(at: folder.url.appending(path: "inner"), withIntermediateDirectories: true)
+        let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
+        try await watch.hear("FAIL")
+        try write("inner/part.lua", "print 'part one'", in: folder)
+        try await watch.hear("inner/part.lua has changed")
+        try await watch.hear("│ part one")
+        try await watch.hear("PASS")
+        try write("inner/part.lua", "print 'part two'", in: folder)
+        try await watch.hear("│ part two")
+        watch.signal(SIGTERM)
+        _ = await watch.end()
+    }
+
+    @Test func `specs run again when any Lua file below the paths changes, new ones and folders among them`() async throws {
+        let spec = "local push = require 'push' push.test.it('NAME', function() push.run '../flow.lua' end)"
+        let folder = try ScriptFolder(["flow.lua": "print 'x'"])
+        try FileManager.default.createDirectory(at: folder.url.appending(path: "specs"), withIntermediateDirectories: true)
+        try write("specs/a_spec.lua", spec.replacing("NAME", with: "the first"), in: folder)
+        let watch = try Dialogue(["test", "specs", "--watch"], in: folder.url)
+        #expect(try await watch.hear("PASS").contains("✓ the first"))
+        // A flow that is not below the paths, but that a spec has run.
+        try write("flow.lua", "error 'broken'", in: folder)
+        try await watch.hear("flow.lua has changed")
+        #expect(try await watch.hear("FAIL").contains("✗ the first"))
+        try write("flow.lua", "print 'mended'", in: folder)
+        try await watch.hear("PASS")
+        try FileManager.default.createDirectory(at: folder.url.appending(path: "specs/more"), withIntermediateDirectories: true)
+        try write("specs/more/b_spec.lua", spec.replacing("NAME", with: "the second").replacing("../", with: "../../"), in: folder)
+        #expect(try await watch.hear("2 tests").contains("✓ the second"))
+        watch.signal(SIGINT)
+        #expect(await watch.end().status == 0)
+    }
+
+    @Test(
+        arguments: [
+            (["run", "--watch", "--json", "scripts/notify_users.lua"], "leave out --json"),
+            (["test", "--watch", "--json"], "leave out --json"), (["test", "--watch", "--tap"], "--tap"),
+            (["run", "--watch", "scripts/nowhere.lua"], "does not exist"), (["run", "--watch", "scripts"], "is a directory"),
+            (["run", "--watch", "scripts/notify_users.lua", "stray"], "\"stray\" is no option"),
+            (["test", "--watch", "nowhere"], "does not exist"),
+        ])
+    func `what can never run is refused at once`(arguments: [String], part: String) async throws {
+        let watch = try Dialogue(arguments)
+        let (said, status) = await watch.end()
+        #expect(said.contains(part), "\(said)")
+        #expect(status == 2)
+    }
+
+    @Test func `at a terminal a line says that it waits, and makes way for the next run`() async throws {
+        let folder = try ScriptFolder(["flow.lua": "print 'first'"])
+        let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url, onTerminal: true)
+        try await watch.hear("waiting for a change · Ctrl-C ends")
+        try write("flow.lua", "print 'second'", in: folder)
+        let next = try await watch.hear("│ second")
+        #expect(next.hasPrefix("\r\u{1b}[K"))
+        try await watch.hear("waiting for a change")
+        watch.say("\u{3}")
+        #expect(await watch.end().status == 0)
+    }
+}
