@@ -103,7 +103,8 @@ struct ArgumentCheck<Value: ArgumentValue> {
         let isVariadic = parameters.last?.isVariadic == true
         guard given.count <= parameters.count || isVariadic else {
             return fail(
-                "args.too_many", "\(binding.name) takes \(parameters.count) arguments, got \(given.count)",
+                "args.too_many",
+                "\(binding.name) takes \(parameters.count) argument\(parameters.count == 1 ? "" : "s"), got \(given.count)",
                 hint: "write \(binding.signature)", culprit: given[parameters.count])
         }
         for (parameter, value) in zip(parameters, given) where !value.content.isNil { values[parameter.name] = value }
