@@ -18,6 +18,10 @@ package struct Finding: Sendable, Equatable {
     /// Behind the last character; the place of the beginning where something is missing.
     package var endColumn: Int
 
+    package var span: Range<SourcePosition> {
+        SourcePosition(line: line, column: column)..<SourcePosition(line: endLine, column: endColumn)
+    }
+
     init(_ remark: Remark, in text: SourceText, script: String) {
         self.script = script
         code = remark.code

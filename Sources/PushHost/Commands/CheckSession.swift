@@ -86,7 +86,8 @@ struct CheckedFile {
 
     func lines(_ palette: Palette) -> [String] {
         if let failure { return Diagnostic(LuaError(failure), source: [], scriptName: "", palette: palette).lines }
-        let secrets = findings.filter { $0.code == "check.secret" }
+        let found = findings.filter { $0.code == "check.secret" }.map(\.span)
+        let secrets = Set(found + SecretTexts.spans(in: source)).sorted { $0.lowerBound < $1.lowerBound }
         return findings.flatMap { Diagnostic($0, source: source, secrets: secrets, palette: palette).lines }
     }
 }

@@ -12,8 +12,8 @@ struct Diagnostic {
     private let isWarning: Bool
     /// Where in the line it is, if that is known; else it is looked for.
     private let column: Int?
-    /// Findings whose text no excerpt may show.
-    private let secrets: [Finding]
+    /// Places that no excerpt may show.
+    private let secrets: [Range<SourcePosition>]
 
     init(_ error: LuaError, source: [UInt8], scriptName: String, palette: Palette) {
         var column: Int?
@@ -21,16 +21,17 @@ struct Diagnostic {
             column = Int(place)
         }
         self.error = error
-        self.source = SourceText(source)
+        let text = SourceText(source)
+        self.source = text
         self.scriptName = scriptName
         self.palette = palette
         self.column = column
-        secrets = []
+        secrets = error.location == nil ? [] : SecretTexts.spans(in: text)
         isWarning = false
     }
 
-    /// What a check has found; `secrets` are the findings about texts that are not to be shown.
-    init(_ finding: Finding, source: SourceText, secrets: [Finding], palette: Palette) {
+    /// What a check has found; `secrets` are the places that are not to be shown.
+    init(_ finding: Finding, source: SourceText, secrets: [Range<SourcePosition>], palette: Palette) {
         var error = LuaError(kind: .misuse, code: finding.code, message: finding.message, hint: finding.hint)
         error.location = SourceLocation(chunk: finding.script, line: finding.line)
         self.error = error
@@ -149,12 +150,13 @@ struct Diagnostic {
     private func masked(_ place: (line: Int, column: Int)) -> (text: String, column: Int) {
         var text = Array(source.line(place.line))
         var column = place.column
-        for secret in secrets.reversed() where (secret.line...secret.endLine).contains(place.line) {
-            let start = min(secret.line == place.line ? secret.column - 1 : 0, text.count)
-            let end = max(start, min(secret.endLine == place.line ? secret.endColumn - 1 : text.count, text.count))
+        for secret in secrets.reversed() where (secret.lowerBound.line...secret.upperBound.line).contains(place.line) {
+            let start = min(secret.lowerBound.line == place.line ? secret.lowerBound.column - 1 : 0, text.count)
+            let end = max(start, min(secret.upperBound.line == place.line ? secret.upperBound.column - 1 : text.count, text.count))
             text.replaceSubrange(start..<end, with: "***")
             if column > end { column += 3 - (end - start) } else if column > start { column = start + 1 }
         }
+        if SecretTexts.isCredential(String(text)) { return ("***", 1) }
         return (String(text), column)
     }
 }

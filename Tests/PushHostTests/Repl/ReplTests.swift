@@ -221,6 +221,18 @@ import Testing
         #expect(try await repl("1", ["--memory-limit=0"]).status == 2)
     }
 
+    @Test func `a password that is typed is not shown again, however the line fails`() async throws {
+        let session = try await repl(
+            """
+            push.login { username = "alice", password = "hunter2", x = 1 }
+            x.y.z = push.login { username = 'alice', password = 'hunter2' }
+            push.login { username = "alice", password = "hunter2 }
+            """)
+        #expect(session.status == 1)
+        #expect(session.errors.contains("password = ***, x = 1 }"))
+        #expect(!(session.output + session.errors).contains("hunter2"))
+    }
+
     @Test func `a flow can be run from the prompt, secrets stay hidden, and a trace shows the wire`() async throws {
         let session = try await repl(
             """
