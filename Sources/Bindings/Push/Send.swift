@@ -111,8 +111,7 @@ extension Arguments {
     private func payloads() throws -> [Platform: NativePayload] {
         let headers = try headers()
         var payloads: [Platform: NativePayload] = [:]
-        for (name, value) in (table("payload")?.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
-            let platform = try Platform.named(name, key: name)
+        for (platform, name, value) in try byPlatform("payload") {
             let body: [UInt8]
             switch value {
             case .string(let text): body = Array(text.utf8)
@@ -137,12 +136,25 @@ extension Arguments {
 
     private func headers() throws -> [Platform: [PushHeader]] {
         var headers: [Platform: [PushHeader]] = [:]
-        for (name, value) in table("headers")?.fields ?? [:] {
+        for (platform, _, value) in try byPlatform("headers") {
             guard case .table(let table) = value else { continue }
-            let platform = try Platform.named(name, key: name)
             headers[platform] = try table.texts.sorted { $0.key < $1.key }.map { try header($0.key, $0.value, platform) }
         }
         return headers
+    }
+
+    /// The entries of a table with a value for each platform, with their keys.
+    private func byPlatform(_ parameter: String) throws -> [(platform: Platform, key: String, value: LuaValue)] {
+        var keys: [Platform: String] = [:]
+        return try (table(parameter)?.fields ?? [:]).sorted { $0.key < $1.key }.map { key, value in
+            let platform = try Platform.named(key, key: key)
+            if let other = keys.updateValue(key, forKey: platform) {
+                throw LuaError.misuse(
+                    "args.platform", "\"\(other)\" and \"\(key)\" in \"\(parameter)\" are one platform", hint: "keep one of them",
+                    details: ["key": .string(key)])
+            }
+            return (platform, key, value)
+        }
     }
 
     /// Only what the service takes from a sender: everything else would be left out, or is the connector's to say.

@@ -146,8 +146,8 @@ extension ErrorCatalogue {
                 cure: "Write \"2026-01-05T09:00:00Z\", or seconds since 1970.",
                 example: .lua("print(os.date(\"%F\", \"tomorrow\"))", cure: "print(os.date(\"%F\", os.time() + 86400))")),
             ErrorDescription(
-                "args.platform", .misuse, means: "There is no push service of that name.",
-                when: "A platform is misspelt.",
+                "args.platform", .misuse, means: "There is no push service of that name, or it is named twice.",
+                when: "A platform is misspelt, or two names of one platform stand in one table.",
                 cure: "The names are apns, fcm, gcm (a legacy registration of an Android phone), wns and browser.",
                 example: .lua(
                     "push.device { name = \"ana\", platform = \"phone\" }", cure: "push.device { name = \"ana\", platform = \"fcm\" }")),

@@ -23,6 +23,7 @@ import Testing
             ("push.device { nam = 'x' }", "args.unknown_key", "did you mean \"name\"?"),
             ("push.device { name = 'x', platform = 'apnss' }", "args.platform", "did you mean \"apns\"?"),
             ("push.send { to = 'a', payload = { apnz = '{}' } }", "args.platform", "did you mean \"apns\"?"),
+            ("push.send { to = 'a', payload = { ios = '{}', apns = '{}' } }", "args.platform", "\"apns\" and \"ios\" in \"payload\""),
             ("push.wire 'fmc'", "args.platform", "did you mean \"fcm\"?"),
             ("push.send { to = 42, alert = 'x' }", "args.wrong_type", "got the number 42"),
             ("push.send { to = s, alert = 'x' }", "args.wrong_type", "got a session"),
