@@ -8,7 +8,7 @@ struct ExplainCommand: ParsableCommand {
         commandName: "explain",
         abstract: "Explain a function of the push module, a type, or an error code.",
         discussion: """
-            NAME is written as in a script (push.send, session:register, push.Outcome), in short (login, tag.user), as
+            NAME is written as in a script (push.send, session:register, push.Outcome), in short (login, tag.user), as \
             an error code (args.unknown_key), or as an area (tag). Without it everything is listed.
             """)
 

@@ -6,12 +6,13 @@ struct ReplCommand: AsyncParsableCommand {
         commandName: "repl",
         abstract: "Write a flow a line at a time, against simulated push services and phones.",
         discussion: """
-            push is there without a require. What a line defines is there in the next, also what it declares local. .help
-            shows what there is to call. Ctrl-C ends the line that runs, Ctrl-D the session. Every line has the CPU budget,
+            push is there without a require. What a line defines is there in the next, also what it declares local. \
+            .help shows what there is to call. Ctrl-C ends the line that runs, Ctrl-D the session. Every line has the CPU budget, \
             all of them together have the memory.
 
-            Lines may also come through a pipe. Exit codes: 0 pass · 1 a line that came through a pipe failed · 2 usage ·
-            130 interrupted, where no terminal is.
+            Lines may also come through a pipe.
+
+            Exit codes: 0 pass · 1 a line that came through a pipe failed · 2 usage · 130 interrupted, where no terminal is.
             """)
 
     @Option(help: "The same seed and lines give the same session, byte for byte.")

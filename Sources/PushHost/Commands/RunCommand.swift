@@ -11,7 +11,7 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             Options that pushhost does not know are the flow's own: see pushhost run FILE --help.
 
-            Exit codes: 0 pass · 1 the flow failed · 2 usage · 3 script error or budget · 6 no target found, with
+            Exit codes: 0 pass · 1 the flow failed · 2 usage · 3 script error or budget · 6 no target found, with \
             --fail-on-no-target · 130 interrupted.
             """)
 
