@@ -36,11 +36,30 @@ struct InteractiveChunk {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What is wrong with what Lua has refused, in words that say more than Lua's own: of the two ways to read it, the one
-    /// that came further was meant.
-    var syntaxError: LuaError? {
-        guard let statements = fault(), let expression = fault(after: "return ") else { return nil }
-        return expression.offset > statements.offset ? expression.error : statements.error
+    /// What is wrong, in words that say more than those of Lua, which has refused the chunk with `error`: of the two ways to
+    /// read it, the one that came further was meant. Nil where Lua's own words are better.
+    func syntaxError(insteadOf error: LuaError) -> LuaError? {
+        guard let statements = fault() else { return nil }
+        let expression = mayBeExpression ? fault(after: "return ") : nil
+        if mayBeExpression, expression == nil { return nil }
+        let diagnosis = expression.map { $0.offset > statements.offset ? $0.error : statements.error } ?? statements.error
+        // In a chunk that is not finished, the reader sees that alone; Lua has seen more.
+        let isOfMeaning = Self.refusalsOfMeaning.contains { error.message.contains($0) }
+        return isOfMeaning && error.location?.line != diagnosis.location?.line ? nil : diagnosis
+    }
+
+    /// What Lua says of chunks that are right as far as the grammar goes (lparser.c of Lua 5.4).
+    private static let refusalsOfMeaning = [
+        "attempt to assign to const variable", "too many ", "no visible label", "label '", "break outside a loop",
+        "jumps into the scope", "cannot use '...' outside", "unknown attribute", "multiple to-be-closed",
+    ]
+
+    /// Whether the text begins as a value can.
+    private var mayBeExpression: Bool {
+        var lexer = Lexer(SourceText(Array(text.utf8)))
+        guard let first = try? lexer.next(), case .keyword(let word) = first.kind else { return true }
+        if word == .function, let second = try? lexer.next(), case .name = second.kind { return false }
+        return [.function, .nil, .true, .false, .not].contains(word)
     }
 
     /// The fault of the text behind an opening that was not typed, and how far into the text it is, in bytes.

@@ -34,6 +34,7 @@ package final class InteractiveFlow: Sendable {
     private struct Functions {
         let evaluate: LuaFunctionReference
         let members: LuaFunctionReference
+        let shownError: LuaFunctionReference
     }
 
     /// Begins a session in which `push` is the module.
@@ -62,8 +63,8 @@ package final class InteractiveFlow: Sendable {
                     }
                 ], prelude: LuaScript(name: "=[repl]", source: PackageResources.repl_lua)))
         let functions = handedOver.withLock { $0 }
-        guard functions.count == 2 else { throw LuaError.failure("host.error", "the session's prelude is not complete") }
-        self.functions = Functions(evaluate: functions[0], members: functions[1])
+        guard functions.count == 3 else { throw LuaError.failure("host.error", "the session's prelude is not complete") }
+        self.functions = Functions(evaluate: functions[0], members: functions[1], shownError: functions[2])
         let id = LuaRunID(rawValue: 1)
         session = try await state.openSession(id: id, annotations: ["run": run.identity.run], onFailure: failures)
         let pace = Pace()
@@ -92,9 +93,10 @@ package final class InteractiveFlow: Sendable {
         }
     }
 
-    /// What the names of a path lead to; with an empty path, the globals.
-    package func members(of path: [String]) async -> Members {
-        let values = try? await session.call(functions.members, path.map(LuaValue.string))
+    /// What the names of a path lead to, as far as it begins with `typed`; with an empty path, the globals. No code of the
+    /// session is run for it.
+    package func members(of path: [String], beginningWith typed: String = "") async -> Members {
+        let values = try? await session.call(functions.members, ([typed] + path).map(LuaValue.string))
         switch values?.dropFirst().first {
         case .object(let object)?: return .handle(object.type)
         case .string(let type)?: return .handle(type)
@@ -128,7 +130,7 @@ package final class InteractiveFlow: Sendable {
         }
         let hasStalled = await pace.settle()
         if error?.kind == .cancelled { error = hasStalled ? error?.asStall : error?.asInterruption }
-        if error?.kind == .syntax, let diagnosis = chunk.syntaxError { error = diagnosis }
+        if let raised = error, raised.kind == .syntax { error = chunk.syntaxError(insteadOf: raised) ?? raised }
         await run.settleSchedules(isOver: false)
         let shown = await run.newlyShown()
         if !shown.isEmpty { run.emit(.shown(shown)) }
@@ -138,8 +140,17 @@ package final class InteractiveFlow: Sendable {
             told.location = failure.location
             tell(told)
         }
-        if let error { tell(error) }
+        if let error { tell(await withValue(error)) }
         return answer
+    }
+
+    /// With the value that was raised in the message, where that was no text.
+    private func withValue(_ error: LuaError) async -> LuaError {
+        guard error.value != .nil, error.message.hasPrefix("the script raised a ") else { return error }
+        guard let text = try? await session.call(functions.shownError, [error.value]).first?.shown else { return error }
+        var error = error
+        error.message = "the script raised \(text)"
+        return error
     }
 }
 

@@ -1,12 +1,14 @@
 -- What an interactive session needs of Lua: it compiles what was typed, calls it, and shows the values.
 local host = ...
-local load, pcall, tostring, type, pairs, ipairs = load, pcall, tostring, type, pairs, ipairs
-local rawget, select, pack, concat, format, mathtype = rawget, select, table.pack, table.concat, string.format, math.type
+local load, pcall, tostring, type, pairs, ipairs, next = load, pcall, tostring, type, pairs, ipairs, next
+local getmetatable, rawget, select, pack, concat = getmetatable, rawget, select, table.pack, table.concat
+local format, mathtype = string.format, math.type
 local strings, length = string, utf8.len
 
 -- Values -----------------------------------------------------------------------------------------------------------
 
 local WIDTH, DEPTH, ENTRIES, PARTS, TEXT = 100, 6, 100, 1000, 2000
+local ERROR_PARTS, NAMES = 50, 1000
 
 local keywords = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true
@@ -22,8 +24,10 @@ local function quoted(text)
   return cut < #text and format("%s… (%d bytes)", shown, #text) or shown
 end
 
+local function is_name(key) return type(key) == "string" and key:find("^[%a_][%w_]*$") and not keywords[key] end
+
 local function name_of(key, part)
-  if type(key) == "string" and key:find("^[%a_][%w_]*$") and not keywords[key] then return key end
+  if is_name(key) then return key end
   return "[" .. (type(key) == "string" and quoted(key) or tostring(part)) .. "]"
 end
 
@@ -94,6 +98,9 @@ local function shown(...)
   return concat(texts, "\t", 1, texts.n), texts.n
 end
 
+-- What was raised, on one line.
+local function shown_error(value) return flat(part_of(value, { depth = 0 }, { left = ERROR_PARTS })) end
+
 -- Lines ------------------------------------------------------------------------------------------------------------
 
 -- Whether more text could mend what does not compile. A string in quotes goes on in the next line after a backslash alone.
@@ -120,25 +127,72 @@ local function evaluate(first, is_whole, ...)
   }
 end
 
--- The names in the value that a path of names leads to, and the value itself where it is a handle.
-local function members(...)
+-- Names ------------------------------------------------------------------------------------------------------------
+
+-- Completion calls nothing of the session's: metamethods are passed over, except in tables of the host's own, which are
+-- noted before a line has run.
+local own, absent = {}, {}
+
+local function learn(value)
+  if type(value) ~= "table" or own[value] then return end
+  local members = {}
+  own[value] = members
+  for key, member in pairs(value) do
+    members[key] = member
+    learn(member)
+  end
+end
+
+local function learn_globals()
+  learn(require "push")
+  for _, value in next, load("return _ENV")() do
+    if type(value) == "table" and not own[value] and next(value) == nil then absent[value] = true end
+  end
+  absent[dofile], absent[loadfile], absent[strings.dump] = true, true, true
+end
+
+-- The tables that a name is looked for in: the value, and what its metatable leads to.
+local function chain(value)
+  local tables = {}
+  while type(value) == "table" and #tables < 8 do
+    tables[#tables + 1] = own[value] or value
+    local meta = getmetatable(value)
+    value = type(meta) == "table" and rawget(meta, "__index")
+  end
+  return tables
+end
+
+local function member(value, key)
+  for _, tab in ipairs(chain(value)) do
+    local found = rawget(tab, key)
+    if found ~= nil then return found end
+  end
+end
+
+-- The names that begin with `typed` in the value that a path of names leads to, and the value itself where it is a handle.
+local function members(typed, ...)
   local value = load("return _ENV")()
   for index = 1, select("#", ...) do
-    if type(value) ~= "table" then return {} end
-    value = value[(select(index, ...))]
+    value = member(value, (select(index, ...)))
+    if value == nil then return {} end
   end
   if type(value) == "string" then value = strings end
   if type(value) == "userdata" then
     local is_task = tostring(value):find("^task: ") ~= nil
     return {}, is_task and "task" or value
   end
-  local names = {}
-  if type(value) == "table" then
-    for key in pairs(value) do
-      if type(key) == "string" then names[#names + 1] = key end
+  local names, seen = {}, {}
+  for _, tab in ipairs(chain(value)) do
+    for key, item in next, tab do
+      local fits = is_name(key) and key:sub(1, #typed) == typed and (typed ~= "" or key:sub(1, 2) ~= "__")
+      if fits and #names < NAMES and not seen[key] and not absent[item] then
+        seen[key] = true
+        names[#names + 1] = key
+      end
     end
   end
   return names
 end
 
-host.functions["host.ready"](evaluate, members)
+learn_globals()
+host.functions["host.ready"](evaluate, members, shown_error)

@@ -25,10 +25,10 @@ extension InteractiveFlow {
         }
         switch context {
         case .name(let typed):
-            guard !typed.isEmpty, case .names(let globals) = await members(of: []) else { return nil }
+            guard !typed.isEmpty, case .names(let globals) = await members(of: [], beginningWith: typed) else { return nil }
             return fitting(typed, Set(globals + Self.keywords).sorted())
         case .member(let path, let isMethod, let typed):
-            switch await members(of: path) {
+            switch await members(of: path, beginningWith: typed) {
             case .names(let names): return fitting(typed, names.sorted())
             case .handle(let type): return fitting(typed, isMethod ? Self.methods(of: type) : [])
             }

@@ -19,56 +19,115 @@ final class EditedLines: LineSource {
         var decoder = KeyDecoder()
         /// Keys that were typed ahead.
         var pending: [Key] = []
+        var isInterrupted = false
+        var isStale = false
     }
+
+    private enum Event {
+        case key(Key)
+        case interrupted
+        case stale
+        case end
+    }
+
+    /// Text that is pasted comes between two marks.
+    private static let pasteMarks = (on: "\u{1b}[?2004h", off: "\u{1b}[?2004l")
 
     init(screen: Output, complete: @escaping Completer) {
         self.screen = screen
         self.complete = complete
     }
 
-    func restore() { settings.restore() }
+    func restore() {
+        if settings.restore() { screen.put(Self.pasteMarks.off) }
+    }
+
+    func interrupt() {
+        state.withLock { $0.isInterrupted = true }
+        input.wake()
+    }
+
+    func redraw() {
+        state.withLock { $0.isStale = true }
+        input.wake()
+    }
+
+    func discard() {
+        state.withLock { ($0.pending, $0.decoder) = ([], KeyDecoder()) }
+        tcflush(STDIN_FILENO, TCIFLUSH)
+    }
 
     func next(prompt: String) async -> LineInput {
-        settings.takeSingleKeys()
-        defer { settings.restore() }
-        state.withLock { $0.editor.begin() }
+        takeKeys()
+        defer { restore() }
+        state.withLock { state in
+            state.editor.begin()
+            (state.isInterrupted, state.isStale) = (false, false)
+        }
         draw(prompt)
         while true {
-            guard let key = await nextKey() else {
-                screen.put("\n")
-                return .end
-            }
-            let effect = state.withLock { $0.editor.take(key) }
-            switch effect {
-            case .edited: if state.withLock({ $0.pending.isEmpty }) { draw(prompt) }
-            case .entered:
-                // The whole of it stays on the screen, however long it is.
-                let line = state.withLock { $0.editor.text }
-                screen.put("\r\(prompt)\(line.printable)\u{1b}[K\n")
-                return .line(line)
+            switch await nextEvent() {
+            case .key(let key):
+                if let line = await take(key, prompt) { return line }
             case .interrupted:
                 screen.put("^C\n")
                 return .interrupted
-            case .endOfInput:
+            case .stale:
+                takeKeys()
+                draw(prompt)
+            case .end:
                 screen.put("\n")
                 return .end
-            case .completion:
-                await offerNames()
-                draw(prompt)
-            case .clearScreen:
-                screen.put("\u{1b}[H\u{1b}[2J")
-                draw(prompt)
-            case .nothing: break
             }
         }
     }
 
-    /// Nil at the end of the input.
-    private func nextKey() async -> Key? {
+    private func takeKeys() {
+        settings.takeSingleKeys()
+        screen.put(Self.pasteMarks.on)
+    }
+
+    /// What the key ends the line with; nil while it goes on.
+    private func take(_ key: Key, _ prompt: String) async -> LineInput? {
+        switch state.withLock({ $0.editor.take(key) }) {
+        case .edited: if state.withLock({ $0.pending.isEmpty }) { draw(prompt) }
+        case .entered:
+            // The whole of it stays on the screen, however long it is.
+            let line = state.withLock { $0.editor.text }
+            screen.put("\r\(prompt)\(line.printable)\u{1b}[K\n")
+            return .line(line)
+        case .interrupted:
+            screen.put("^C\n")
+            return .interrupted
+        case .endOfInput:
+            screen.put("\n")
+            return .end
+        case .completion:
+            await offerNames()
+            draw(prompt)
+        case .clearScreen:
+            screen.put("\u{1b}[H\u{1b}[2J")
+            draw(prompt)
+        case .suspended: kill(getpid(), SIGTSTP)
+        case .nothing: break
+        }
+        return nil
+    }
+
+    private func nextEvent() async -> Event {
         while true {
-            let key = state.withLock { state in state.pending.isEmpty ? nil : state.pending.removeFirst() }
-            if let key { return key }
-            guard let bytes = try? await input.bytes(), !bytes.isEmpty else { return nil }
+            let event: Event? = state.withLock { state in
+                if state.isInterrupted { return .interrupted }
+                if state.isStale {
+                    state.isStale = false
+                    return .stale
+                }
+                return state.pending.isEmpty ? nil : .key(state.pending.removeFirst())
+            }
+            if let event { return event }
+            guard let input = try? await input.next() else { return .end }
+            guard case .bytes(let bytes) = input else { continue }
+            if bytes.isEmpty { return .end }
             state.withLock { state in
                 for byte in bytes {
                     if let key = state.decoder.take(byte) { state.pending.append(key) }
@@ -124,11 +183,13 @@ final class TerminalSettings: Sendable {
         }
     }
 
-    func restore() {
+    /// False when they were not changed.
+    func restore() -> Bool {
         original.withLock { original in
-            guard var settings = original else { return }
+            guard var settings = original else { return false }
             tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
             original = nil
+            return true
         }
     }
 

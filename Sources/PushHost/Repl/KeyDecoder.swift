@@ -8,9 +8,12 @@ enum Key: Equatable {
     /// Ctrl-Y: what was cut last.
     case paste
     case clearScreen, interrupt, endOfInput
+    /// Ctrl-Z.
+    case suspend
 }
 
-/// Bytes of a terminal as keys: UTF-8, control characters, and the escape sequences of xterm and its kin (ECMA-48).
+/// Bytes of a terminal as keys: UTF-8, control characters, and the escape sequences of xterm and its kin (ECMA-48). In what
+/// is pasted (xterm's bracketed paste mode) all but the ends of lines is text.
 struct KeyDecoder {
     private enum State {
         case ground
@@ -21,6 +24,9 @@ struct KeyDecoder {
     }
 
     private var state = State.ground
+    private var isPasting = false
+    /// Carriage return and line feed are one end of a line.
+    private var isAfterReturn = false
 
     /// The key that this byte completes.
     mutating func take(_ byte: UInt8) -> Key? {
@@ -52,11 +58,17 @@ struct KeyDecoder {
                 return nil
             }
             state = .ground
-            return Self.key(byte, String(decoding: parameters, as: UTF8.self))
+            let key = String(decoding: parameters + [byte], as: UTF8.self)
+            if key == "200~" || key == "201~" { isPasting = key == "200~" }
+            return isPasting ? nil : Self.key(byte, String(decoding: parameters, as: UTF8.self))
         }
     }
 
     private mutating func begin(_ byte: UInt8) -> Key? {
+        let isSecondHalf = isAfterReturn && byte == 0x0a
+        isAfterReturn = byte == 0x0d
+        if isSecondHalf { return nil }
+        if isPasting, byte < 0x20, ![0x09, 0x0a, 0x0d, 0x1b].contains(byte) { return nil }
         switch byte {
         case 0x01: return .home
         case 0x02: return .left
@@ -65,7 +77,7 @@ struct KeyDecoder {
         case 0x05: return .end
         case 0x06: return .right
         case 0x08, 0x7f: return .backspace
-        case 0x09: return .tab
+        case 0x09: return isPasting ? .text("\t") : .tab
         case 0x0a, 0x0d: return .enter
         case 0x0b: return .cutToEnd
         case 0x0c: return .clearScreen
@@ -74,6 +86,7 @@ struct KeyDecoder {
         case 0x15: return .cutToStart
         case 0x17: return .cutWord
         case 0x19: return .paste
+        case 0x1a: return .suspend
         case 0x1b: state = .escape
         case 0x20..<0x7f: return .text(Unicode.Scalar(byte))
         case 0xc2..<0xe0: state = .utf8(bytes: [byte], missing: 1)

@@ -10,6 +10,7 @@ struct LineEditor {
         /// The names that fit what stands before the cursor are wanted.
         case completion
         case clearScreen
+        case suspended
         case nothing
     }
 
@@ -50,6 +51,7 @@ struct LineEditor {
             }
             return .completion
         case .interrupt: return .interrupted
+        case .suspend: return .suspended
         case .endOfInput:
             guard characters.isEmpty else { return take(.delete) }
             return .endOfInput
@@ -166,6 +168,7 @@ extension Character {
     /// How many columns a terminal gives it: the widths of Unicode Standard Annex 11, in broad strokes.
     var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
+        if scalar.properties.isEmojiPresentation || unicodeScalars.contains("\u{fe0f}") { return 2 }
         switch scalar.value {
         case 0..<0x20, 0x7f..<0xa0: return String(self).printable.count
         case 0x0300..<0x0370, 0x200b..<0x2010, 0xfe00..<0xfe10: return 0

@@ -13,6 +13,7 @@ final class PlainLines: LineSource {
         /// How many of them are known to hold no end of a line.
         var searched = 0
         var isAtEnd = false
+        var isInterrupted = false
 
         /// The next line without its end; the last one need not have an end.
         mutating func takeLine() -> [UInt8]? {
@@ -37,13 +38,30 @@ final class PlainLines: LineSource {
 
     func restore() {}
 
+    func redraw() {}
+
+    func interrupt() {
+        state.withLock { $0.isInterrupted = true }
+        input.wake()
+    }
+
+    func discard() {
+        guard screen != nil else { return }
+        state.withLock { ($0.pending, $0.searched) = ([], 0) }
+    }
+
     func next(prompt: String) async -> LineInput {
         screen?.put(prompt)
+        state.withLock { $0.isInterrupted = false }
         while true {
+            if state.withLock({ $0.isInterrupted }) {
+                screen?.put("\n")
+                return .interrupted
+            }
             if let line = state.withLock({ $0.takeLine() }) { return Self.input(line) }
             if state.withLock({ $0.isAtEnd }) { return .end }
             do throws(InputFailure) {
-                let bytes = try await input.bytes()
+                guard case .bytes(let bytes) = try await input.next() else { continue }
                 let isTooLong = state.withLock { state in
                     state.pending += bytes
                     state.isAtEnd = bytes.isEmpty

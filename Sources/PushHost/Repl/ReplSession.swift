@@ -39,6 +39,13 @@ final class ReplSession: Sendable {
         self.text = text
     }
 
+    /// What a session goes on with.
+    private struct Talk {
+        let flow: InteractiveFlow
+        let source: any LineSource
+        let signals: SessionSignals
+    }
+
     /// Runs a session to its end and answers the exit code.
     static func run(_ command: ReplCommand) async -> Int32 {
         do {
@@ -63,7 +70,11 @@ final class ReplSession: Sendable {
                 output.flush()
             }, failures: { [self] in tell($0) })
         let source = source(of: flow)
-        let signals = SessionSignals(isInteractive: isInteractive) { source.restore() }
+        let signals = SessionSignals(source, isInteractive: isInteractive) { [self] in
+            errors.line("the line does not end; Ctrl-C once more ends pushhost")
+            errors.flush()
+        }
+        let talk = Talk(flow: flow, source: source, signals: signals)
         if isInteractive, output.isTerminal {
             let version = PushHostCommand.configuration.version
             let palette = Palette(isOn: output.hasColour)
@@ -75,18 +86,18 @@ final class ReplSession: Sendable {
             let input = await source.next(prompt: "repl:\(number)\(isContinued ? "|" : ">") ")
             switch input {
             case .line(let line):
-                guard await take(line, flow, signals) else { return await end(flow, signals) }
+                guard await take(Self.withoutMarks(line, isFirst: number == 1), talk) else { return await end(talk) }
             case .interrupted: lines.withLock { $0.close() }
             case .unreadable(let error):
                 lines.withLock { $0.skip("") }
                 tell(LuaError(error))
             case .end, .broken:
                 if case .broken(let error) = input { tell(LuaError(error)) }
-                if isContinued { _ = await evaluate(flow, signals, isWhole: true) }
-                return await end(flow, signals)
+                if isContinued { _ = await evaluate(talk, isWhole: true) }
+                return await end(talk)
             }
         }
-        return await end(flow, signals)
+        return await end(talk)
     }
 
     private func source(of flow: InteractiveFlow) -> any LineSource {
@@ -100,33 +111,36 @@ final class ReplSession: Sendable {
     }
 
     /// False when the line ends the session.
-    private func take(_ line: String, _ flow: InteractiveFlow, _ signals: SessionSignals) async -> Bool {
+    private func take(_ line: String, _ talk: Talk) async -> Bool {
         let isBlank = line.allSatisfy(\.isWhitespace)
         let isContinued = lines.withLock { $0.isContinued }
-        if !isContinued, isBlank || line.hasPrefix(".") {
+        let isCommand = line.first == "." && line.dropFirst().first?.isLetter == true
+        if !isContinued, isBlank || isCommand {
             lines.withLock { $0.skip(line) }
             let goesOn = isBlank ? true : await perform(line)
             output.flush()
             return goesOn
         }
-        if isBlank {
-            // Nothing more, where more was asked for: it is given up.
-            _ = await evaluate(flow, signals, isWhole: true)
-            lines.withLock { $0.skip(line) }
-        } else {
-            lines.withLock { $0.append(line) }
-            let answer = await evaluate(flow, signals, isWhole: false)
-            if answer != .unfinished { lines.withLock { $0.close() } }
-        }
+        lines.withLock { $0.append(line) }
+        let answer = await evaluate(talk, isWhole: false)
+        if answer != .unfinished { lines.withLock { $0.close() } }
         return true
     }
 
-    private func evaluate(_ flow: InteractiveFlow, _ signals: SessionSignals, isWhole: Bool) async -> InteractiveFlow.Answer {
+    /// A byte order mark and a line for the shell are no Lua, but may stand at the beginning of a file.
+    private static func withoutMarks(_ line: String, isFirst: Bool) -> String {
+        guard isFirst else { return line }
+        let text = line.unicodeScalars.first == "\u{feff}" ? String(line.unicodeScalars.dropFirst()) : line
+        return text.hasPrefix("#!") ? "" : text
+    }
+
+    private func evaluate(_ talk: Talk, isWhole: Bool) async -> InteractiveFlow.Answer {
         let (chunk, first) = lines.withLock { ($0.chunk.joined(separator: "\n"), $0.first) }
-        let task = Task { await flow.evaluate(chunk, firstLine: first, isWhole: isWhole) }
-        signals.begin { task.cancel() }
+        let task = Task { await talk.flow.evaluate(chunk, firstLine: first, isWhole: isWhole) }
+        talk.signals.lineBegins { task.cancel() }
         let answer = await task.value
-        signals.end()
+        // What was typed ahead of an interruption counted on the line.
+        if talk.signals.lineEnds() { talk.source.discard() }
         if case .value(let value?) = answer {
             for line in value.split(separator: "\n", omittingEmptySubsequences: false) {
                 let values = line.split(separator: "\t", omittingEmptySubsequences: false)
@@ -137,10 +151,10 @@ final class ReplSession: Sendable {
         return answer
     }
 
-    private func end(_ flow: InteractiveFlow, _ signals: SessionSignals) async -> Int32 {
-        await flow.end()
+    private func end(_ talk: Talk) async -> Int32 {
+        await talk.flow.end()
         let isWritten = output.finish(reportingTo: errors)
-        if signals.areFinal { return ExitStatus.interrupted }
+        if talk.signals.areFinal { return ExitStatus.interrupted }
         let isFailed = !isWritten || (!isInteractive && hasFailed.withLock { $0 })
         return isFailed ? ExitStatus.failed : ExitStatus.pass
     }
@@ -155,48 +169,5 @@ final class ReplSession: Sendable {
         for line in diagnostic.lines { errors.line(line) }
         errors.flush()
         hasFailed.withLock { $0 = true }
-    }
-}
-
-/// What Ctrl-C and SIGTERM mean to a session. With somebody at a terminal Ctrl-C ends the line that runs, else the session;
-/// SIGTERM always ends the session.
-private final class SessionSignals: Sendable {
-    private let state = Mutex(State())
-    private let restore: @Sendable () -> Void
-
-    private struct State {
-        var cancel: (@Sendable () -> Void)?
-        var areFinal = false
-    }
-
-    init(isInteractive: Bool, restore: @escaping @Sendable () -> Void) {
-        self.restore = restore
-        Interruption.watch(SIGINT) { [self] in take(isFinal: !isInteractive) }
-        Interruption.watch(SIGTERM) { [self] in take(isFinal: true) }
-    }
-
-    var areFinal: Bool { state.withLock { $0.areFinal } }
-
-    /// A line runs, and can be cancelled.
-    func begin(_ cancel: @escaping @Sendable () -> Void) { state.withLock { $0.cancel = cancel } }
-
-    func end() { state.withLock { $0.cancel = nil } }
-
-    private func take(isFinal: Bool) {
-        let (cancel, wasFinal) = state.withLock { state in
-            defer { state.areFinal = state.areFinal || isFinal }
-            return (state.cancel, state.areFinal)
-        }
-        guard isFinal else {
-            cancel?()
-            return
-        }
-        // Nothing runs that could be cleaned up, or it does not end.
-        if cancel == nil || wasFinal {
-            restore()
-            _exit(ExitStatus.interrupted)
-        }
-        Interruption.endSoon()
-        cancel?()
     }
 }

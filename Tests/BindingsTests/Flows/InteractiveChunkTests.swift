@@ -51,12 +51,13 @@ import Testing
             ("end", 1),
         ])
     func `a syntax error is that of the reading that came further, at its place in the text`(text: String, column: Int64) throws {
-        let error = try #require(InteractiveChunk(text: text, firstLine: 7).syntaxError)
+        let lua = LuaError(kind: .syntax, code: "script.syntax", message: "unexpected symbol near <eof>")
+        let error = try #require(InteractiveChunk(text: text, firstLine: 7).syntaxError(insteadOf: lua))
         #expect(error.code == "script.syntax")
         #expect(error.location == Lua.SourceLocation(chunk: "repl", line: 7))
         guard case .table(let details) = error.details else { throw error }
         #expect(details["column"] == .integer(column), "\(error)")
-        let later = try #require(InteractiveChunk(text: "f(\n\(text)", firstLine: 7).syntaxError)
+        let later = try #require(InteractiveChunk(text: "f(\n\(text)", firstLine: 7).syntaxError(insteadOf: lua))
         #expect(try #require(later.location?.line) >= 7)
     }
 }

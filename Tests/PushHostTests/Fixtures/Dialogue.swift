@@ -88,9 +88,9 @@ final class Dialogue: Sendable {
     }
 
     /// Ends the input and waits for the end; what the program still says, and its exit code: 128 and the signal's number
-    /// when it was killed.
-    func end() async -> (output: String, status: Int32) {
-        if child.output.descriptor != input,
+    /// when it was killed. Where a signal ends the program, the end of the input must not be quicker.
+    func end(closingInput: Bool = true) async -> (output: String, status: Int32) {
+        if closingInput, child.output.descriptor != input,
             state.withLock({ state in
                 defer { state.isInputOpen = false }
                 return state.isInputOpen

@@ -65,6 +65,18 @@ import Testing
         #expect(await names("unknown.x") == [])
         #expect(await names("broken.x") == [])
         #expect(await names("broken.a.b") == [])
+        await prompt.type("class = { grow = 1 } class.__index = class thing = setmetatable({ size = 1 }, class)")
+        #expect(await names("thing:") == ["grow", "size"])
+        await prompt.type("odd = { ['end'] = 1, ['é'] = 1, ['a b'] = 1, fine = 1 } lots = {} for i = 1, 1e5 do lots['n' .. i] = i end")
+        #expect(await names("odd.") == ["fine"])
+        #expect(await names("lots.n").map(\.count) == 1000)
+        #expect(await names("lots.n99999") == ["n99999"])
+        #expect(await names("io") == [])
+        #expect(await names("dofi") == [])
+        #expect(await names("os.") == ["clock", "date", "difftime", "time"])
+        // A metamethod that waits for ever, or computes for ever, is not called.
+        await prompt.type("slow = setmetatable({}, { __index = function() while true do push.sleep '1s' end end })")
+        #expect(await names("slow.x.y") == [])
         #expect(Completion(typed: "o", names: ["offline", "offset"]).common == "off")
         // Nothing of it moves the clock, or shows.
         #expect(await prompt.type("push.clock.now()") == "1767603600")

@@ -40,11 +40,26 @@ import Testing
         var decoder = KeyDecoder()
         let bytes: [UInt8] =
             [0xff, 0xc3, 0x28, 0xe6, 0x97, 0x61, 0xed, 0xa0, 0x80, 0x80]
-            + Array("\u{1b}[200~b\u{1b}[99;99;99;99;99;99Zc\u{1b}xd\u{1b}\u{1b}[Ce\0f".utf8)
+            + Array("\u{1b}[2~b\u{1b}[99;99;99;99;99;99Zc\u{1b}xd\u{1b}\u{1b}[Ce\0f".utf8)
         #expect(
             bytes.compactMap { decoder.take($0) } == [
                 .text("("), .text("a"), .text("b"), .text("c"), .text("d"), .right, .text("e"), .text("f"),
             ])
+    }
+
+    @Test func `what is pasted is text, tabs among it, and either end of a line is one`() {
+        var decoder = KeyDecoder()
+        let keys = "\u{1b}[200~a\tb\u{3}\u{1b}[Ac\r\nd\n\re\u{1b}[201~\tf\r\n\n".utf8.compactMap { decoder.take($0) }
+        #expect(
+            keys == [
+                .text("a"), .text("\t"), .text("b"), .text("c"), .enter, .text("d"), .enter, .enter, .text("e"), .tab, .text("f"), .enter,
+                .enter,
+            ])
+    }
+
+    @Test(arguments: [("é", 1), ("日", 2), ("✅", 2), ("🇩🇪", 2), ("👩\u{200d}💻", 2), ("e\u{301}", 1), ("❤\u{fe0f}", 2), ("\t", 4)])
+    func `a character has the columns that a terminal gives it`(character: Character, columns: Int) {
+        #expect(character.columns == columns)
     }
 
     @Test func `the arrows go through the lines before, and back to what was being typed`() {

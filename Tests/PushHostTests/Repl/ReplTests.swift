@@ -46,12 +46,40 @@ import Testing
             ("1", 0), ("error 'x'", 1), ("error 'x'\n1", 1), ("for", 1), ("push.check(false)", 1), (".nothing", 1), (".quit\nerror 'x'", 0),
             ("", 0),
             ("push.spawn(function() error 'x' end)", 1), ("push.send { to = 'nobody', alert = 'x' }", 0), ("\n\n.clock\n", 0),
+            (".5 + 1", 0), ("...", 0), ("\u{feff}x = 1", 0), ("#!/usr/bin/pushhost\n#'abc'", 0), ("function f()", 1),
             ("f(\n\n1", 1),
         ] as [(String, Int32)])
     func `through a pipe the exit code says whether every line was right`(lines: String, status: Int32) async throws {
         let session = try await repl(lines)
         #expect(session.status == status)
         #expect((status == 0) == session.errors.isEmpty, "\(session.errors)")
+    }
+
+    @Test func `blank lines belong to what is not finished, however it came here`() async throws {
+        let lines = "function f()\n  local a = 1\n\n  return a\nend\nf()\ns = [[a\n\nb]]\ns\n"
+        let piped = try await repl(lines)
+        #expect(piped.output == "1\n\"a\\n\\nb\"\n")
+        #expect(piped.status == 0)
+        let session = try Dialogue(["repl"], onTerminal: true)
+        try await session.hear("repl:1> ")
+        session.say("\u{1b}[200~function f()\r\n\tlocal a = 'x\ty'\r\n\r\n\treturn a\r\nend\r\n\u{1b}[201~f()\r")
+        try await session.hear("\u{1b}[?2004l\"x\\9y\"")
+        session.say("\u{4}")
+        #expect(await session.end().status == 0)
+    }
+
+    @Test func `what is raised is shown, whatever it is`() async throws {
+        let session = try await repl(
+            """
+            error({ code = 1, { "a" } })
+            error(push.secret "demo_password")
+            error({ message = "mine" })
+            """)
+        #expect(
+            session.errors.contains("error[1]: the script raised { { \"a\" }, code = 1 }")
+                || session.errors.contains("the script raised { { \"a\" }, code = 1 }"))
+        #expect(session.errors.contains("the script raised ***"))
+        #expect(session.errors.contains("mine"))
     }
 
     @Test func `an error shows its line, and the session goes on`() async throws {
@@ -62,9 +90,9 @@ import Testing
               error { code = "mine", message = "boom" }
             end
             f()
+            "still here"
             for i = 1,
 
-            "still here"
             """)
         #expect(session.output == "\"still here\"\n")
         #expect(
@@ -85,8 +113,8 @@ import Testing
                      |   ^
                   called at line 5
                 error[script.syntax]: a value is missing before the end of the file
-                  repl:6:11
-                   6 | for i = 1,
+                  repl:7:11
+                   7 | for i = 1,
                      |           ^
                   more      pushhost explain script.syntax
 
@@ -291,9 +319,53 @@ import Testing
         try await session.hear("push.tag.a")
         session.say("\u{15}push.device { na\t'p' }\r")
         try await session.hear("push.device { name = 'p' }")
-        try await session.hear("\ndevice p")
+        try await session.hear("\u{1b}[?2004ldevice p")
         session.say(".quit\r")
         #expect(await session.end().status == 0)
+    }
+
+    @Test func `Ctrl-C forgets what was typed ahead`() async throws {
+        let session = try Dialogue(["repl"], onTerminal: true)
+        try await session.hear("repl:1> ")
+        session.say("print 'on' while true do end\rprint('wrong')\rprint('too')\r")
+        try await session.hear("│ on", thenSignal: SIGINT)
+        try await session.hear("repl:2> ")
+        session.say("print('ri' .. 'ght')\r")
+        let heard = try await session.hear("│ right")
+        #expect(!heard.contains("│ wrong"))
+        #expect(!heard.contains("│ too"))
+        session.say("\u{4}")
+        #expect(await session.end().status == 0)
+    }
+
+    @Test func `a terminal that cannot move its cursor has prompts, and Ctrl-C clears the line`() async throws {
+        let session = try Dialogue(["repl"], environment: ["TERM": "dumb"], onTerminal: true)
+        try await session.hear("repl:1> ")
+        session.say("for i = 1, 2 do\r")
+        try await session.hear("repl:2| ")
+        session.say("\u{3}")
+        try await session.hear("repl:2> ")
+        session.say("1 + 1\r")
+        try await session.hear("\n2")
+        session.say("\u{4}")
+        #expect(await session.end().status == 0)
+    }
+
+    @Test func `a signal leaves the terminal as it was, and a stopped session goes on`() async throws {
+        let session = try Dialogue(["repl"], onTerminal: true)
+        try await session.hear("repl:1> ")
+        session.say("x = ")
+        try await session.hear("x = ")
+        session.signal(SIGTSTP)
+        try await session.hear("\u{1b}[?2004l")
+        session.signal(SIGCONT)
+        try await session.hear("repl:1> x = ")
+        session.signal(SIGINT)
+        try await session.hear("^C")
+        session.signal(SIGHUP)
+        let (rest, status) = await session.end()
+        #expect(rest.contains("\u{1b}[?2004l"))
+        #expect(status == 128 + SIGHUP)
     }
 
     @Test func `SIGTERM ends a session with 130, and the terminal is as it was`() async throws {
@@ -320,6 +392,6 @@ import Testing
         idle.say("1\n")
         try await idle.hear("1\n")
         idle.signal(SIGINT)
-        #expect(await idle.end().status == 130)
+        #expect(await idle.end(closingInput: false).status == 130)
     }
 }

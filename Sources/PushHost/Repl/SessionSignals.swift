@@ -1,0 +1,80 @@
+import Glibc
+import Synchronization
+
+/// What signals mean to a session. With somebody at a terminal Ctrl-C ends the line that runs, or the one that is typed, else
+/// the session; SIGTERM always ends the session.
+final class SessionSignals: Sendable {
+    private let state = Mutex(State())
+    private let source: any LineSource
+    private let warn: @Sendable () -> Void
+
+    private struct State {
+        var cancel: (@Sendable () -> Void)?
+        /// Interruptions of the line that runs.
+        var count = 0
+        var areFinal = false
+    }
+
+    /// - Parameter warn: Tells that a line did not end when it was interrupted: the next time the program does.
+    init(_ source: any LineSource, isInteractive: Bool, warn: @escaping @Sendable () -> Void) {
+        self.source = source
+        self.warn = warn
+        Interruption.watch(SIGTERM) { [self] in end() }
+        Interruption.watch(SIGINT) { [self] in if isInteractive { interrupt() } else { end() } }
+        guard isInteractive else { return }
+        for number in [SIGWINCH, SIGCONT] { Interruption.watch(number) { source.redraw() } }
+        Interruption.watch(SIGTSTP) {
+            source.restore()
+            kill(getpid(), SIGSTOP)
+        }
+        for number in [SIGHUP, SIGQUIT] {
+            Interruption.watch(number) {
+                source.restore()
+                signal(number, SIG_DFL)
+                kill(getpid(), number)
+            }
+        }
+    }
+
+    var areFinal: Bool { state.withLock { $0.areFinal } }
+
+    /// A line runs, and can be cancelled.
+    func lineBegins(_ cancel: @escaping @Sendable () -> Void) { state.withLock { ($0.cancel, $0.count) = (cancel, 0) } }
+
+    /// Whether the line was interrupted.
+    func lineEnds() -> Bool {
+        state.withLock { state in
+            state.cancel = nil
+            return state.count > 0
+        }
+    }
+
+    private func interrupt() {
+        let (cancel, count) = state.withLock { state in
+            state.count += 1
+            return (state.cancel, state.count)
+        }
+        guard let cancel else { return source.interrupt() }
+        switch count {
+        case 1: cancel()
+        case 2: warn()
+        default: quit()
+        }
+    }
+
+    private func end() {
+        let (cancel, wasFinal) = state.withLock { state in
+            defer { state.areFinal = true }
+            return (state.cancel, state.areFinal)
+        }
+        // Nothing runs that could be cleaned up, or it does not end.
+        guard let cancel, !wasFinal else { return quit() }
+        Interruption.endSoon()
+        cancel()
+    }
+
+    private func quit() {
+        source.restore()
+        _exit(ExitStatus.interrupted)
+    }
+}
