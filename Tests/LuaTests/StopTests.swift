@@ -42,6 +42,26 @@ import Testing
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
 
+    /// Each turn of these loops takes milliseconds in a handful of instructions.
+    @Test(arguments: [
+        "while true do t.log() string.rep('x', 4e7) end",
+        "while true do t.log() pcall(string.rep, 'x', 4e7) end",
+        "while true do t.log() coroutine.wrap(string.rep)('x', 4e7) end",
+        "while true do t.log() coroutine.wrap(function() string.rep('x', 4e7) end)() end",
+    ])
+    func `a stop does not wait for long functions of the library`(source: String) async throws {
+        let bench = try await Bench(limits: LuaLimits(memory: 256 << 20))
+        #expect(try await bench.failure(of: source, limits: LuaLimits(cpu: .milliseconds(20))).code == "budget.cpu")
+        #expect(bench.log.count < 40)
+        let late = try await Bench(limits: LuaLimits(memory: 256 << 20))
+        #expect(try await late.failure(of: source, limits: LuaLimits(wall: .milliseconds(20))).code == "budget.wall")
+        #expect(late.log.count < 40)
+        let other = try await Bench(limits: LuaLimits(memory: 256 << 20))
+        try await other.defineSelfCancel()
+        #expect(try await other.failure(of: "require('self').cancel() \(source)").code == "cancelled")
+        #expect(other.log.count < 40)
+    }
+
     @Test(arguments: [
         "local all = {} while true do all[#all + 1] = {} end",
         "local s = 'x' while true do s = s .. s end",
@@ -122,16 +142,7 @@ import Testing
     @Test func `a cancelled run that computes may clean up`() async throws {
         let bench = try await Bench()
         let id = bench.nextID()
-        let state = bench.state
-        try await state.define(
-            LuaModule(
-                name: "self",
-                functions: [
-                    .sync("self.cancel") { call in
-                        state.cancel(call.run)
-                        return []
-                    }
-                ]))
+        try await bench.defineSelfCancel()
         await #expect(throws: LuaError.self) {
             try await bench.run(
                 "local ok, e = pcall(function() require('self').cancel() while true do end end) t.log(e.code) return 1",
@@ -180,5 +191,20 @@ import Testing
         #expect(try await bench.run("return t.later(2)") == [.integer(2)])
         bench.state.cancel(id)
         await #expect(throws: LuaError.self) { try await spinner.value }
+    }
+}
+
+extension Bench {
+    /// Defines a module `self` whose function `cancel` cancels the run.
+    fileprivate func defineSelfCancel() async throws {
+        try await state.define(
+            LuaModule(
+                name: "self",
+                functions: [
+                    .sync("self.cancel") { [state] call in
+                        state.cancel(call.run)
+                        return []
+                    }
+                ]))
     }
 }
