@@ -60,7 +60,9 @@ static void on_tick(int signal_number) {
     w->ticks++;
     if (!run) return;
     int missed = timer_getoverrun(w->timer);
-    run->cpu_used_ns += (int64_t)TICK_NS * (1 + (missed > 0 ? missed : 0));
+    int64_t spent = (int64_t)TICK_NS * (1 + (missed > 0 ? missed : 0));
+    run->cpu_used_ns += spent;
+    if (run->is_bystander && run->grace_limit_ns) run->grace_limit_ns += spent;  // not at the cost of the cleanup
     if (w->seen_epoch == w->epoch && w->running) {
         // Setting a hook walks all frames of the stack. One that is set waits for the next instruction: asking again at
         // every tick would leave no time to get there while a deep stack is being unwound.
@@ -177,14 +179,16 @@ static void hook(lua_State *L, lua_Debug *unused) {
     }
     lua_sethook(L, NULL, 0, 0);
     if (!run) return;
-    if (!run->grace_limit_ns && clua_run_is_cancelled(run)) {
+    bool is_cancelled = has_undelivered_cancel(run);
+    if (is_cancelled && !run->is_bystander) {
         // Once, and as an error that can be caught, so that the script may clean up.
         run->grace_limit_ns = run->cpu_used_ns + cleanup_grace_ns;
         clua_raise_cancelled(L);
     }
     // A run that has the thread for itself keeps it; its operations then go on in an order that no clock decides.
+    // A bystander of a cancellation makes way for the driver to deliver it.
     bool others = t_watch.runs && __atomic_load_n(t_watch.runs, __ATOMIC_RELAXED) > 1;
-    if (others && context->no_yield == 0 && lua_isyieldable(L)) {
+    if ((others || is_cancelled) && context->no_yield == 0 && lua_isyieldable(L)) {
         context->preempted = 1;
         context->host_yield = 1;
         lua_yield(L, 0);

@@ -39,6 +39,7 @@ typedef struct clua_run {
     int64_t deadline_ns;      ///< on the monotonic clock; 0 = none
     int32_t cancel_requested; ///< read and written by any thread, through the functions below
     int32_t stop;
+    int32_t is_bystander;     ///< the task being resumed is none of those that a cancellation is for
     int annotations;          ///< registry reference of a table whose fields join every error; or LUA_NOREF
     int environment;          ///< registry reference of the globals of this run; or LUA_NOREF
     char stop_chunk[CLUA_CHUNK_SIZE]; ///< where a stop met the script; empty when it met none
