@@ -138,6 +138,8 @@ lua_State *clua_watch_switch(lua_State *L) {
     return before;
 }
 
+lua_State *clua_watch_running(void) { return t_watch.running; }
+
 void clua_hook_now(lua_State *L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
 
 // -- Budgets
