@@ -140,8 +140,22 @@ int clua_raise(lua_State *L, const char *kind, const char *code, const char *hin
 
 int clua_raise_cancelled(lua_State *L) { return clua_raise(L, "cancelled", "cancelled", NULL, "the run was cancelled"); }
 
+// Lua calls no message handler when memory is short, and has unwound the stack when the error is caught. So the allocator
+// notes the line. It may: Lua asks for memory before it changes the frames, and looking at these needs none.
+void clua_note_refusal(clua_context *context) {
+    lua_State *L = clua_watch_running();
+    if (L && clua_get(L) != context) L = NULL;  // a state that is made inside of another one's operation
+    const char *chunk;
+    context->refused = 1;
+    if (L && clua_nearest_frame(L, 0, &chunk, &context->refused_line))
+        snprintf(context->refused_chunk, sizeof context->refused_chunk, "%s", chunk);
+    else if (!L || L != context->refused_state)  // else it is a stack that shrinks, on the way out of the frame noted
+        context->refused_chunk[0] = 0;
+    context->refused_state = L;
+}
+
 int clua_raise_memory(lua_State *L) {
-    clua_get(L)->refused = 1;
+    clua_note_refusal(clua_get(L));
     lua_pushliteral(L, "not enough memory");
     return lua_error(L);
 }

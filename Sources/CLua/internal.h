@@ -24,6 +24,7 @@ int clua_raise(lua_State *L, const char *kind, const char *code, const char *hin
 int clua_raise_cancelled(lua_State *L);
 int clua_record_origin(lua_State *L);  // a message handler
 int clua_raise_memory(lua_State *L);
+void clua_note_refusal(clua_context *context);
 
 // sandbox.c, coroutines.c, ordering.c
 void clua_open_sandbox(lua_State *L);
@@ -42,6 +43,7 @@ typedef struct clua_watch_scope {
 clua_watch_scope clua_watch_enter(lua_State *L, clua_run *run);
 void clua_watch_leave(clua_watch_scope previous);
 lua_State *clua_watch_switch(lua_State *L);  // the coroutine that runs from now on; answers the one before
+lua_State *clua_watch_running(void);
 void clua_hook_now(lua_State *L);            // a stopped run dies at its next instruction
 
 #endif

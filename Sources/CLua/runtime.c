@@ -31,7 +31,7 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
         return NULL;
     }
     if (new_size > old && refuses(context, new_size - old)) {
-        context->refused = 1;
+        clua_note_refusal(context);
         return NULL;
     }
     void *fresh = realloc(block, new_size);

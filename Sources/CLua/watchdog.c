@@ -26,7 +26,6 @@ typedef struct watch {
     volatile uint64_t seen_epoch;  // at the last tick
     volatile int64_t ticks;
     volatile sig_atomic_t pending;  // a hook was asked for and has not run yet
-    volatile int32_t asked_stop;    // the run's stop when it was asked for
     const int32_t *runs;
     timer_t timer;
     bool has_timer;
@@ -36,9 +35,23 @@ static __thread watch t_watch;
 
 static void hook(lua_State *L, lua_Debug *unused);
 
-static void set_hook(lua_State *L, clua_run *run) {
-    lua_sethook(L, hook, LUA_MASKCOUNT, run && run->stop ? 1 : HOOK_COUNT);
+static int32_t stop_that_is_due(const clua_run *run) {
+    if (run->stop) return run->stop;
+    if (run->cpu_used_ns > run->cpu_limit_ns) return CLUA_STOP_CPU;
+    if (run->deadline_ns && clua_monotonic_ns() > run->deadline_ns) return CLUA_STOP_WALL;
+    if (run->grace_limit_ns && run->cpu_used_ns > run->grace_limit_ns) return CLUA_STOP_CANCEL;
+    return CLUA_STOP_NONE;
 }
+
+static bool has_undelivered_cancel(const clua_run *run) { return !run->grace_limit_ns && clua_run_is_cancelled(run); }
+
+// A script may spend milliseconds in each instruction, in a long function of the library: what is urgent waits for one.
+static int hook_count(const clua_run *run) {
+    return run && (stop_that_is_due(run) || has_undelivered_cancel(run)) ? 1 : HOOK_COUNT;
+}
+
+// True when the hook of the coroutine is missing, or was set before the matter became urgent.
+static bool needs_hook(lua_State *L, int count) { return lua_gethook(L) != hook || lua_gethookcount(L) > count; }
 
 static void on_tick(int signal_number) {
     (void)signal_number;
@@ -47,14 +60,16 @@ static void on_tick(int signal_number) {
     w->ticks++;
     if (!run) return;
     int missed = timer_getoverrun(w->timer);
-    run->cpu_used_ns += (int64_t)TICK_NS * (1 + (missed > 0 ? missed : 0));
+    int64_t spent = (int64_t)TICK_NS * (1 + (missed > 0 ? missed : 0));
+    run->cpu_used_ns += spent;
+    if (run->is_bystander && run->grace_limit_ns) run->grace_limit_ns += spent;  // not at the cost of the cleanup
     if (w->seen_epoch == w->epoch && w->running) {
         // Setting a hook walks all frames of the stack. One that is set waits for the next instruction: asking again at
         // every tick would leave no time to get there while a deep stack is being unwound.
-        if (!w->pending || w->asked_stop != run->stop || lua_gethook(w->running) != hook) {
+        int count = hook_count(run);
+        if (!w->pending || needs_hook(w->running, count)) {
             w->pending = 1;
-            w->asked_stop = run->stop;
-            set_hook(w->running, run);
+            lua_sethook(w->running, hook, LUA_MASKCOUNT, count);
         }
     }
     w->seen_epoch = w->epoch;
@@ -116,9 +131,14 @@ lua_State *clua_watch_switch(lua_State *L) {
     w->running = L;
     // A hook that was set on the coroutine we leave, and did not run there, is wanted here. One that is set already
     // stays: setting it again would restart its count, and many short coroutines would never get to its end.
-    if (w->pending && L && lua_gethook(L) != hook) set_hook(L, w->run);
+    if (w->pending && L) {
+        int count = hook_count(w->run);
+        if (needs_hook(L, count)) lua_sethook(L, hook, LUA_MASKCOUNT, count);
+    }
     return before;
 }
+
+lua_State *clua_watch_running(void) { return t_watch.running; }
 
 void clua_hook_now(lua_State *L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
 
@@ -141,13 +161,7 @@ bool clua_run_is_cancelled(const clua_run *run) {
 void clua_count_add(int32_t *count, int32_t change) { __atomic_add_fetch(count, change, __ATOMIC_RELAXED); }
 
 bool clua_run_check(clua_run *run) {
-    if (run->stop) return true;
-    if (run->cpu_used_ns > run->cpu_limit_ns)
-        run->stop = CLUA_STOP_CPU;
-    else if (run->deadline_ns && clua_monotonic_ns() > run->deadline_ns)
-        run->stop = CLUA_STOP_WALL;
-    else if (run->grace_limit_ns && run->cpu_used_ns > run->grace_limit_ns)
-        run->stop = CLUA_STOP_CANCEL;
+    run->stop = stop_that_is_due(run);
     return run->stop != CLUA_STOP_NONE;
 }
 
@@ -167,14 +181,16 @@ static void hook(lua_State *L, lua_Debug *unused) {
     }
     lua_sethook(L, NULL, 0, 0);
     if (!run) return;
-    if (!run->grace_limit_ns && clua_run_is_cancelled(run)) {
+    bool is_cancelled = has_undelivered_cancel(run);
+    if (is_cancelled && !run->is_bystander) {
         // Once, and as an error that can be caught, so that the script may clean up.
         run->grace_limit_ns = run->cpu_used_ns + cleanup_grace_ns;
         clua_raise_cancelled(L);
     }
     // A run that has the thread for itself keeps it; its operations then go on in an order that no clock decides.
+    // A bystander of a cancellation makes way for the driver to deliver it.
     bool others = t_watch.runs && __atomic_load_n(t_watch.runs, __ATOMIC_RELAXED) > 1;
-    if (others && context->no_yield == 0 && lua_isyieldable(L)) {
+    if ((others || is_cancelled) && context->no_yield == 0 && lua_isyieldable(L)) {
         context->preempted = 1;
         context->host_yield = 1;
         lua_yield(L, 0);

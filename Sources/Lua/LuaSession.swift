@@ -18,7 +18,7 @@ public final class LuaSession: Sendable {
     /// Calls a function that a script or a prelude has handed to the host, and answers what it returns.
     ///
     /// Each call has a CPU budget of its own, which also bears what older tasks do meanwhile. Cancelling the Swift task
-    /// cancels the call, and what computes at that moment.
+    /// cancels the call.
     ///
     /// - Throws: A ``LuaError``; with the code `session.busy` while another call is under way.
     public func call(_ function: LuaFunctionReference, _ arguments: [LuaValue] = []) async throws -> [LuaValue] {
@@ -35,7 +35,7 @@ public final class LuaSession: Sendable {
         }
     }
 
-    /// Cancels the call that is under way, if there is one.
+    /// Cancels the call that is under way. When there is none, what the latest call spawned and that computes right now.
     public func cancel() {
         state.cancel(id)
     }
@@ -82,6 +82,7 @@ extension LuaState {
         _ function: LuaFunctionReference, _ arguments: [LuaValue], in id: LuaRunID
     ) async throws -> [LuaValue] {
         // A cancellation from before finds no call to deliver itself to; one from now on finds it begun.
+        machine.forgetCancel(in: id)
         if Task.isCancelled { throw LuaError.cancelled }
         return try await withCheckedThrowingContinuation { machine.call(function, arguments, in: id, $0) }
     }

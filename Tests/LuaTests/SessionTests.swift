@@ -141,6 +141,105 @@ private final class SessionBench: Sendable {
         #expect(bench.told == [])
     }
 
+    @Test func `an older task that computes while a call is cancelled makes way for it and lives on`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(20)))
+        for waits in ["t.gate 'mine'", "t.spawn(function() t.gate 'mine' end):await()"] {
+            try await bench.call(
+                """
+                closed = false
+                local function busy(name)
+                  t.gate 'go'
+                  t.open(name)
+                  while not closed do string.rep('x', 1e6) end
+                  return 'alive'
+                end
+                older = t.spawn(busy, 'computing')
+                t.spawn_daemon(function() t.gate 'stay' end)
+                """)
+            await bench.bench.gates.arrival(at: "go")
+            let call = Task {
+                try await bench.call(
+                    "local c <close> = setmetatable({}, {__close = function() closed = true end}) t.open 'go' \(waits)")
+            }
+            try await bench.bench.gates.wait("computing")
+            call.cancel()
+            let error = await #expect(throws: LuaError.self) { try await call.value }
+            #expect(error?.code == "cancelled")
+            #expect(try await bench.call("return older:await()") == [.string("alive")])
+            bench.bench.gates.close("go", "computing")
+        }
+        #expect(bench.told == [])
+        #expect(await bench.bench.state.liveTasks == 2)
+    }
+
+    @Test func `a cancelled call takes along what it spawned, also what a task that has ended left behind`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(20)))
+        try await bench.call("older = t.spawn(function() t.gate 'old' while not t_done do t.later() end return 'alive' end)")
+        await bench.bench.gates.arrival(at: "old")
+        let call = Task {
+            try await bench.call(
+                """
+                local function closing(f) return function()
+                  local c <close> = setmetatable({}, {__close = function() t.log 'closed' end})
+                  f()
+                end end
+                t.spawn(function() t.spawn(closing(function() t.gate 'orphan' end)) end)
+                t.spawn_daemon(closing(function() while true do t.gate 'daemon' end end))
+                closing(function() t.gate 'mine' end)()
+                """)
+        }
+        for gate in ["orphan", "daemon", "mine"] { await bench.bench.gates.arrival(at: gate) }
+        call.cancel()
+        await #expect(throws: LuaError.self) { try await call.value }
+        #expect(try await bench.call("t_done = true t.open 'old' return older:await()") == [.string("alive")])
+        #expect(bench.bench.log == ["closed", "closed", "closed"])
+        #expect(await bench.bench.state.liveTasks == 0)
+        #expect(bench.told == [])
+    }
+
+    @Test func `a bystander does not use up the time for the cleanup`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(60)))
+        try await bench.call(
+            """
+            older = t.spawn(function()
+              t.gate 'go'
+              for i = 1, 5e8 do end
+              return 'alive'
+            end)
+            """)
+        await bench.bench.gates.arrival(at: "go")
+        let call = Task {
+            try await bench.call("pcall(t.gate, 'mine') t.open 'go' t.later() t.log 'cleaned' older:await()")
+        }
+        await bench.bench.gates.arrival(at: "mine")
+        call.cancel()
+        let error = await #expect(throws: LuaError.self) { try await call.value }
+        #expect(error?.code == "cancelled")
+        #expect(bench.bench.log == ["cleaned"])
+        #expect(try await bench.call("return older:await()") == [.string("alive")])
+        #expect(bench.told == [])
+    }
+
+    @Test func `a cancellation between calls reaches what the latest call left computing, and only that`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(20)))
+        try await bench.call(
+            "older = t.spawn(function() t.gate 'old' t.open 'busy' for i = 1, 3e7 do end return 'alive' end)")
+        await bench.bench.gates.arrival(at: "old")
+        try await bench.call(
+            "t.spawn(function() t.gate 'new' t.open 'computing' while true do end end)")
+        await bench.bench.gates.arrival(at: "new")
+        bench.bench.gates.open("new")
+        try await bench.bench.gates.wait("computing")
+        bench.session.cancel()
+        #expect(await bench.told(1).map(\.code) == ["cancelled"])
+        try await bench.call("return 1")
+        bench.bench.gates.open("old")
+        try await bench.bench.gates.wait("busy")
+        bench.session.cancel()
+        #expect(try await bench.call("return older:await()") == [.string("alive")])
+        #expect(bench.told.count == 1)
+    }
+
     @Test func `a call that computes, or that swallows its cancellation, is stopped all the same`() async throws {
         let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(60)))
         for (number, source) in [

@@ -42,6 +42,60 @@ import Testing
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
 
+    /// Each turn of these loops takes milliseconds in a handful of instructions.
+    @Test(arguments: [
+        "while true do t.log() string.rep('x', 4e7) end",
+        "while true do t.log() pcall(string.rep, 'x', 4e7) end",
+        "while true do t.log() coroutine.wrap(string.rep)('x', 4e7) end",
+        "while true do t.log() coroutine.wrap(function() string.rep('x', 4e7) end)() end",
+    ])
+    func `a stop does not wait for long functions of the library`(source: String) async throws {
+        let bench = try await Bench(limits: LuaLimits(memory: 256 << 20))
+        #expect(try await bench.failure(of: source, limits: LuaLimits(cpu: .milliseconds(20))).code == "budget.cpu")
+        #expect(bench.log.count < 40)
+        let late = try await Bench(limits: LuaLimits(memory: 256 << 20))
+        #expect(try await late.failure(of: source, limits: LuaLimits(wall: .milliseconds(20))).code == "budget.wall")
+        #expect(late.log.count < 40)
+        let other = try await Bench(limits: LuaLimits(memory: 256 << 20))
+        try await other.defineSelfCancel()
+        #expect(try await other.failure(of: "require('self').cancel() \(source)").code == "cancelled")
+        #expect(other.log.count < 40)
+    }
+
+    @Test(arguments: [
+        ("local all = {}\nfor i = 1, 1e9 do\nall[i] = i\nend", 3),
+        ("local s = 'x'\nwhile true do\ns = s .. s\nend", 3),
+        ("\nreturn ('x'):rep(1e9)", 2),
+        ("\nreturn t.echo(('x'):rep(2 << 20),\n('y'):rep(2 << 20))\n", 2),
+        ("local function deep()\nreturn 1 + deep()\nend\ndeep()", 2),
+        ("\nlocal function many(...)\nreturn 1 + many(1, ...)\nend many()", 3),
+        ("local c = coroutine.wrap(function()\nlocal all = {} while true do all[#all + 1] = {} end\nend)\nc()", 2),
+        ("local all = {}\nwhile true do\nall[#all + 1] = function() return all end\nend", 3),
+        ("local all = {}\nwhile true do\nall[#all + 1] = coroutine.create(print)\nend", 3),
+        ("local all = {}\nwhile true do\nall[#all + 1] = ('%99d'):format(#all)\nend", 3),
+        ("local list = {} for i = 1, 60 do list[i] = ('x'):rep(1e5) end\nreturn table.concat(list)", 2),
+        (
+            "local ok = pcall(string.rep, 'x', 1e9)\nok = ok or pcall(t.echo, ('x'):rep(2 << 20), ('x'):rep(2 << 20))\nlocal s = ('x'):rep(1e9)",
+            3
+        ),
+        ("local task = t.spawn(function()\nlocal s = ('x'):rep(1e9)\nend)\ntask:await()", 2),
+    ])
+    func `a memory budget names the line that went over it`(source: String, line: Int) async throws {
+        let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
+        let error = try await bench.failure(of: source)
+        #expect(error.code == "budget.memory")
+        #expect(error.location == Lua.SourceLocation(chunk: "a.lua", line: line))
+        #expect(error.traceback.first == error.location)
+    }
+
+    @Test func `memory that no line of a script asked for has none`() async throws {
+        let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
+        try await bench.run("pcall(string.rep, 'x', 1e9)")
+        let error = try await bench.failure(of: "t.spawn(string.rep, 'x', 1e9)")
+        #expect(error.code == "budget.memory")
+        #expect(error.location == nil)
+    }
+
     @Test(arguments: [
         "local all = {} while true do all[#all + 1] = {} end",
         "local s = 'x' while true do s = s .. s end",
@@ -122,16 +176,7 @@ import Testing
     @Test func `a cancelled run that computes may clean up`() async throws {
         let bench = try await Bench()
         let id = bench.nextID()
-        let state = bench.state
-        try await state.define(
-            LuaModule(
-                name: "self",
-                functions: [
-                    .sync("self.cancel") { call in
-                        state.cancel(call.run)
-                        return []
-                    }
-                ]))
+        try await bench.defineSelfCancel()
         await #expect(throws: LuaError.self) {
             try await bench.run(
                 "local ok, e = pcall(function() require('self').cancel() while true do end end) t.log(e.code) return 1",
@@ -180,5 +225,20 @@ import Testing
         #expect(try await bench.run("return t.later(2)") == [.integer(2)])
         bench.state.cancel(id)
         await #expect(throws: LuaError.self) { try await spinner.value }
+    }
+}
+
+extension Bench {
+    /// Defines a module `self` whose function `cancel` cancels the run.
+    fileprivate func defineSelfCancel() async throws {
+        try await state.define(
+            LuaModule(
+                name: "self",
+                functions: [
+                    .sync("self.cancel") { [state] call in
+                        state.cancel(call.run)
+                        return []
+                    }
+                ]))
     }
 }

@@ -41,12 +41,7 @@ package struct FlowRunner: Sendable {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters, sink: sink)
         // On the run's own thread to the last line, so that the clock cannot jump between the end and the report.
-        let task = Task(executorPreference: thread) { await report(run) { try await execute(run) } }
-        return await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }
+        return await onThread { await report(run) { try await execute(run) } }
     }
 
     /// Runs one test of a spec, and answers the full name of the test that stood in its place.
@@ -56,13 +51,7 @@ package struct FlowRunner: Sendable {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: "t-\(number.padded(4))", version: script.version),
             purpose: .test(number, name: test.fullName), sink: sink)
-        let task = Task(executorPreference: thread) { await report(run) { try await execute(run) } }
-        let ended = await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }
-        return (ended, run.tests.last?.fullName)
+        return (await onThread { await report(run) { try await execute(run) } }, run.tests.last?.fullName)
     }
 
     /// Runs a flow inside another one's run, in the same world and on the same clock. To be called on the thread.
@@ -106,7 +95,7 @@ package struct FlowRunner: Sendable {
             script, runner: self, identity: FlowRun.Identity(run: "r-0000", version: script.version),
             parameters: FlowParameters(isDescribing: true), sink: { _ in })
         do {
-            _ = try await Task(executorPreference: thread) { try await execute(run) }.value
+            _ = try await onThread { await outcome(of: run) }.get()
         } catch {
             guard let declaration = run.description else { throw error }
             return declaration
@@ -120,12 +109,26 @@ package struct FlowRunner: Sendable {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: "r-0000", version: script.version),
             purpose: .collectingTests, sink: sink)
-        _ = try await Task(executorPreference: thread) { try await execute(run) }.value
+        _ = try await onThread { await outcome(of: run) }.get()
         guard !run.tests.isEmpty else {
             throw LuaError.misuse(
                 "test.empty", "\(script.name) declares no test", hint: "write push.test.it(\"…\", function() … end)")
         }
         return run.tests
+    }
+
+    /// Does work on the thread. Cancelling the caller cancels it.
+    private func onThread<Answer: Sendable>(_ work: @escaping @Sendable () async -> Answer) async -> Answer {
+        let task = Task(executorPreference: thread) { await work() }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func outcome(of run: FlowRun) async -> Result<[LuaValue], any Error> {
+        do { return .success(try await execute(run)) } catch { return .failure(error) }
     }
 
     /// To be called on the thread.

@@ -39,6 +39,7 @@ typedef struct clua_run {
     int64_t deadline_ns;      ///< on the monotonic clock; 0 = none
     int32_t cancel_requested; ///< read and written by any thread, through the functions below
     int32_t stop;
+    int32_t is_bystander;     ///< the task being resumed is none of those that a cancellation is for
     int annotations;          ///< registry reference of a table whose fields join every error; or LUA_NOREF
     int environment;          ///< registry reference of the globals of this run; or LUA_NOREF
     char stop_chunk[CLUA_CHUNK_SIZE]; ///< where a stop met the script; empty when it met none
@@ -58,6 +59,9 @@ typedef struct clua_context {
     size_t used, limit, peak;
     int32_t no_fail;         ///< above zero: the allocator must not refuse
     int32_t refused;         ///< set when the allocator refused; cleared by whoever reports it
+    char refused_chunk[CLUA_CHUNK_SIZE]; ///< where the script was then; empty when nothing of it was running
+    int refused_line;
+    lua_State *refused_state; ///< the coroutine it was in; only to compare with
     int64_t fail_after;      ///< fault injection: the allocation that brings it to zero fails, and so does the retry
     int32_t ignore_no_fail;  ///< fault injection: shows what `no_fail` prevents
 
@@ -71,6 +75,9 @@ typedef struct clua_context {
     int64_t last_number;     ///< the number given to the last value shown without an address
     int64_t last_object;     ///< the number given to the last object of the host
 } clua_context;
+
+/// The chunk in which memory was refused, as a C string.
+static inline const char *clua_refused_chunk(const clua_context *context) { return context->refused_chunk; }
 
 static inline clua_context *clua_get(lua_State *L) {
     // The low bits of the pointer mark coroutines, see coroutines.c.

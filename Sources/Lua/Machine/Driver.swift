@@ -82,7 +82,7 @@ extension Machine {
     /// What a task sees of an error that an operation of it threw.
     func error(_ error: any Error, of task: ScriptTask) -> LuaError {
         guard error is CancellationError else { return LuaError(raisedByHost: error) }
-        return task.run.control.isCancelled ? .cancelled : .taskCancelled
+        return task.cancellation
     }
 
     // MARK: What a waiting task gets
@@ -131,6 +131,7 @@ extension Machine {
         }
         current = task
         run.session?.stepping = task
+        run.control.pointer.pointee.is_bystander = task.isBystander ? 1 : 0
         var results: Int32 = 0
         let status = clua_resume(coroutine, run.control.pointer, arguments, &results)
         current = nil
@@ -244,7 +245,7 @@ extension Machine {
         case .operation, .task: break
         }
         abandonWait(task)
-        resume(task, raising: task.run.control.isCancelled ? .cancelled : .taskCancelled)
+        resume(task, raising: task.cancellation)
     }
 
     func abandonWait(_ task: ScriptTask) {
@@ -263,14 +264,18 @@ extension Machine {
     /// The host cancelled a run; its flag is set already.
     func deliverCancel(_ id: LuaRunID) {
         guard !isClosed, let run = runs[id], run.control.isCancelled, !run.isCancelDelivered else { return }
-        if let session = run.session, session.call == nil { return run.control.forgetCancel() }  // too late
+        let pointer = run.control.pointer
+        if let session = run.session, session.call == nil {  // too late, but for what the call left behind and the hook met
+            run.control.forgetCancel()
+            pointer.pointee.grace_limit_ns = 0
+            return
+        }
         run.isCancelDelivered = true
         // Waiting tasks get the error here. One that computes, or is about to, gets it from the hook if it goes on.
-        let pointer = run.control.pointer
-        if pointer.pointee.grace_limit_ns == 0, !run.live.values.contains(where: \.mayCompute) {
+        if pointer.pointee.grace_limit_ns == 0, !run.live.values.contains(where: { $0.mayCompute && !$0.isBystander }) {
             pointer.pointee.grace_limit_ns = pointer.pointee.cpu_used_ns + 1_000_000_000
         }
-        if let call = run.session?.call { cancel(call) } else { end(run) }
+        if run.session == nil { end(run) } else { cancelCall(of: run) }
         schedule(run)
         pump()
     }

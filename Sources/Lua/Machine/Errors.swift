@@ -39,12 +39,14 @@ extension Machine {
         }
         if clua_is_error(L, index) { return readStructured(L, index, run: run) }
         var error = LuaError(kind: .runtime, code: "script.error", message: "")
+        var refusal: SourceLocation?
         switch lua_type(L, index) {
         case LUA_TSTRING:
             let text = text(L, index)
             if text == "not enough memory", context.pointee.refused != 0 {
                 context.pointee.refused = 0
                 error = .memoryBudget(limits)
+                refusal = Self.location(clua_refused_chunk(context), context.pointee.refused_line)
             } else {
                 error = LuaError(positioned: text)
             }
@@ -64,6 +66,8 @@ extension Machine {
             clua_push_origin(L, run.control.pointer, index)
             error.traceback = Self.frames(readString(L, -1))
             clua_pop(L, 1)
+            // The text is the same each time, and its frames may be those of another time.
+            if error.kind == .budget, error.traceback.first != refusal { error.traceback = refusal.map { [$0] } ?? [] }
             error.location = error.location ?? error.traceback.first
             error.annotations = run.annotations
         }
@@ -129,11 +133,13 @@ extension Machine {
         case CLUA_STOP_CANCEL: error = .cancelled
         default: return nil
         }
-        error.location = clua_run_stop_chunk(control).flatMap { (chunk) -> SourceLocation? in
-            let name = String(cString: chunk)
-            return name.isEmpty ? nil : SourceLocation(chunk: name, line: Int(control.pointee.stop_line))
-        }
+        error.location = Self.location(clua_run_stop_chunk(control), control.pointee.stop_line)
         return error
+    }
+
+    private static func location(_ chunk: UnsafePointer<CChar>?, _ line: Int32) -> SourceLocation? {
+        guard let name = chunk.map({ String(cString: $0) }), !name.isEmpty else { return nil }
+        return SourceLocation(chunk: name, line: Int(line))
     }
 }
 

@@ -19,6 +19,13 @@ struct Queue<Element> {
         }
     }
 
+    /// Lets those that fit go first. Otherwise the order stays.
+    mutating func bringForward(_ isFirst: (Element) -> Bool) {
+        let waiting = items[head...].compactMap { $0 }
+        items = waiting.filter(isFirst) + waiting.filter { !isFirst($0) }
+        head = 0
+    }
+
     mutating func popFirst() -> Element? {
         guard head < items.count else { return nil }
         let element = items[head]

@@ -10,7 +10,7 @@ extension Machine {
             return finish(run)
         }
         prepare(run)
-        let main = newTask(run, isDaemon: false)
+        let main = newTask(run)
         main.holders = 1
         run.main = main
         do {

@@ -25,6 +25,8 @@ final class ScriptTask {
     let number: Int
     let isDaemon: Bool
     let run: Run
+    /// The number of the task it descends from: of a session's call, or of the script's body.
+    let call: Int
     let coroutine: OpaquePointer
     /// Keeps the coroutine from being collected, while it is live or somebody holds the task.
     var anchor: Int32
@@ -52,10 +54,21 @@ final class ScriptTask {
         return false
     }
 
-    init(number: Int, isDaemon: Bool, run: Run, coroutine: OpaquePointer, anchor: Int32) {
+    /// True when the host's cancellations are not meant for it. In a session they are for the latest call and what it spawned.
+    var isBystander: Bool {
+        guard let session = run.session else { return false }
+        return call != session.latestCall
+    }
+
+    /// What it gets when it is cancelled.
+    var cancellation: LuaError { run.control.isCancelled && !isBystander ? .cancelled : .taskCancelled }
+
+    init(number: Int, isDaemon: Bool, run: Run, parent: ScriptTask?, coroutine: OpaquePointer, anchor: Int32) {
         self.number = number
         self.isDaemon = isDaemon
         self.run = run
+        self.parent = parent
+        call = parent?.call ?? number
         self.coroutine = coroutine
         self.anchor = anchor
     }

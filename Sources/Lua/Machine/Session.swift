@@ -4,6 +4,8 @@ import CLua
 final class Session {
     /// The call under way, and who waits for its end.
     var call: ScriptTask?
+    /// The number of the call under way, or of the one before.
+    var latestCall = -1
     var continuation: CheckedContinuation<[LuaValue], any Error>?
     /// Why the call was cancelled, where that was not the host's doing.
     var cancelReason: LuaError?
@@ -37,7 +39,7 @@ extension Machine {
         // The same text raised again by another call comes from there.
         lua_createtable(lua, 0, 0)
         lua_rawseti(lua, clua_registryindex(), Int64(run.control.pointer.pointee.origins))
-        let task = newTask(run, isDaemon: false)
+        let task = newTask(run)
         run.liveChildren += 1
         do {
             let count = try push([.function(function)] + arguments, to: task.coroutine)
@@ -51,6 +53,7 @@ extension Machine {
         }
         task.holders = 1
         session.call = task
+        session.latestCall = task.number
         session.continuation = continuation
         session.cancelReason = nil
         run.ready.append(task)
@@ -134,6 +137,18 @@ extension Machine {
         pushError(error ?? .cancelled, to: task.coroutine)
         renewBudget(of: run)
         ended(task, .failure)
+    }
+
+    /// Takes back a cancellation that came when no call was under way.
+    func forgetCancel(in id: LuaRunID) {
+        guard let run = runs[id], run.session?.call == nil else { return }
+        run.control.forgetCancel()
+    }
+
+    /// Cancels the call with all that it has spawned. It goes before older tasks: one that computes must not keep it.
+    func cancelCall(of run: Run) {
+        for task in run.liveInOrder where !task.isBystander { cancel(task) }
+        run.ready.bringForward { !$0.isBystander }
     }
 
     /// Ends a call that waits for tasks that wait for each other. False when there is none.

@@ -38,13 +38,12 @@ extension Machine {
                 message: "the script has \(run.limits.tasks) tasks already",
                 hint: "await some of them before starting more")
         }
-        let task = newTask(run, isDaemon: isDaemon)
+        let task = newTask(run, isDaemon: isDaemon, parent: parent)
         _ = lua_checkstack(L, count + 2)
         _ = lua_checkstack(task.coroutine, count + 8)
         for offset in 0..<count { lua_pushvalue(L, index + offset) }
         lua_xmove(L, task.coroutine, count)
         clua_task_prepare(task.coroutine, count - 1)
-        task.parent = parent
         parent.children[task.number] = task
         if !isDaemon { run.liveChildren += 1 }
         run.ready.append(task)
@@ -52,12 +51,12 @@ extension Machine {
     }
 
     /// A task with an empty coroutine.
-    func newTask(_ run: Run, isDaemon: Bool) -> ScriptTask {
+    func newTask(_ run: Run, isDaemon: Bool = false, parent: ScriptTask? = nil) -> ScriptTask {
         _ = lua_checkstack(lua, 4)
         guard let coroutine = lua_newthread(lua) else { preconditionFailure("lua_newthread gives a thread") }
         let anchor = luaL_ref(lua, clua_registryindex())
         let task = ScriptTask(
-            number: run.lastTask, isDaemon: isDaemon, run: run, coroutine: coroutine, anchor: anchor)
+            number: run.lastTask, isDaemon: isDaemon, run: run, parent: parent, coroutine: coroutine, anchor: anchor)
         run.lastTask += 1
         run.live[task.number] = task
         return task
@@ -213,7 +212,7 @@ extension Machine {
         let L = group.caller.coroutine
         _ = lua_checkstack(L, 8)
         if group.isCancelled {
-            resume(group.caller, raising: group.caller.run.control.isCancelled ? .cancelled : .taskCancelled)
+            resume(group.caller, raising: group.caller.cancellation)
         } else if let root = group.root {
             resume(group.caller, count: copyResult(of: root, to: L), kind: CLUA_RESUME_RERAISE)
         } else {

@@ -221,6 +221,11 @@ final class Gates: Sendable {
         for one in waiting { one.resume() }
     }
 
+    /// Makes gates as they were at first.
+    func close(_ names: String...) {
+        shared.withLock { shared in for name in names { shared.gates[name] = nil } }
+    }
+
     /// Waits until somebody waits at the gate.
     func arrival(at name: String) async {
         await withCheckedContinuation { continuation in

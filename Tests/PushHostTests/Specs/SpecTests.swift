@@ -218,6 +218,20 @@ import Testing
         #expect(stopped.output.contains("INTERRUPTED"))
     }
 
+    @Test func `cancelling reaches a file that is only asked what it declares`() async throws {
+        let script = FlowScript(name: "a.lua", source: Array("while true do end".utf8), version: "000000")
+        let thread = LuaThread(name: "declares")
+        defer { thread.stop() }
+        let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets())
+        let runner = FlowRunner(world: world.world, thread: thread, limits: LuaLimits(cpu: .seconds(5)), seed: 1)
+        let tests = Task { _ = try await runner.tests(of: script) { _ in } }
+        tests.cancel()
+        #expect(await #expect(throws: LuaError.self) { try await tests.value }?.code == "cancelled")
+        let declaration = Task { _ = try await runner.declaration(of: script) }
+        declaration.cancel()
+        #expect(await #expect(throws: LuaError.self) { try await declaration.value }?.code == "cancelled")
+    }
+
     @Test func `tests without an order are refused, not mixed up`() async throws {
         let script = FlowScript(
             name: "a.lua", source: Array("local push = require 'push' push.test.it('b', function() end)".utf8), version: "000000")
