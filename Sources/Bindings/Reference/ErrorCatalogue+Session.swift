@@ -40,7 +40,7 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "watch.failed", .failure, means: "Files cannot be watched.",
-                when: "The system has no more watches to give, or a folder may not be read; the message has the system's words.",
+                when: "The system has no more watches to give; the message names the folder and has the system's words.",
                 cure: "Watch fewer folders: name the folder of the specs. Or raise fs.inotify.max_user_watches with sysctl.")
         ])
 }

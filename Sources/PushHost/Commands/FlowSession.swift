@@ -18,23 +18,25 @@ struct FlowSession {
         self.sources = sources
     }
 
-    func run(_ interruption: Interruption) async -> Int32 {
+    /// Cancelling the task cancels the flow, as an interruption does.
+    func run(_ interruption: Interruption) async -> SessionEnd {
         let script: FlowScript
         let options: [(name: String, value: String?)]
         let secrets: ProjectSecrets
         do {
             options = try CommandLineSplit.options(command.flowOptions)
             script = try ProjectScripts(sources: sources).script(at: command.file)
-            secrets = try ProjectSecrets(demoFolder: script.folder)
+            secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
         } catch let error as CommandLineSplit.StrayArgument {
             return refuse(
-                "usage.argument", "\"\(error.text)\" is no option", "the flow's options look like --name value")
+                "usage.argument", "\"\(error.text)\" is no option", "the flow's options look like --name value", .badCommandLine)
         } catch let error as PushError {
             return refuse(error.code, error.message, error.hint)
         } catch {
             return refuse("usage.argument", "\(error)", nil)
         }
         let thread = LuaThread(name: "lua")
+        defer { thread.stop() }
         let header = TextReport.Header(flow: script.title, target: "embedded", seed: command.seed, version: script.version)
         let text = TextReport(output: output, header: header, hasTimings: command.timings)
         let json = JSONReport()
@@ -53,7 +55,7 @@ struct FlowSession {
         } catch {
             return refuse(error.code, error.message, error.hint)
         }
-        if command.flowHelp { return await help(script, runner) }
+        if command.flowHelp { return SessionEnd(status: await help(script, runner)) }
         if command.tutorialMode { sink(.warning(.tutorialMode)) }
         let clock = ContinuousClock()
         let began = clock.now
@@ -70,10 +72,16 @@ struct FlowSession {
                 try await Task.sleep(for: .milliseconds(250))
             }
         }
-        let report = await task.value
+        let report = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        let isCancelled = Task.isCancelled
         progress.cancel()
         output.eraseProgress()
-        var outcome = Outcome(report, wasInterrupted: interruption.happened, failOnNoTarget: command.failOnNoTarget)
+        let outcome = Outcome(
+            report, wasInterrupted: interruption.happened || isCancelled, failOnNoTarget: command.failOnNoTarget)
         if command.json {
             let document = json.document(
                 report, header: header, run: run, verdict: outcome.word, exitCode: outcome.status, error: outcome.error,
@@ -86,8 +94,8 @@ struct FlowSession {
             if outcome.status != ExitStatus.usage { text.finish(report, verdict: outcome.verdict) }
             if command.timings { output.line("real \((clock.now - began).short)") }
         }
-        if !finishOutput() { outcome.status = max(outcome.status, ExitStatus.failed) }
-        return outcome.status
+        if !finishOutput() { return SessionEnd(status: max(outcome.status, ExitStatus.failed), reason: .unwritable) }
+        return SessionEnd(status: outcome.status, reason: output.hasLostReader ? .unwritable : isCancelled ? .cancelled : outcome.reason)
     }
 
     private func finishOutput() -> Bool { output.finish(reportingTo: errors) }
@@ -132,7 +140,9 @@ struct FlowSession {
     }
 
     /// Nothing has run: the file or the settings are at fault.
-    private func refuse(_ code: String, _ message: String, _ hint: String?) -> Int32 {
+    private func refuse(
+        _ code: String, _ message: String, _ hint: String?, _ reason: SessionEnd.Reason = .done
+    ) -> SessionEnd {
         var error = LuaError(kind: .failure, code: code, message: message)
         error.hint = hint
         if command.json {
@@ -143,7 +153,7 @@ struct FlowSession {
             for line in Diagnostic(error, source: [], scriptName: "", palette: palette).lines { errors.line(line) }
             _ = errors.finish()
         }
-        return ExitStatus.usage
+        return SessionEnd(status: ExitStatus.usage, reason: reason)
     }
 }
 
@@ -170,6 +180,12 @@ private struct Outcome {
             status = ExitStatus.interrupted
             verdict = .interrupted
         }
+    }
+
+    /// An option that the script does not declare may be the next thing that is written into it.
+    var reason: SessionEnd.Reason {
+        guard status == ExitStatus.usage, let code = error?.code else { return .done }
+        return ["usage.option", "usage.missing_option"].contains(code) ? .badCommandLine : .done
     }
 
     var word: String {

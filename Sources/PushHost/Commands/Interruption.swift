@@ -9,6 +9,7 @@ final class Interruption: Sendable {
 
     private struct State {
         var count = 0
+        var isTermination = false
         var action: (@Sendable () -> Void)?
     }
 
@@ -27,7 +28,20 @@ final class Interruption: Sendable {
         source.activate()
     }
 
+    /// Leaves Ctrl-\ and SIGQUIT to the system, which ends the program: the Swift runtime takes them for a crash and would
+    /// begin a dialogue. Where whoever started the program has it ignore them, as a shell its background, that stays.
+    static func leaveQuitToTheSystem() {
+        var action = sigaction()
+        sigaction(SIGQUIT, nil, &action)
+        // SIG_IGN is the address 1, and functions cannot be compared.
+        let isIgnored = withUnsafeBytes(of: action.__sigaction_handler) { $0.loadUnaligned(as: UInt.self) == 1 }
+        if !isIgnored { signal(SIGQUIT, SIG_DFL) }
+    }
+
     var happened: Bool { state.withLock { $0.count > 0 } }
+
+    /// By SIGTERM.
+    var isTermination: Bool { state.withLock { $0.isTermination } }
 
     /// Called once, at the first interruption, or at once when it has been already. The action before is forgotten.
     func onInterrupt(_ action: @escaping @Sendable () -> Void) {
@@ -47,6 +61,7 @@ final class Interruption: Sendable {
         if isFinal { Self.endSoon() }
         let (count, action) = state.withLock { state in
             state.count += 1
+            state.isTermination = state.isTermination || isFinal
             return (state.count, state.action)
         }
         if count == 1 { action?() } else { _exit(ExitStatus.interrupted) }

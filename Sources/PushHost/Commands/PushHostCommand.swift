@@ -15,6 +15,7 @@ struct PushHostCommand: AsyncParsableCommand {
     /// Exit codes of the program: 2 for a command line that cannot be understood.
     static func main() async {
         Output.reserveStandardDescriptors()
+        Interruption.leaveQuitToTheSystem()
         do {
             var command = try parseAsRoot(CommandLineSplit.rearranged(Array(CommandLine.arguments.dropFirst())))
             if var command = command as? any AsyncParsableCommand {

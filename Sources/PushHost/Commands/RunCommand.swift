@@ -42,7 +42,7 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Let users log in with their name as the password, as in the tutorials' samples.")
     var tutorialMode = false
 
-    @Flag(help: "Run again whenever the script, or one that it runs, has changed.")
+    @Flag(help: "Run again whenever the script, one that it runs, or a file of secrets changes.")
     var watch = false
 
     @Flag(help: .hidden)
@@ -57,7 +57,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let interruption = Interruption()
-        guard watch, !flowHelp else { Glibc.exit(await FlowSession(command: self).run(interruption)) }
+        guard watch, !flowHelp else { Glibc.exit(await FlowSession(command: self).run(interruption).status) }
         let command = self
         Glibc.exit(
             await WatchLoop(interruption: interruption).run { sources in

@@ -41,7 +41,7 @@ struct TestCommand: AsyncParsableCommand {
     @Option(help: "How many tests run at a time; as many as there are processors if absent.")
     var jobs: Int?
 
-    @Flag(help: "Run again whenever a Lua file below the paths, or one that a spec runs, has changed.")
+    @Flag(help: "Run again whenever a Lua file below the paths, one that a spec runs, or a file of secrets changes.")
     var watch = false
 
     func validate() throws {
@@ -52,7 +52,7 @@ struct TestCommand: AsyncParsableCommand {
 
     func run() async throws {
         let interruption = Interruption()
-        guard watch else { Glibc.exit(await TestSession(command: self).run(interruption)) }
+        guard watch else { Glibc.exit(await TestSession(command: self).run(interruption).status) }
         let command = self
         Glibc.exit(
             await WatchLoop(interruption: interruption, below: path.isEmpty ? ["."] : path).run { sources in

@@ -16,34 +16,43 @@ struct TestSession {
         self.sources = sources
     }
 
-    func run(_ interruption: Interruption) async -> Int32 {
+    /// Cancelling the task cancels the tests, as an interruption does.
+    func run(_ interruption: Interruption) async -> SessionEnd {
         let specs: [Spec]
         do throws(PushError) {
             specs = try scripts()
         } catch {
-            return refuse(error)
+            // Without specs there may be some after the next change.
+            return refuse(error, error.code == "test.no_specs" ? .done : .badCommandLine)
         }
-        let work = Task { await results(of: specs, interruption) }
+        let work = Task { await results(of: specs) }
         interruption.onInterrupt { work.cancel() }
-        let files = await work.value
-        let summary = TestSummary(files, wasInterrupted: interruption.happened)
-        var status = summary.status
-        if summary.ran == 0, let filter = command.filter, status == ExitStatus.pass {
+        let files = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        let isCancelled = Task.isCancelled
+        let summary = TestSummary(files, wasInterrupted: work.isCancelled)
+        var end = SessionEnd(status: summary.status, reason: isCancelled ? .cancelled : .done)
+        if summary.ran == 0, let filter = command.filter, end.status == ExitStatus.pass {
             return refuse(
                 PushError(
                     "test.no_match", "no test has \"\(filter)\" in its name",
                     hint: "there are \(files.reduce(0) { $0 + $1.declared }) tests in \(specs.count) specs; pushhost test lists them"))
         }
         // Half of the results would look like all of them.
-        if let path = command.junit, !interruption.happened {
+        if let path = command.junit, !work.isCancelled {
             do throws(PushError) {
                 try ResultFile.write(JUnitReport(files, summary).bytes, to: path)
             } catch {
-                status = max(status, tell(error))
+                end = SessionEnd(status: max(end.status, tell(error)), reason: .badCommandLine)
             }
         }
         finish(files, summary)
-        return output.finish(reportingTo: errors) ? status : max(status, ExitStatus.failed)
+        if !output.finish(reportingTo: errors) { end = SessionEnd(status: max(end.status, ExitStatus.failed), reason: .unwritable) }
+        if output.hasLostReader { end.reason = .unwritable }
+        return end
     }
 
     /// A spec, and why it could not be read.
@@ -69,13 +78,14 @@ struct TestSession {
     }
 
     /// Runs everything, as many tests at a time as there are processors, and reports in the order of the files.
-    private func results(of specs: [Spec], _ interruption: Interruption) async -> [TestFile] {
+    private func results(of specs: [Spec]) async -> [TestFile] {
         let text = TestTextReport(output: output)
         let runner = SpecRunner(
             limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources),
-            world: { [seed = command.seed] (thread, script) throws(PushError) in
-                try EmbeddedWorld(seed: seed, thread: thread, secrets: try ProjectSecrets(demoFolder: script.folder)).world
+            world: { [seed = command.seed, sources] (thread, script) throws(PushError) in
+                let secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
+                return try EmbeddedWorld(seed: seed, thread: thread, secrets: secrets).world
             })
         let isText = !command.tap && !command.json
         let found = await collect(specs, runner)
@@ -105,12 +115,12 @@ struct TestSession {
                 return (job, TestRecord(test: job.test, refusal: LuaError(error)))
             }
         } report: { job, record in
-            guard !interruption.happened else { return }
+            guard !Task.isCancelled else { return }
             begin(upTo: job.file)
             files[job.file].records.append(record)
             if isText { text.take(record, of: files[job.file].script) }
         }
-        if !interruption.happened { begin(upTo: files.count - 1) }
+        if !Task.isCancelled { begin(upTo: files.count - 1) }
         return files
     }
 
@@ -157,13 +167,13 @@ struct TestSession {
         }
     }
 
-    private func refuse(_ error: PushError) -> Int32 {
+    private func refuse(_ error: PushError, _ reason: SessionEnd.Reason = .done) -> SessionEnd {
         if command.json {
             output.line(TestJSONReport.refusal(LuaError(error), exitCode: ExitStatus.usage).text(pretty: true))
             _ = output.finish()
-            return ExitStatus.usage
+            return SessionEnd(status: ExitStatus.usage, reason: reason)
         }
-        return tell(error)
+        return SessionEnd(status: tell(error), reason: reason)
     }
 
     private func tell(_ error: PushError) -> Int32 {

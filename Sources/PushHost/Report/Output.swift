@@ -53,15 +53,28 @@ final class Output: Sendable {
     /// Hands over what is buffered: a log that somebody follows shows how far it is.
     func flush() { state.withLock { flush(&$0) } }
 
-    /// A line that the next one replaces; only on a terminal.
+    /// A line that the next one replaces; only on a terminal. It is cut to the width there: of one that goes on in the next
+    /// row only the last row could be erased.
     func progress(_ text: String) {
         guard isTerminal else { return }
+        var room = columns - 1
+        let shown = text.prefix { character in
+            room -= character.columns
+            return room >= 0
+        }
         state.withLock { state in
             erase(&state)
-            state.buffer += "\(text)".utf8
+            state.buffer += Palette(isOn: hasColour).dim(String(shown)).utf8
             state.hasProgress = true
             flush(&state)
         }
+    }
+
+    /// Of the terminal.
+    private var columns: Int {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
     }
 
     func eraseProgress() {

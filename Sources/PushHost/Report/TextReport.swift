@@ -102,7 +102,7 @@ final class TextReport: Sendable {
     /// One line for a run that takes long: where it is.
     func progressLine(seconds: Int) -> String {
         let (step, sends) = state.withLock { ($0.current.last, $0.sends) }
-        return palette.dim("  … \(step.map { "\($0) · " } ?? "")\(count(sends, "send")) · \(seconds) s".printable)
+        return "  … \(step.map { "\($0) · " } ?? "")\(count(sends, "send")) · \(seconds) s".printable
     }
 
     /// Prints the header, once.

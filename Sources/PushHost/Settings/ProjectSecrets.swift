@@ -11,15 +11,21 @@ struct ProjectSecrets: SecretSource {
     private let project: [String: String]
     private let demo: [String: String]
     private let demoPath: String?
+    private let sources: SourceFiles?
 
-    /// `demoFolder` is nil on targets that are no rehearsal: they refuse the demo's values.
-    init(demoFolder: String?) throws(PushError) {
-        project = try Self.load(Self.projectFile)
+    /// `demoFolder` is nil on targets that are no rehearsal: they refuse the demo's values. `sources` learns of
+    /// every file before it is looked for.
+    init(demoFolder: String?, sources: SourceFiles? = nil) throws(PushError) {
+        self.sources = sources
+        project = try Self.load(Self.projectFile, sources)
         demoPath = demoFolder.map { folder in
             let places = [folder, ProjectScripts.normalized("\(folder)/..")].map { $0.isEmpty ? Self.demoFile : "\($0)/\(Self.demoFile)" }
-            return places.first { access($0, F_OK) == 0 } ?? places[0]
+            return places.first { place in
+                sources?.note(place)
+                return access(place, F_OK) == 0
+            } ?? places[0]
         }
-        demo = try demoPath.map(Self.load) ?? [:]
+        demo = try demoPath.map { path throws(PushError) in try Self.load(path, sources) } ?? [:]
     }
 
     func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret? {
@@ -30,7 +36,7 @@ struct ProjectSecrets: SecretSource {
         if let value = getenv(Self.variable(name)) { return Secret(String(cString: value)) }
         if let value = project[name] ?? demo[name] { return Secret(value) }
         guard demoPath != nil else { return nil }
-        return try Self.load("\(script.folder)/\(Self.demoFile)")[name].map(Secret.init)
+        return try Self.load("\(script.folder)/\(Self.demoFile)", sources)[name].map(Secret.init)
     }
 
     var names: [String] { (Array(project.keys) + Array(demo.keys)).sorted() }
@@ -42,7 +48,8 @@ struct ProjectSecrets: SecretSource {
 
     private static func variable(_ name: String) -> String { "PUSHHOST_SECRET_\(name.uppercased())" }
 
-    private static func load(_ path: String) throws(PushError) -> [String: String] {
+    private static func load(_ path: String, _ sources: SourceFiles?) throws(PushError) -> [String: String] {
+        sources?.note(path)
         let bytes: [UInt8]
         do {
             bytes = try TextFile.read(path, limit: 1 << 20, kind: "secrets")

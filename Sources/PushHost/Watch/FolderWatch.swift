@@ -1,93 +1,166 @@
 import Dispatch
 import Glibc
 import PushCore
+import Synchronization
 
-/// Waits for something to happen in folders (inotify). What it was is for the waiting to find out: names of files that
-/// editors write beside the ones they replace are of no use.
+/// Waits for something to happen to files (inotify). What it was is for the waiting to find out.
 final class FolderWatch: Sendable {
     private let descriptor: Int32
-    /// A pipe that ends the waiting.
-    private let stopping: (read: Int32, write: Int32)
+    /// A pipe that ends the waiting for events.
+    private let wake: (read: Int32, write: Int32)
+    private let isStopped = Mutex(false)
+    /// By the number of its watch, which names in a folder matter.
+    private let watched = Mutex<[Int32: FolderNames]>([:])
     private let queue = DispatchQueue(label: "watch")
 
-    /// How long nothing must happen for a burst of writes to be over, and how long a burst can be.
-    private static let quiet: Int32 = 60
+    /// How long nothing must happen for a burst of writes to be over, and how many times more may come before.
+    private static let quiet = Duration.milliseconds(60)
     private static let longestBurst = 30
 
     /// Throws `watch.failed`.
     init() throws(PushError) {
         var ends: [Int32] = [0, 0]
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-        guard descriptor >= 0, pipe(&ends) == 0 else { throw Self.failure() }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        stopping = (ends[0], ends[1])
+        guard descriptor >= 0, pipe(&ends) == 0 else { throw Self.failure(errno) }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        wake = (ends[0], ends[1])
     }
 
     deinit {
-        for end in [descriptor, stopping.read, stopping.write] { close(end) }
+        for end in [descriptor, wake.read, wake.write] { close(end) }
     }
 
-    /// Watches these folders too. Of a folder that is not there, the nearest one above it. Throws `watch.failed`.
-    func add(_ folders: Set<String>) throws(PushError) {
-        let mask = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
-        for folder in folders.sorted() {
-            var path = folder
-            while inotify_add_watch(descriptor, path, UInt32(mask)) < 0 {
-                guard errno == ENOENT || errno == ENOTDIR, path != ".", path != "/" else { throw Self.failure() }
-                path = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-            }
+    /// Watches everything that decides what these paths lead to, and all that happens in these folders; and nothing else
+    /// any more. False when some of it cannot be watched, because a folder may not be read. Throws `watch.failed`.
+    func follow(_ paths: Set<String>, allIn folders: Set<String>) throws(PushError) -> Bool {
+        var trail = PathTrail(descriptor)
+        for path in paths { try trail.follow(path) }
+        for folder in folders { try trail.watch(folder, .all) }
+        let old = watched.withLock { watched in
+            defer { watched = trail.watched }
+            return watched.keys.filter { trail.watched[$0] == nil }
         }
+        for number in old { inotify_rm_watch(descriptor, number) }
+        return trail.isComplete
     }
 
     /// Ends all waiting, that of the future too. May be called on any thread.
-    func stop() { _ = write(stopping.write, [0], 1) }
+    func stop() {
+        isStopped.withLock { $0 = true }
+        look()
+    }
 
-    /// Waits until something has happened, and nothing more for a moment. False when it was stopped.
-    func nextChange() async -> Bool {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                guard wait(-1) else { return continuation.resume(returning: false) }
-                continuation.resume(returning: settleNow())
+    /// Ends the waiting of the moment, as if something had happened. May be called on any thread.
+    func look() { _ = write(wake.write, [0], 1) }
+
+    /// Waits until something has happened, and nothing more for a moment, or until so much time is over. False when it was
+    /// stopped, or nobody reads what the program prints.
+    func next(within limit: Duration?) async -> Bool {
+        await onQueue { [self] in
+            switch listen(for: limit) {
+            case .news: settleNow()
+            case .nothing: true
+            case .end: false
             }
         }
     }
 
-    /// Waits until nothing has happened for a moment. False when it was stopped.
-    func settle() async -> Bool {
+    /// Waits until nothing has happened for a moment. False as in `next`.
+    func settle() async -> Bool { await onQueue { [self] in settleNow() } }
+
+    private func onQueue(_ work: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: settleNow()) }
+            queue.async { continuation.resume(returning: work()) }
         }
     }
 
     private func settleNow() -> Bool {
         for _ in 0..<Self.longestBurst {
-            guard hasEvents() else { break }
-            guard wait(Self.quiet) else { return false }
+            switch listen(for: Self.quiet) {
+            case .news: continue
+            case .nothing: return true
+            case .end: return false
+            }
         }
-        return !isStopped
+        return true
     }
 
-    /// Waits for an event for so many milliseconds at most. False when it was stopped.
-    private func wait(_ timeout: Int32) -> Bool {
-        var waits = [
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: stopping.read, events: Int16(POLLIN), revents: 0),
-        ]
-        while poll(&waits, 2, timeout) < 0, errno == EINTR {}
-        return waits[1].revents == 0
+    private enum Heard { case news, nothing, end }
+
+    private func listen(for limit: Duration?) -> Heard {
+        let deadline = limit.map { ContinuousClock.now + $0 }
+        while true {
+            let left = deadline.map { Int32((max(.zero, $0 - .now) / .milliseconds(1)).rounded(.up)) }
+            // Of the output only its end is of interest, which poll always tells.
+            var waits = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+            ]
+            poll(&waits, nfds_t(waits.count), left ?? -1)
+            if isStopped.withLock({ $0 }) || waits[2].revents != 0 { return .end }
+            if hasNews() { return .news }
+            if let deadline, deadline <= .now { return .nothing }
+        }
     }
 
-    private var isStopped: Bool { !wait(0) }
-
-    /// Forgets what has happened; answers whether anything had.
-    private func hasEvents() -> Bool {
+    /// Takes what has happened; answers whether any of it matters.
+    private func hasNews() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16_384)
-        var found = false
-        while read(descriptor, &buffer, buffer.count) > 0 { found = true }
-        return found
+        var isNews = false
+        while read(wake.read, &buffer, buffer.count) > 0 { isNews = true }
+        while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+            isNews = watched.withLock { matter(buffer[..<count], $0) } || isNews
+        }
+        return isNews
     }
 
-    private static func failure() -> PushError {
-        let hint = "the system's limits are fs.inotify.max_user_watches and max_user_instances"
-        return PushError("watch.failed", "files cannot be watched: \(String(cString: strerror(errno)))", hint: hint)
+    /// An event is the number of its watch, two words of no interest here, the length of a name, and the name with zeros
+    /// behind it (inotify(7)). Without a name it is about the folder itself, with the number -1 events were lost.
+    private func matter(_ events: ArraySlice<UInt8>, _ watched: [Int32: FolderNames]) -> Bool {
+        events.withUnsafeBytes { bytes in
+            var start = 0
+            while start + 16 <= bytes.count {
+                let number = bytes.loadUnaligned(fromByteOffset: start, as: Int32.self)
+                let end = start + 16 + Int(bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
+                let name = String(decoding: bytes[(start + 16)..<min(end, bytes.count)].prefix { $0 != 0 }, as: UTF8.self)
+                if number == -1 { return true }
+                if let names = watched[number], name.isEmpty || names.contains(name) { return true }
+                start = end
+            }
+            return false
+        }
+    }
+
+    static func failure(_ number: Int32, _ folder: String? = nil) -> PushError {
+        let hint: String? =
+            switch (number, folder) {
+            case (ENOSPC, _): "watch fewer folders, or raise the system's limit: sysctl fs.inotify.max_user_watches"
+            case (EMFILE, nil): "end other programs that watch files, or raise the limits: sysctl fs.inotify.max_user_instances, ulimit -n"
+            case (ENFILE, nil): "end other programs, or raise the system's limit: sysctl fs.file-max"
+            default: nil
+            }
+        let what = folder.map { "the folder \($0)" } ?? "files"
+        return PushError("watch.failed", "\(what) cannot be watched: \(String(cString: strerror(number)))", hint: hint)
+    }
+}
+
+/// Which names in a folder matter.
+enum FolderNames {
+    case all
+    case some(Set<String>)
+
+    func contains(_ name: String) -> Bool {
+        switch self {
+        case .all: true
+        case .some(let names): names.contains(name)
+        }
+    }
+
+    func union(_ other: FolderNames) -> FolderNames {
+        guard case .some(let names) = self, case .some(let others) = other else { return .all }
+        return .some(names.union(others))
     }
 }

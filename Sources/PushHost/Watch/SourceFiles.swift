@@ -5,69 +5,69 @@ import Synchronization
 final class SourceFiles: Sendable {
     /// What tells two states of a file apart; nil for what is not there, or no file.
     private struct Mark: Equatable {
+        var device: UInt64
         var inode: UInt64
         var size: Int64
         var seconds: Int
         var nanoseconds: Int
+        var isReadable: Bool
 
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            device = UInt64(status.st_dev)
             inode = UInt64(status.st_ino)
             size = Int64(status.st_size)
             seconds = status.st_mtim.tv_sec
             nanoseconds = status.st_mtim.tv_nsec
+            isReadable = access(path, R_OK) == 0
         }
     }
 
     private let marks = Mutex<[String: Mark?]>([:])
     /// Folders whose Lua files all count, those that come later among them.
     private let roots: [String]
+    private let noted: @Sendable () -> Void
 
-    init(below roots: [String]) {
+    /// `noted` is called whenever a file more is noted.
+    init(below roots: [String], noted: @escaping @Sendable () -> Void) {
         self.roots = roots
+        self.noted = noted
         for path in present { note(path) }
     }
 
-    /// To be called before a file is read.
+    /// To be called before a file is read, or looked for.
     func note(_ path: String) {
-        marks.withLock { marks in
-            if marks[path] == nil { marks[path] = .some(Mark(path)) }
+        let isNew = marks.withLock { marks in
+            guard marks[path] == nil else { return false }
+            marks[path] = .some(Mark(path))
+            return true
         }
+        if isNew { noted() }
     }
 
     /// Whether a file was there to be noted.
     var isEmpty: Bool { marks.withLock { $0.values.allSatisfy { $0 == nil } } }
 
-    /// A file that is another one now, or that has come. What is gone may be about to come back.
-    var changed: String? {
+    /// A file that is another one now or that has come, and one that is gone.
+    var changes: (changed: String?, gone: String?) {
         let new = present
         return marks.withLock { marks in
+            var changes: (changed: String?, gone: String?) = (nil, nil)
             for path in Set(marks.keys).union(new).sorted() {
-                guard let mark = Mark(path) else { continue }
-                if let noted = marks[path], noted == mark { continue }
-                return path
+                let (old, now) = (marks[path] ?? nil, Mark(path))
+                guard old != now else { continue }
+                if now == nil { changes.gone = changes.gone ?? path } else { changes.changed = changes.changed ?? path }
             }
-            return nil
+            return changes
         }
     }
 
-    /// Where changes can show themselves: the folders of the files, of what they link to, and all folders below the roots.
-    var folders: Set<String> {
-        let files = marks.withLock { Array($0.keys) }
-        let links = files.compactMap { path in
-            realpath(path, nil).map { resolved in
-                defer { free(resolved) }
-                return String(cString: resolved)
-            }
-        }
-        return Set((files + links).map(Self.folder) + ScriptFinder.folders(under: roots) + roots.map(Self.folder))
-    }
+    /// The files, and the roots.
+    var paths: Set<String> { marks.withLock { Set($0.keys) }.union(roots) }
+
+    /// Folders in which everything counts.
+    var folders: Set<String> { Set(ScriptFinder.folders(under: roots)) }
 
     private var present: [String] { roots.flatMap { (try? ScriptFinder.files(under: [$0], suffix: ".lua")) ?? [] } }
-
-    private static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
 }

@@ -19,12 +19,13 @@ final class Dialogue: Sendable {
     }
 
     init(
-        _ arguments: [String], in folder: URL = Program.root, environment: [String: String] = [:], onTerminal: Bool = false
+        _ arguments: [String], tool: String = Program.executable.path, in folder: URL = Program.root,
+        environment: [String: String] = [:], onTerminal: Bool = false, columns: UInt16 = 200
     ) throws {
         let ends = Child.whileNoneIsMade {
             var (own, other): (Int32, Int32) = (-1, -1)
             if onTerminal {
-                var size = winsize(ws_row: 50, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0)
+                var size = winsize(ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
                 openpty(&own, &other, nil, nil, &size)
             } else {
                 var ends: [Int32] = [-1, -1]
@@ -38,7 +39,7 @@ final class Dialogue: Sendable {
         let streams: Child.Streams =
             onTerminal ? .terminal(path: String(cString: try #require(ttyname(ends.other))), master: ends.own) : .pipe(input: ends.other)
         let variables = ["TERM": "xterm", "NO_COLOR": "1"].merging(environment) { $1 }
-        child = try Child(Program.executable.path, arguments, in: folder.path, environment: variables, streams: streams)
+        child = try Child(tool, arguments, in: folder.path, environment: variables, streams: streams)
         close(ends.other)
         close(child.errors.descriptor)
     }
@@ -60,6 +61,9 @@ final class Dialogue: Sendable {
     }
 
     func signal(_ number: Int32) { child.signal(number) }
+
+    /// The process.
+    var id: pid_t { child.id }
 
     /// Waits until the program says this, and answers everything up to it that was not heard yet; it gets the signal as soon
     /// as it has said that.

@@ -1,0 +1,72 @@
+import Glibc
+import PushCore
+
+/// Goes the way that the system goes from a path to a file, and watches every folder on it for the name that comes next: a
+/// link, or a folder, that becomes another one makes the path lead elsewhere.
+struct PathTrail {
+    private(set) var watched: [Int32: FolderNames] = [:]
+    /// False when a folder may not be watched.
+    private(set) var isComplete = true
+    private let descriptor: Int32
+    /// Nil for folders that cannot be watched.
+    private var numbers: [String: Int32?] = [:]
+
+    /// As many links as the system follows (path_resolution(7)).
+    private static let mostLinks = 40
+
+    /// With an inotify descriptor.
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Throws `watch.failed`.
+    mutating func follow(_ path: String) throws(PushError) {
+        var folder = path.hasPrefix("/") ? "/" : "."
+        var rest = Self.parts(path)
+        var links = 0
+        while let name = rest.popLast() {
+            // First watch, then look: what changes in between is seen either way.
+            try watch(folder, .some([name]))
+            let place = folder == "." ? name : folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+            var status = stat()
+            guard lstat(place, &status) == 0 else { return }
+            guard status.st_mode & S_IFMT == S_IFLNK else {
+                folder = place
+                continue
+            }
+            links += 1
+            guard links <= Self.mostLinks, let target = Self.target(of: place) else { return }
+            if target.hasPrefix("/") { folder = "/" }
+            rest += Self.parts(target)
+        }
+    }
+
+    /// Throws `watch.failed`.
+    mutating func watch(_ folder: String, _ names: FolderNames) throws(PushError) {
+        guard let number = try number(of: folder) else { return }
+        watched[number] = watched[number]?.union(names) ?? names
+    }
+
+    private mutating func number(of folder: String) throws(PushError) -> Int32? {
+        if let known = numbers[folder] { return known }
+        let mask = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
+        let number = inotify_add_watch(descriptor, folder, UInt32(mask) | UInt32(IN_ONLYDIR))
+        if number < 0 {
+            switch errno {
+            // It is gone, or something else, since somebody looked: the folder above it tells.
+            case ENOENT, ENOTDIR: break
+            case EACCES, EPERM, ELOOP, ENAMETOOLONG: isComplete = false
+            default: throw FolderWatch.failure(errno, folder)
+            }
+        }
+        numbers[folder] = .some(number < 0 ? nil : number)
+        return number < 0 ? nil : number
+    }
+
+    /// The parts of a path, the last one first.
+    private static func parts(_ path: String) -> [String] { path.split(separator: "/").filter { $0 != "." }.map(String.init).reversed() }
+
+    private static func target(of link: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    }
+}
