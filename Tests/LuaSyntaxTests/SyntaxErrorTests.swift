@@ -34,7 +34,7 @@ import Testing
             Case("print(\"hello)\nprint(1)", "1:7", "not closed in its line", "close it with \""),
             Case("print('it's here')", "1:10", "the text ends at this '", "\\'"),
             Case("local x = 'it's'", "1:14", "the text ends at this '", "\"…\""),
-            Case("t = { to = \"alice, alert = \"x\" }", "1:28", "the text ends at this \""),
+            Case("t = { to = \"alice, alert = \"x\" }", "1:18", "is missing before this comma", "close the text here"),
             Case("x = [[abc\ny = 1", "1:5", "long text is not closed", "]]"),
             Case("x = 1 --[==[ abc\ny = 1", "1:7", "comment is not closed", "]==]"),
             Case("x = 'é\\d'", "1:7", "\\d is no escape", "%d+"), Case("x = '\\300'", "1:6", "more than a byte"),

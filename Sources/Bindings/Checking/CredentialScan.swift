@@ -46,6 +46,7 @@ enum CredentialScan {
                 let run = rest.dropFirst(form.marker.count).prefix(while: form.isPart)
                 if run.count >= form.length, isVaried(run) { return form.kind }
             }
+            if bytes[start] == UInt8(ascii: ":"), hasPassword(rest) { return "an address with its password" }
             if bytes[start] == UInt8(ascii: "-"), isPrivateKey(rest) { return "a private key" }
             if bytes[start] == UInt8(ascii: "e"), isWebToken(rest) { return "a signed token (JWT)" }
         }
@@ -71,7 +72,42 @@ enum CredentialScan {
             || ["password", "passwd", "pwd", "secret", "token", "credential", "signature"].contains { folded.contains($0) }
     }
 
+    /// A text that gets the name of a password or a key, and is no example's `<your key>` or `xxxxxxxx`.
+    static func isPassword(_ text: [UInt8], named name: String) -> Bool {
+        let folded = name.lowercased().filter { $0 != "_" && $0 != "-" }
+        let isToken = folded == "token"
+        guard isToken || ["secret", "pwd"].contains(folded) || passwordEndings.contains(where: { folded.hasSuffix($0) }) else {
+            return false
+        }
+        guard text.count >= (isToken ? 16 : 8), Set(text).count >= 4 else { return false }
+        if isToken, !text.allSatisfy(isURLSafe) { return false }
+        return text.allSatisfy { $0 > 0x20 && $0 < 0x7f } && !isPlaceholder(text)
+    }
+
+    private static let passwordEndings = [
+        "password", "passwd", "passphrase", "clientsecret", "apikey", "apisecret", "accesstoken", "refreshtoken", "authtoken", "privatekey",
+        "secretkey", "accesskey",
+    ]
+
+    private static func isPlaceholder(_ text: some Collection<UInt8>) -> Bool {
+        let words = String(decoding: text, as: UTF8.self).lowercased()
+        return words.first == "<" || ["your", "xxx", "...", "***", "{{", "${", "$(", "://"].contains { words.contains($0) }
+    }
+
     // MARK: - Forms
+
+    /// `://user:password@`
+    private static func hasPassword(_ rest: ArraySlice<UInt8>) -> Bool {
+        guard rest.starts(with: "://".utf8) else { return false }
+        let user = rest.dropFirst(3).prefix { isURLSafe($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
+        let colon = rest.dropFirst(3 + user.count)
+        guard colon.first == UInt8(ascii: ":") else { return false }
+        let password = colon.dropFirst().prefix { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "@") }
+        guard colon.dropFirst(password.count + 1).first == UInt8(ascii: "@"), !password.isEmpty, !isPlaceholder(password) else {
+            return false
+        }
+        return !["password", "pass", "secret"].contains(String(decoding: password, as: UTF8.self).lowercased())
+    }
 
     private static func isPrivateKey(_ rest: ArraySlice<UInt8>) -> Bool {
         let opening = "-----BEGIN "

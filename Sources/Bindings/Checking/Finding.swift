@@ -80,16 +80,4 @@ extension LuaError {
             return LuaError(error, in: SourceText(script.source), script: script.name)
         }
     }
-
-    /// With the cure for a name that does not exist: Lua only says that it is nil.
-    func explained(by script: FlowScript) -> LuaError {
-        guard message.contains("nil value (global '"), let location, location.chunk == script.name else { return self }
-        let finding = FlowChecker().findings(in: script.source, name: script.name).first { finding in
-            finding.code == "script.unknown_global" && finding.line == location.line
-        }
-        guard let finding else { return self }
-        var explained = self
-        explained.hint = [finding.message, finding.hint].compactMap { $0 }.joined(separator: ": ")
-        return explained
-    }
 }

@@ -3,7 +3,7 @@ import LuaSyntax
 /// Finds mistakes in a script without running it. What it knows of the `push` module it takes from the binding registry, and
 /// it stays silent where a value may be something else.
 package struct FlowChecker: Sendable {
-    private let vocabulary: Vocabulary
+    let vocabulary: Vocabulary
 
     package init() {
         self.init(.shared)
@@ -21,9 +21,13 @@ package struct FlowChecker: Sendable {
         } catch {
             return [Finding(Remark(error), in: SourceText(source), script: name)]
         }
+        let remarks = walk(through: chunk).remarks.sorted { ($0.range.lowerBound, $0.code) < ($1.range.lowerBound, $1.code) }
+        return remarks.map { Finding($0, in: chunk.text, script: name) }
+    }
+
+    func walk(through chunk: Chunk) -> FlowWalk {
         var walk = FlowWalk(chunk, vocabulary)
         walk.script()
-        let remarks = walk.remarks.sorted { ($0.range.lowerBound, $0.code) < ($1.range.lowerBound, $1.code) }
-        return remarks.map { Finding($0, in: chunk.text, script: name) }
+        return walk
     }
 }

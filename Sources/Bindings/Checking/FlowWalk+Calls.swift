@@ -19,6 +19,9 @@ extension FlowWalk {
         if let last = arguments.values.last, last.isMultiple, given.knowledge.last?.isUnknown == true {
             given.knowledge.removeLast()
             given.isWhole = false
+        } else if let last = arguments.values.last, last.isCall, given.knowledge.last?.isNil == true {
+            // It returns nothing, so that nothing is given.
+            given.knowledge.removeLast()
         }
         given.values = zip(given.knowledge, arguments.values).map { $0.argument(at: $1.range, vocabulary) }
         return given
@@ -39,7 +42,16 @@ extension FlowWalk {
             return call(binding, given)
         case .function(let results): return results
         case .require: return module(given)
-        case .iteration: return given.knowledge.first ?? .unknown
+        case .iteration: return given.knowledge.first.map(Knowledge.iterated) ?? .unknown
+        case .value(let value):
+            switch value.content {
+            case .nil, .boolean, .integer, .number, .string, .bytes: refuse(.call, value.content.typeName, at: range)
+            case .unknown, .table, .function, .object: break
+            }
+            return .unknown
+        case .namespace(let path):
+            refuse(.call, path, at: range)
+            return .unknown
         default: return .unknown
         }
     }
@@ -51,22 +63,36 @@ extension FlowWalk {
         case .namespace(let path):
             if let method = vocabulary.binding(named: "\(path):\(name.text)") { return call(method, given) }
             if let function = vocabulary.binding(named: "\(path).\(name.text)") {
-                let end = function.style == .table ? "{…}" : "(…)"
-                report(
-                    Remark(
-                        "args.receiver", "\(function.name) is a function of \(path), not a method",
-                        hint: "write a dot: \(function.name)\(end)", at: name.range))
+                report(Remark(.functionAsMethod(function), at: name.range))
                 return .unknown
             }
             report(Remark(.unknownName(name.text, in: path, known: vocabulary.names(in: path)), at: name.range))
             return .unknown
         case .instance(let type):
-            guard let handle = vocabulary.handle(of: type) else { return .unknown }
+            guard let handle = vocabulary.handle(of: type) else { return call(name, ofTable: type) }
             if let method = vocabulary.binding(named: "\(handle):\(name.text)") { return call(method, given) }
             requireMember(name, of: handle)
             return .unknown
+        case .value(let value) where value.content.typeName == "string":
+            let methods = LuaLibrary.libraries["string"] ?? []
+            guard !methods.contains(name.text), !globals.assignedFields.contains(name.text), !globals.areOpen else { return .unknown }
+            var error = LuaError.unknownName(name.text, in: "a text", known: Array(methods))
+            error.code = "script.error"
+            report(Remark(error, at: name.range))
+            return .unknown
         default: return .unknown
         }
+    }
+
+    /// A colon stands behind a table that a binding returns: push.expect(1).to:equal(1).
+    private mutating func call(_ name: Name, ofTable type: String) -> Knowledge {
+        if let label = vocabulary.type(named: type)?.label,
+            vocabulary.type(named: type)?.fields.contains(where: { $0.name == name.text }) == true
+        {
+            report(Remark(.functionAsMethod("\(label).\(name.text)", of: label), at: name.range))
+            return .unknown
+        }
+        return member(name, of: .instance(type))
     }
 
     /// A method called with a dot needs its object as the first argument.
@@ -109,14 +135,16 @@ extension FlowWalk {
         let faulty = Set(check.mistakes.compactMap(\.key))
         for parameter in binding.parameters where !faulty.contains(parameter.name) {
             guard let value = check.values[parameter.name], parameter.type.fault(in: value) == nil else { continue }
+            let count = remarks.count
             examine(value, as: parameter.type, named: parameter.name)
+            if count == remarks.count, let rule = parameter.rule, let known = value.luaValue { hold(known, against: rule, at: value.range) }
         }
         if binding.name == Binding.args.name, let first = given.values.first { return options(first) }
         return result(of: binding, given)
     }
 
     private func result(of binding: Binding, _ given: Given) -> Knowledge {
-        guard let returns = binding.returns else { return .unknown }
+        guard let returns = binding.returns else { return .value(SourceValue(.nil, at: given.callee)) }
         if let source = returns.resultsOf, let place = binding.parameters.firstIndex(where: { $0.name == source }),
             place < given.knowledge.count
         {
@@ -127,6 +155,18 @@ extension FlowWalk {
             }
         }
         return vocabulary.knowledge(of: returns.type)
+    }
+
+    private mutating func hold(_ value: LuaValue, against rule: Parameter.Rule, at range: Range<Int>) {
+        do {
+            try rule(value)
+        } catch let error as LuaError {
+            report(Remark(error, at: range))
+        } catch let error as PushError {
+            report(Remark(LuaError(error), at: range))
+        } catch {
+            return
+        }
     }
 
     /// What texts and numbers mean to a parameter.

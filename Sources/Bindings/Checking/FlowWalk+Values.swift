@@ -21,28 +21,20 @@ extension FlowWalk {
         case .function(let body): return .function(results: function(body))
         case .parenthesized(let inner): return value(of: inner, isTested: isTested)
         case .table(let fields): return .value(table(fields, at: expression.range))
-        case .unary(let sign, let operand):
-            let value = value(of: operand, isTested: sign == .not)
-            return sign == .minus ? value.negated(at: expression.range) : .unknown
-        case .operations(let first, let operations):
-            let tests: Set<BinaryOperator> = [.and, .or, .equal, .notEqual]
-            _ = value(of: first, isTested: operations.first.map { tests.contains($0.operator) } ?? false)
-            for operation in operations {
-                let before = isStraight
-                if operation.operator == .and || operation.operator == .or { isStraight = false }
-                _ = value(of: operation.operand, isTested: tests.contains(operation.operator))
-                isStraight = before
-            }
-            return .unknown
+        case .unary(let sign, let operand): return value(of: sign, operand, at: expression.range)
+        case .operations(let first, let operations): return value(of: first, operations)
         case .suffixed(let first, let suffixes): return value(of: first, suffixes)
         }
     }
 
     mutating func value(of name: Name, isTested: Bool = false) -> Knowledge {
         switch chunk.scopes.reference(at: name.range.lowerBound) {
-        case .variable(let place)?: known[place] ?? .unknown
-        case .global?: global(name, isTested: isTested)
-        case .environment?, nil: .unknown
+        case .variable(let place)?:
+            let knowledge = known[place] ?? .unknown
+            // Where nil may have been asked for before, nothing is certain.
+            return knowledge.isNil && !isStraight ? .unknown : knowledge
+        case .global?: return global(name, isTested: isTested)
+        case .environment?, nil: return .unknown
         }
     }
 
@@ -53,6 +45,7 @@ extension FlowWalk {
         for suffix in suffixes {
             let start = first.range.lowerBound
             defer { end = suffix.range.upperBound }
+            if suffix.reads { requireFields(of: current, at: start..<end) }
             switch suffix.kind {
             case .field(let name): current = member(name, of: current)
             case .index(let key):
@@ -71,6 +64,21 @@ extension FlowWalk {
             }
         }
         return current
+    }
+
+    /// Reports a value that nothing can be read of.
+    private mutating func requireFields(of owner: Knowledge, at range: Range<Int>) {
+        switch owner {
+        case .value(let value):
+            switch value.content {
+            case .nil, .boolean, .integer, .number, .function: refuse(.index, value.content.typeName, at: range)
+            case .unknown, .string, .bytes, .table, .object: break
+            }
+        case .binding(let binding) where !vocabulary.isNamespace(binding.name) && vocabulary.type(labelled: binding.name) == nil:
+            refuse(.index, "function", at: range)
+        case .function, .require, .iteration: refuse(.index, "function", at: range)
+        default: break
+        }
     }
 
     private mutating func table(_ fields: [TableField], at range: Range<Int>) -> SourceValue {
@@ -101,6 +109,13 @@ extension FlowWalk {
                 name = Name(text: text, range: key.range)
             }
             scan(field.value, named: name.text)
+            if let first = keys[name.text] {
+                report(
+                    Remark(
+                        "check.duplicate_key", "\"\(name.text)\" stands in this table twice: only the last counts",
+                        hint: "the first is in line \(text.line(at: first.lowerBound)); remove one of them", severity: .warning,
+                        at: name.range))
+            }
             named[name.text] = item.content.isNil ? nil : item
             keys[name.text] = name.range
         }
@@ -134,7 +149,7 @@ extension FlowWalk {
             error.hint = names.isEmpty ? "push.args declares no option" : "push.args declares \(names.sorted().joined(separator: ", "))"
             report(Remark(error, severity: .warning, at: name.range))
             return .unknown
-        case .unknown, .value, .list, .function, .require, .iteration: return .unknown
+        case .unknown, .value, .list, .function, .require, .iteration, .iterated: return .unknown
         }
     }
 
@@ -152,6 +167,7 @@ extension FlowWalk {
     /// Reads a field of a table that bindings return.
     private mutating func field(_ name: Name, of type: String) -> Knowledge {
         guard let description = vocabulary.type(named: type), !description.fields.isEmpty else { return .unknown }
+        if let matcher = description.label.flatMap({ Matchers.named("\($0).\(name.text)") }) { return .binding(matcher) }
         if let field = description.fields.first(where: { $0.name == name.text }) { return vocabulary.knowledge(of: field.type) }
         let known = description.fields.map(\.name)
         if let label = description.label {
@@ -194,6 +210,7 @@ extension FlowWalk {
         case .suffixed(let first, let suffixes):
             guard let last = suffixes.last else { return }
             let owner = value(of: first, suffixes.dropLast())
+            requireFields(of: owner, at: first.range.lowerBound..<last.range.lowerBound)
             switch last.kind {
             case .field(let name): assign(name, of: owner)
             case .index(let key):
@@ -217,13 +234,20 @@ extension FlowWalk {
 }
 
 extension Knowledge {
-    fileprivate func negated(at range: Range<Int>) -> Knowledge {
+    func negated(at range: Range<Int>) -> Knowledge {
         guard case .value(let value) = self else { return .unknown }
         switch value.content {
         case .integer(let number): return .value(SourceValue(.integer(0 &- number), at: range))
         case .number(let number): return .value(SourceValue(.number(-number), at: range))
         default: return .unknown
         }
+    }
+}
+
+extension Suffix {
+    /// It reads something of what stands before it.
+    fileprivate var reads: Bool {
+        if case .call = kind { false } else { true }
     }
 }
 

@@ -69,8 +69,12 @@ struct FlowWalk {
 
     /// A value that gets a name: what is named like a secret should not be a key.
     mutating func scan(_ value: Expression, named name: String) {
-        guard case .string(let bytes) = value.kind, CredentialScan.isSecretName(name), CredentialScan.isRandom(bytes) else { return }
-        reportSecret("the text of \"\(name)\" looks like a key", at: value.range)
+        guard case .string(let bytes) = value.kind else { return }
+        if CredentialScan.isPassword(bytes, named: name) {
+            reportSecret("\"\(name)\" is written into the script", at: value.range)
+        } else if CredentialScan.isSecretName(name), CredentialScan.isRandom(bytes) {
+            reportSecret("the text of \"\(name)\" looks like a key", at: value.range)
+        }
     }
 
     // MARK: - Statements
@@ -92,7 +96,13 @@ struct FlowWalk {
         case .empty, .label, .goto, .break: break
         case .local(let names, let values): local(names.map(\.name), values)
         case .assignment(let targets, let values): assignment(targets, values)
-        case .call(let call): _ = value(of: call)
+        case .call(let call):
+            if case .instance("push.Expectation") = value(of: call) {
+                report(
+                    Remark(
+                        "expect.failed", "push.expect got no matcher, so it expects nothing", hint: "add .to.equal(…) or another",
+                        at: call.range))
+            }
         case .do(let inner): block(inner)
         case .while(let condition, let inner):
             _ = value(of: condition, isTested: true)
@@ -134,6 +144,7 @@ struct FlowWalk {
                 learn(given[place], of: name)
             } else if values.last?.isMultiple != true, let variable = variable(at: name) {
                 empty.insert(variable)
+                learn(.value(SourceValue(.nil, at: name.range)), of: name)
             }
         }
     }
@@ -155,9 +166,11 @@ struct FlowWalk {
     private mutating func loop(_ names: [Name], _ values: [Expression], _ inner: Block) {
         let iterated = list(values)
         switch iterated.first {
-        case .list(let element)? where names.count > 1, .dictionary(let element)? where names.count > 1: learn(element, of: names[1])
+        case .iterated(.list(let element))? where names.count > 1, .iterated(.dictionary(let element))? where names.count > 1:
+            learn(element, of: names[1])
         case .function(let results)?: learn(results, of: names[0])
-        default: break
+        case let knowledge?: require(.iteration, knowledge, values[0])
+        case nil: break
         }
         aside { $0.block(inner) }
     }

@@ -10,6 +10,8 @@ struct GlobalNames: Sendable {
     let locals: Set<String>
     /// Fields that it sets somewhere, by whatever way: what it extends a library with.
     private(set) var assignedFields: Set<String> = []
+    /// Names that it gives a value, as fields or otherwise.
+    private(set) var keys: Set<String> = []
     /// It reaches for the table of globals, or compiles text: any global may exist.
     private(set) var areOpen = false
 
@@ -27,6 +29,7 @@ struct GlobalNames: Sendable {
                 // `string.trim =`, `function string.trim(`
                 let isSet = token.kind == .symbol(.assign) || isDeclaration
                 if isSet, case .name(let name) = last, before == .symbol(.dot) || before == .symbol(.colon) { assignedFields.insert(name) }
+                if isSet, case .name(let name) = last { keys.insert(name) }
                 isDeclaration = false
             case .name("_G"), .name("_ENV"), .name("load"): areOpen = true
             default: break

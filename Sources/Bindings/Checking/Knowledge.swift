@@ -19,6 +19,8 @@ indirect enum Knowledge: Sendable {
     case require
     /// `ipairs` and `pairs`: what they are given is gone through.
     case iteration
+    /// What they return for a table.
+    case iterated(Knowledge)
     /// What `push.args` returns: its keys.
     case options([String])
 }
@@ -37,6 +39,10 @@ extension Knowledge {
         return found.map(Knowledge.instance) ?? .unknown
     }
 
+    var isNil: Bool {
+        if case .value(let value) = self { value.content.isNil } else { false }
+    }
+
     var isUnknown: Bool {
         if case .unknown = self { true } else { false }
     }
@@ -51,7 +57,7 @@ extension Knowledge {
             let isTable = vocabulary.type(named: name)?.isCallable == false
             return SourceValue(isTable ? .table(array: [], fields: [:], isWhole: false) : .unknown, at: range)
         case .list, .dictionary: return SourceValue(.table(array: [], fields: [:], isWhole: false), at: range)
-        case .unknown, .namespace, .library, .require, .iteration, .options: return SourceValue(.unknown, at: range)
+        case .unknown, .namespace, .library, .require, .iteration, .iterated, .options: return SourceValue(.unknown, at: range)
         }
     }
 }

@@ -41,6 +41,12 @@ struct Vocabulary: Sendable {
     /// Methods and fields of a handle.
     func members(of handle: String) -> Set<String> { members[handle] ?? [] }
 
+    /// Methods and fields of all handles.
+    var allMembers: Set<String> { members.values.reduce(into: []) { $0.formUnion($1) } }
+
+    /// Fields of all tables that bindings return.
+    var allFields: Set<String> { Set(types.values.flatMap { $0.fields.map(\.name) }) }
+
     func type(named name: String) -> TypeDescription? { types[name] }
 
     func type(labelled label: String) -> TypeDescription? { types.values.first { $0.label == label } }

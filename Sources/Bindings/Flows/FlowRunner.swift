@@ -158,7 +158,7 @@ package struct FlowRunner: Sendable {
         } catch var error as LuaError where error.code == "budget.cpu" && error.hint == nil {
             error.hint = "look for a loop without an end, or allow more with --cpu-limit"
             throw error
-        } catch let error as LuaError where error.kind == .runtime && error.hint == nil {
+        } catch let error as LuaError {
             throw error.explained(by: run.script)
         }
     }

@@ -165,6 +165,14 @@ function matchers.have_length(value, length)
 end
 function matchers.contain(value, part)
   looked_at(value, "contain", "string", "table")
+  if part == nil then
+    raise { kind = "misuse", code = "args.missing", message = "contain got nil for its part", hint = "is a name misspelt?" }
+  elseif type(value) == "string" and type(part) ~= "string" then
+    raise {
+      kind = "misuse", code = "args.wrong_type", message = "contain looks for a text in a text, got " .. show(part),
+      hint = "write tostring(…) around it",
+    }
+  end
   if type(value) == "string" then return type(part) == "string" and find(value, part, 1, true) ~= nil, "text with " .. show(part) end
   if type(value) == "table" then
     for _, item in pairs(value) do
@@ -174,12 +182,27 @@ function matchers.contain(value, part)
   return false, "an element " .. show(part)
 end
 
+-- What a matcher is given, for the check by its description: not every table can be handed over.
+local function check_matcher(name, own, ...)
+  local given = pack(...)
+  if rawequal(given[1], own) then -- a colon
+    return call["host.check"]("push.expect(…).to." .. name, {}, true, true)
+  end
+  for index = 1, given.n do
+    local kind = type(given[index])
+    if kind == "table" or kind == "userdata" or kind == "thread" or kind == "function" then given[index] = { true } end
+  end
+  call["host.check"]("push.expect(…).to." .. name, unpack(given, 1, given.n))
+end
+
 local function expectation(value, turned, id)
-  return strict("push.expect(…)." .. (turned and "to_not" or "to"), setmetatable({}, {
+  local own
+  own = strict("push.expect(…)." .. (turned and "to_not" or "to"), setmetatable({}, {
     __index = function(_, name)
       local matcher = matchers[name]
       if not matcher then return nil end
       return function(...)
+        check_matcher(name, own, ...)
         local holds, wanted = matcher(value, ...)
         if turned then
           holds, wanted = not holds, "not " .. wanted
@@ -195,6 +218,7 @@ local function expectation(value, turned, id)
     end,
     __pairs = function() return pairs(matchers) end,
   }))
+  return own
 end
 
 function push.expect(value)
@@ -315,6 +339,13 @@ end
 
 function push.all(functions)
   if type(functions) ~= "table" then call["host.check"]("push.all", functions) end
+  for _, fn in pairs(functions) do
+    if type(fn) ~= "function" and type(fn) ~= "userdata" then
+      local shown = {}
+      for place, item in pairs(functions) do shown[place] = type(item) == "userdata" and print or item end
+      call["host.check"]("push.all", shown)
+    end
+  end
   local step = call["host.step_current"]()
   if step == 0 then return host.all(functions) end
   local joined = {}

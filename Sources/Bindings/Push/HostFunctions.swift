@@ -10,7 +10,8 @@ enum HostFunctions {
         [
             .sync("host.check") { call in
                 // The prelude's own functions are checked by their description too.
-                guard case .string(let name)? = call.arguments.first, let binding = BindingRegistry.named(name) else {
+                guard case .string(let name)? = call.arguments.first, let binding = BindingRegistry.named(name) ?? Matchers.named(name)
+                else {
                     return []
                 }
                 _ = try Arguments(call.dropping(1), for: binding)

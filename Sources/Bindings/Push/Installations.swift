@@ -21,6 +21,15 @@ extension Binding {
         returns: "push.Installation",
         errors: ["handle.invalid", "installation.invalid", "installation.channel", "tag.invalid", "template.syntax"],
         example: "push.install(\"f81d4fae\", { device = phone, tags = { \"Sports\" } })",
+        constraint: { keys, _ throws(LuaError) in
+            if keys.contains("device"), let other = ["platform", "push_channel"].first(where: keys.contains) {
+                throw .misuse(
+                    "installation.channel", "\"device\" and \"\(other)\" exclude each other",
+                    hint: "a phone has its platform and its handle: keep one",
+                    details: ["key": .string(other)])
+            }
+            guard keys.contains("device") || keys.isSuperset(of: ["platform", "push_channel"]) else { throw .missingChannel }
+        },
         body: .async { arguments, run in
             let id = try arguments.text("id")
             let handle = try await arguments.channel(run)
@@ -56,13 +65,14 @@ extension Binding {
         "push.patch", "Changes parts of an installation (JSON Patch: add, remove, replace); all of them or none.",
         parameters: [
             .required("id", .string, "the installation's id"),
-            .required("operations", .list(.table), "{ { op = \"add\", path = \"/tags\", value = \"Sports\" }, … }"),
+            .required("operations", .list(.table), "{ { op = \"add\", path = \"/tags\", value = \"Sports\" }, … }")
+                .ruled { if case .table(let table) = $0 { _ = try [PatchOperation](table) } },
         ],
         returns: "push.Installation", errors: ["hub.not_found", "installation.patch", "tag.invalid"],
         example: "push.patch(\"f81d4fae\", { { op = \"add\", path = \"/tags\", value = \"Sports\" } })",
         body: .async { arguments, run in
             let id = try arguments.text("id")
-            try await run.world.hub.patchInstallation(id, try arguments.operations())
+            try await run.world.hub.patchInstallation(id, try [PatchOperation](arguments.table("operations") ?? LuaTable()))
             return [LuaValue(try await run.world.hub.installation(id))]
         })
 
@@ -100,18 +110,9 @@ extension FlowRun {
 
 extension Arguments {
     fileprivate func channel(_ run: FlowRun) async throws -> DeviceHandle {
-        let (device, text) = (payload("device", as: DeviceObject.self), string("push_channel"))
-        switch (device, text) {
-        case (_?, nil) where string("platform") != nil: break
-        case (let device?, nil): return try await run.lab.handle(of: device.id)
-        case (nil, let text?):
-            guard let platform = try platform("platform") else { break }
-            return try DeviceHandle(platform: platform, text: text)
-        default: break
-        }
-        throw LuaError.misuse(
-            "installation.channel", "push.install needs a device, or platform and push_channel",
-            hint: "write device = phone, or platform = \"apns\", push_channel = \"…\"")
+        if let device = payload("device", as: DeviceObject.self) { return try await run.lab.handle(of: device.id) }
+        guard let platform = try platform("platform"), let text = string("push_channel") else { throw LuaError.missingChannel }
+        return try DeviceHandle(platform: platform, text: text)
     }
 
     fileprivate func templates() throws -> [String: InstallationTemplate] {
@@ -125,9 +126,12 @@ extension Arguments {
         }
         return templates
     }
+}
 
-    fileprivate func operations() throws -> [PatchOperation] {
-        try (table("operations")?.array ?? []).enumerated().map { place, value in
+extension [PatchOperation] {
+    /// Raises `installation.patch`.
+    fileprivate init(_ table: LuaTable) throws {
+        self = try table.array.enumerated().map { place, value in
             guard case .table(let table) = value, case .string(let op)? = table.fields["op"],
                 let kind = PatchOperation.Kind(rawValue: op), case .string(let path)? = table.fields["path"]
             else {
@@ -141,6 +145,14 @@ extension Arguments {
             }
             return PatchOperation(kind, path, given?.json)
         }
+    }
+}
+
+extension LuaError {
+    fileprivate static var missingChannel: LuaError {
+        .misuse(
+            "installation.channel", "push.install needs a device, or platform and push_channel",
+            hint: "write device = phone, or platform = \"apns\", push_channel = \"…\"")
     }
 }
 

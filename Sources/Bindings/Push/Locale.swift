@@ -5,7 +5,7 @@ extension Binding {
     static let localeChoose = Binding(
         "push.locale.choose", "The language for a reader among those that there are (RFC 4647, lookup): pt-BR finds pt.",
         parameters: [
-            .required("locale", .string, "the reader's: phone.locale"),
+            .required("locale", .string, "the reader's: phone.locale").ruled { try requireLanguage($0.text ?? "") },
             .required("languages", .list(.string), "the languages that there are"),
             .required("fallback", .string, "the language of everybody else"),
         ],
@@ -13,10 +13,7 @@ extension Binding {
         example: "local language = push.locale.choose(phone.locale, { \"en\", \"pt\", \"zh-Hant\" }, \"en\")",
         body: .sync { arguments, _ in
             let locale = try arguments.text("locale")
-            guard LanguageLookup.isTag(locale) else {
-                throw PushError(
-                    "localization.language", "\"\(locale)\" is not a language tag", hint: "write en, pt-BR or zh-Hant", status: 400)
-            }
+            try requireLanguage(locale)
             return [
                 .string(
                     LanguageLookup.best(
@@ -24,10 +21,23 @@ extension Binding {
             ]
         })
 
+    private static func requireLanguage(_ locale: String) throws(PushError) {
+        guard LanguageLookup.isTag(locale) else {
+            throw PushError(
+                "localization.language", "\"\(locale)\" is not a language tag",
+                hint: locale.contains("_")
+                    ? "parts are joined by hyphens: \(locale.replacing("_", with: "-"))" : "write en, pt-BR or zh-Hant", status: 400)
+        }
+    }
+
+    /// Holds for any language, so that the name alone is looked at.
+    private static let nameRule: Parameter.Rule = { _ = try LocalizedTexts.property($0.text ?? "", language: "en") }
+
     static let localeProperty = Binding(
         "push.locale.property", "The name of the property that has a text in a language: News_pt_BR for pt-BR.",
         parameters: [
-            .required("name", .string, "the text's name"), .required("language", .string, "a language tag"),
+            .required("name", .string, "the text's name").ruled(by: nameRule),
+            .required("language", .string, "a language tag").ruled { _ = try LocalizedTexts.property("x", language: $0.text ?? "") },
         ],
         returns: "string", errors: ["localization.language", "localization.name"],
         example: "local body = '{\"aps\":{\"alert\":\"$(' .. push.locale.property(\"News\", \"pt-BR\") .. ')\"}}'",
@@ -40,7 +50,7 @@ extension Binding {
         "One text in several languages as properties for push.send; languages without a text get the nearest one, or the fallback's.",
         style: .table,
         parameters: [
-            .required("name", .string, "the text's name, which begins the properties' names"),
+            .required("name", .string, "the text's name, which begins the properties' names").ruled(by: nameRule),
             .required("texts", .map(.string), "by language: { en = \"…\", [\"pt-BR\"] = \"…\" }"),
             .required("fallback", .string, "the language for whoever reads none of them"),
             .optional("languages", .list(.string), "all languages that devices may have chosen"),

@@ -6,12 +6,20 @@ extension Binding {
         "push.schedule", "Sends later: at a time, or after a while; at most seven days ahead.", style: .table,
         parameters: [
             .optional("at", .time, "when: \"2026-01-06T08:00:00Z\"", mistakenFor: ["when", "time", "date"]),
-            .optional("after", .duration, "in how long: \"2h\"", mistakenFor: ["in", "delay", "wait"]),
+            .optional("after", .duration, "in how long: \"2h\"", mistakenFor: ["in", "delay", "wait"]).ruled { value in
+                guard try Duration(argument: value, named: "after") > .seconds(7 * 86_400) else { return }
+                throw PushError("time.too_far", "that is more than seven days ahead", hint: "schedule within seven days", status: 400)
+            },
         ] + notificationParameters,
         returns: "push.Outcome", errors: ["schedule.when", "time.too_far"] + notificationErrors,
         example: "local planned = push.schedule { after = \"2h\", to = \"Sports\", alert = \"Half-time is over\" }",
         constraint: { keys, name throws(LuaError) in
-            guard keys.contains("at") != keys.contains("after") else {
+            if keys.contains("at"), keys.contains("after") {
+                throw .misuse(
+                    "schedule.when", "\"at\" and \"after\" exclude each other", hint: "keep one of them", details: ["key": .string("after")]
+                )
+            }
+            guard keys.contains("at") || keys.contains("after") else {
                 throw .misuse(
                     "schedule.when", "push.schedule needs one of \"at\" and \"after\"",
                     hint: "at takes a time, after a duration such as \"2h\"")

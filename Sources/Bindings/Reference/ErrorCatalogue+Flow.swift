@@ -64,7 +64,7 @@ extension ErrorCatalogue {
         "expect", "expectations",
         [
             ErrorDescription(
-                "expect.failed", .failure, means: "Something was expected and did not hold.",
+                "expect.failed", .failure, .finding, means: "Something was expected and did not hold.",
                 when: "A matcher of push.expect does not hold, a push.check got false, or a push.expect has no matcher. It "
                     + "fails the run, even if the script catches the error.",
                 cure: "Compare what was expected with what came, both are in the message. --trace shows what happened before.",

@@ -204,6 +204,13 @@ extension ErrorCatalogue {
                 cure: "Name a script, or the folder of the scripts.",
                 example: .shell("pushhost check docs/reference", cure: "pushhost check scripts")),
             ErrorDescription(
+                "check.duplicate_key", .finding, means: "A table has one key twice.",
+                when: "A key is written twice in the braces of one table. Lua keeps the last value and says nothing.",
+                cure: "Remove one of the two, or give one of them the name that was meant.",
+                example: .lua(
+                    "push.send { to = \"Sports\", alert = \"Goal\", to = \"News\" }",
+                    cure: "push.send { to = \"Sports || News\", alert = \"Goal\" }")),
+            ErrorDescription(
                 "check.too_many", .finding, means: "The script has more findings than are listed.",
                 when: "There are more than a thousand; the first ones are shown.", cure: "Mend those first, then check again."),
         ])

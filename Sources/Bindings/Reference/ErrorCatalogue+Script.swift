@@ -12,8 +12,10 @@ extension ErrorCatalogue {
                 cure: "The hint says what to write. When a block is not closed, look at the indentation below the line that it names.",
                 example: .lua("local names = { \"ana\" \"wei\" }", cure: "local names = { \"ana\", \"wei\" }")),
             ErrorDescription(
-                "script.error", .runtime, means: "Lua itself raised an error, or the script called error.",
-                when: "A nil value is called, indexed or added to; a function recurses without end; the script calls error.",
+                "script.error", .runtime, .finding, means: "Lua itself raised an error, or the script called error.",
+                when:
+                    "A nil value is called, indexed or added to; a text that is no number is calculated with; a function recurses without end; "
+                    + "the script calls error. pushhost check finds it where the values are certain.",
                 cure: "The message names the variable. Ask where its value comes from: a function that returns nothing, "
                     + "a misspelt local name, a list that is shorter than expected.",
                 example: .lua(

@@ -28,6 +28,11 @@ struct ArgumentCheck<Value: ArgumentValue> {
     init(_ given: [Value], for binding: Binding, isWhole: Bool = true) {
         self.binding = binding
         self.isWhole = isWhole
+        if binding.receiver == nil, given.first?.content.isEmptyTable == true, given.count > binding.maximumArguments ?? given.count {
+            let error = LuaError.functionAsMethod(binding)
+            fail(error.code, error.message, hint: error.hint)
+            return
+        }
         switch binding.style {
         case .table: readNamed(given, binding.parameters)
         case .leading:
@@ -36,11 +41,13 @@ struct ArgumentCheck<Value: ArgumentValue> {
         case .positional, .value: readPositional(given)
         }
         let isReadable = mistakes.isEmpty
+        // What is given in place of something else has the wrong type, and nothing is missing.
+        let isPositional = if case .positional = binding.style { true } else { false }
         for parameter in binding.parameters {
             if let value = values[parameter.name] {
                 check(value, parameter)
-            } else if parameter.isRequired, isReadable, self.isWhole {
-                fail("args.missing", "\(binding.name) needs \"\(parameter.name)\"", hint: parameter.summary)
+            } else if parameter.isRequired, self.isWhole, isPositional ? mistakes.isEmpty : isReadable {
+                fail("args.missing", "\(binding.name) needs \"\(parameter.name)\"", hint: parameter.cure)
             }
         }
         guard mistakes.isEmpty, self.isWhole, let constraint = binding.constraint else { return }
@@ -65,11 +72,9 @@ struct ArgumentCheck<Value: ArgumentValue> {
             return
         case .table(let array, let fields, let isWhole):
             guard given.count == 1 else {
-                let isColon = binding.receiver == nil && given.count == 2 && given[1].content.isTable
                 return fail(
                     "args.too_many", "\(binding.name) takes one table, got \(given.count) arguments",
-                    hint: isColon ? "write a dot, not a colon: \(binding.name) { … }" : "write \(binding.signature)",
-                    culprit: given[1])
+                    hint: "write \(binding.signature)", culprit: given[1])
             }
             self.isWhole = self.isWhole && isWhole
             values = fields.filter { !$0.value.content.isNil }
@@ -107,7 +112,9 @@ struct ArgumentCheck<Value: ArgumentValue> {
                 "\(binding.name) takes \(parameters.count) argument\(parameters.count == 1 ? "" : "s"), got \(given.count)",
                 hint: "write \(binding.signature)", culprit: given[parameters.count])
         }
-        for (parameter, value) in zip(parameters, given) where !value.content.isNil { values[parameter.name] = value }
+        for (parameter, value) in zip(parameters, given) where !value.content.isNil || parameter.type == .any {
+            values[parameter.name] = value
+        }
     }
 
     private mutating func check(_ value: Value, _ parameter: Parameter) {
@@ -117,13 +124,31 @@ struct ArgumentCheck<Value: ArgumentValue> {
                 hint: "write push.everyone if everybody is meant", key: parameter.name, culprit: value)
         }
         guard let fault = parameter.type.fault(in: value) else { return }
-        var hint: String? = parameter.summary
+        var hint: String? = parameter.cure
         if case .oneOf(let names) = parameter.type, case .string(let text) = value.content, let near = nearest(text, in: names) {
             hint = "did you mean \"\(near)\"?"
         }
         fail(
             "args.wrong_type", "\(binding.name): \"\(parameter.name)\" must be \(parameter.type.phrase), got \(fault.words)",
             hint: hint, key: binding.style == .positional ? nil : parameter.name, culprit: fault.culprit)
+    }
+}
+
+extension Parameter {
+    /// What to write where it is missing or wrong.
+    fileprivate var cure: String {
+        type == .function ? "\(summary): write function() … end around what is to be called later" : summary
+    }
+}
+
+extension Binding {
+    /// How many arguments it takes; nil for any number.
+    fileprivate var maximumArguments: Int? {
+        switch style {
+        case .table: 1
+        case .leading: 2
+        case .positional, .value: parameters.last?.isVariadic == true ? nil : parameters.count
+        }
     }
 }
 
@@ -189,6 +214,17 @@ extension LuaError {
         .misuse(
             "args.receiver", "\(binding.name) was called without its \(type)",
             hint: "write a colon: \(type):\(binding.shortName)(…)")
+    }
+
+    /// A function that was called with a colon: what stands before it became an argument.
+    static func functionAsMethod(_ binding: Binding) -> LuaError {
+        functionAsMethod(
+            binding.name, of: String(binding.name.dropLast(binding.shortName.count + 1)), isTable: binding.style == .table)
+    }
+
+    static func functionAsMethod(_ name: String, of owner: String, isTable: Bool = false) -> LuaError {
+        .misuse(
+            "args.receiver", "\(name) is a function of \(owner), not a method", hint: "write a dot: \(name)\(isTable ? "{…}" : "(…)")")
     }
 
     /// The key of the table that is at fault.

@@ -92,10 +92,13 @@ extension Platform {
     /// Raises `args.platform`; `key` is what the error points at.
     static func named(_ name: String, key: String = "platform") throws(LuaError) -> Platform {
         if let platform = Platform(name: name) { return platform }
-        let near = nearest(name, in: spellings)
+        let near = nearestName(to: name)
+        let isRetired = name.lowercased() == "mpns"
         throw .misuse(
             "args.platform", "there is no platform \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
-            hint: "platforms are \(spellings.joined(separator: ", "))", details: ["key": .string(key)])
+            hint:
+                "\(isRetired ? "MPNS, the service of Windows Phone, is retired; " : "")platforms are \(spellings.joined(separator: ", "))",
+            details: ["key": .string(key)])
     }
 }
 

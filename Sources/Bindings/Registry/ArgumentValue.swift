@@ -26,6 +26,11 @@ extension ArgumentContent {
         if case .table = self { true } else { false }
     }
 
+    /// The module itself looks like one.
+    var isEmptyTable: Bool {
+        if case .table(let array, let fields, true) = self { array.isEmpty && fields.isEmpty } else { false }
+    }
+
     var isNil: Bool {
         if case .nil = self { true } else { false }
     }

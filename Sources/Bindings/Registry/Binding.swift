@@ -103,6 +103,17 @@ package struct Parameter: Sendable {
     package var summary: String
     /// What people write instead when they do not know the name.
     package var mistakenFor: [String]
+    /// Refuses, before any run, what every run would refuse.
+    package var rule: Rule?
+
+    /// Throws what the call itself would raise for a value of the right type.
+    package typealias Rule = @Sendable (_ value: LuaValue) throws -> Void
+
+    func ruled(by rule: @escaping Rule) -> Parameter {
+        var parameter = self
+        parameter.rule = rule
+        return parameter
+    }
 
     package static func required(
         _ name: String, _ type: ParameterType, _ summary: String, mistakenFor: [String] = []

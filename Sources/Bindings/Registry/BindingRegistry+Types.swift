@@ -228,21 +228,7 @@ extension TypeDescription {
 
     static let matchers = TypeDescription(
         "push.Matchers", "What can be expected of a value; tables are compared by what they hold.",
-        fields: [
-            Field("equal", "fun(wanted: any)", "equal to the value"),
-            Field("exist", "fun()", "anything but nil"),
-            Field("be_nil", "fun()", "nil"),
-            Field("be_true", "fun()", "true itself, not just anything"),
-            Field("be_false", "fun()", "false itself, not nil"),
-            Field("be_a", "fun(type: string)", "of this type: string, integer, table, …"),
-            Field("be_above", "fun(least: number)", "more than the number"),
-            Field("be_below", "fun(most: number)", "less than the number"),
-            Field("be_at_least", "fun(least: number)", "the number or more"),
-            Field("be_at_most", "fun(most: number)", "the number or less"),
-            Field("contain", "fun(part: any)", "text with this part, or a table with this element"),
-            Field("match", "fun(pattern: string)", "text that a Lua pattern matches"),
-            Field("have_length", "fun(length: integer)", "so many elements or bytes"),
-        ], label: "push.expect(…).to")
+        fields: Matchers.fields, label: "push.expect(…).to")
 
     static let log = TypeDescription(
         "push.Log", "The run's log: called like a function, or with a level.",

@@ -88,6 +88,11 @@ extension Parser {
             return SyntaxError("this \(sign.rawValue) closes nothing", hint: "remove it, or open it before", at: token.range)
         case .symbol(.assign):
             let next = text.byte(token.range.upperBound)
+            if next == UInt8(ascii: ">"), last.is(.rightParenthesis) {
+                return SyntaxError(
+                    "Lua's functions have no =>", hint: "write function(x) return … end",
+                    at: token.range.lowerBound..<(token.range.upperBound + 1))
+            }
             if next == UInt8(ascii: ">") || next == UInt8(ascii: "<") {
                 let sign = next == UInt8(ascii: ">") ? ">=" : "<="
                 return SyntaxError(
@@ -115,6 +120,11 @@ extension Parser {
         let isSameLine = text.line(at: value.range.upperBound) == line(token.range)
         if case .name(let name) = value.kind {
             let word = name.text
+            let before = text.bytes[..<value.range.lowerBound]
+            let blanks = before.reversed().prefix { $0.isBlank }.count
+            if blanks > 0, before.dropLast(blanks).suffix(7).elementsEqual("require".utf8) {
+                return SyntaxError("require wants its name in quotes", hint: "write require \"\(word)\"", at: value.range)
+            }
             if let hint = Self.foreignWords[word] { return SyntaxError("\"\(word)\" is no word of Lua", hint: hint, at: value.range) }
             let meant = Keyword.allCases.first { $0.isStatementWord && word.isMistyped($0.rawValue) }
             if let meant {

@@ -145,9 +145,30 @@ package struct Lexer {
     /// The text ends earlier than its author thought.
     func quoteWithin(_ place: Int) -> SyntaxError {
         let quote = text[place..<(place + 1)]
+        if let end = swallowedKey(before: place) {
+            return SyntaxError(
+                "a \(quote) is missing before this comma: the text goes on to the next \(quote)", hint: "close the text here",
+                at: end..<(end + 1))
+        }
         return SyntaxError(
             "the text ends at this \(quote), and more letters follow",
             hint: "inside a text write \\\(quote), or put the text into \(quote == "'" ? "\"…\"" : "'…'")", at: place..<(place + 1))
+    }
+
+    /// Where a text that ends at a quote has taken in the next key of a table, `"phone, alert = "`, the comma before that key.
+    private func swallowedKey(before place: Int) -> Int? {
+        let quote = text.bytes[place]
+        guard let begin = text.bytes[text.start(ofLine: text.line(at: place))..<place].lastIndex(of: quote) else { return nil }
+        var rest = text.bytes[(begin + 1)..<place]
+        func dropBlanks() { while rest.last?.isBlank == true { rest.removeLast() } }
+        dropBlanks()
+        guard rest.popLast() == UInt8(ascii: "=") else { return nil }
+        dropBlanks()
+        let name = rest.reversed().prefix { $0.isNamePart }.count
+        rest.removeLast(name)
+        dropBlanks()
+        guard name > 0, rest.last == UInt8(ascii: ",") else { return nil }
+        return rest.index(before: rest.endIndex)
     }
 
     private mutating func longString(_ level: Int) throws(SyntaxError) -> Token {

@@ -31,13 +31,25 @@ package enum Platform: String, CaseIterable, Hashable, Sendable, Comparable {
     /// Accepts every spelling that clients use, in any case: `apns`, `apple`, `fcm`, `fcmV1`, `gcm`, `wns`, `windows`,
     /// `browser`.
     package init?(name: String) {
+        guard let platform = Self.byName[name.lowercased()] else { return nil }
+        self = platform
+    }
+
+    private static let byName: [String: Platform] = {
+        let names: [(Platform, [String])] = [
+            (.apns, ["apns", "apple", "ios", "iphone", "ipad"]), (.fcmV1, ["fcm", "fcmv1", "android"]), (.gcm, ["gcm"]),
+            (.wns, ["wns", "windows"]), (.browser, ["browser", "webpush", "web", "chrome", "firefox", "safari", "edge"]),
+        ]
+        return Dictionary(uniqueKeysWithValues: names.flatMap { platform, names in names.map { ($0, platform) } })
+    }()
+
+    /// The accepted name that an unknown one was most likely meant to be; nil when none is near.
+    package static func nearestName(to name: String) -> String? {
         switch name.lowercased() {
-        case "apns", "apple", "ios", "iphone", "ipad": self = .apns
-        case "fcm", "fcmv1", "android": self = .fcmV1
-        case "gcm": self = .gcm
-        case "wns", "windows": self = .wns
-        case "browser", "webpush", "web", "chrome", "firefox", "safari", "edge": self = .browser
-        default: return nil
+        case "google", "firebase": "fcm"
+        // The retired service of Windows Phone is near to another by its letters alone.
+        case "mpns": nil
+        default: nearest(name, in: spellings) ?? nearest(name, in: byName.keys)
         }
     }
 

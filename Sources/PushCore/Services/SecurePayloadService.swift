@@ -32,11 +32,7 @@ package actor SecurePayloadService {
         let sender = try Tag.ofUser(sender)
         let addressee = try Tag.ofUser(request.username)
         let lifetime = try Self.checkedLifetime(request.lifetime)
-        if let maximum = request.maximumReads, maximum < 1 {
-            throw PushError(
-                "secure.maximum_reads", "a payload that can be read \(maximum) times is of no use",
-                hint: "allow at least one read, or give no number", status: 400)
-        }
+        if let maximum = request.maximumReads { try Self.checkMaximum(maximum) }
         let text = try Self.checkedText(request.payload)
         try await sweep()
         let expiration = environment.clock.now + lifetime
@@ -120,7 +116,16 @@ package actor SecurePayloadService {
 
     // MARK: - Checks
 
-    private static func checkedLifetime(_ lifetime: Duration?) throws(PushError) -> Duration {
+    /// Throws `secure.maximum_reads`.
+    package static func checkMaximum(_ maximum: Int) throws(PushError) {
+        guard maximum < 1 else { return }
+        throw PushError(
+            "secure.maximum_reads", "a payload that can be read \(maximum) times is of no use",
+            hint: "allow at least one read, or give no number", status: 400)
+    }
+
+    /// Throws `secure.lifetime`.
+    package static func checkedLifetime(_ lifetime: Duration?) throws(PushError) -> Duration {
         let lifetime = lifetime ?? defaultLifetime
         guard lifetime > .zero, lifetime <= maximumLifetime else {
             throw PushError(

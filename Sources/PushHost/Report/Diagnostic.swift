@@ -100,7 +100,7 @@ struct Diagnostic {
             location.line <= source.lineCount
         else { return nil }
         if let column { return (location.line, column) }
-        if let key = detail("key"), let found = find(key, from: location.line) { return found }
+        if let key = detail("key"), let found = find(key, from: location.line, isValue: isValueAtFault(key)) { return found }
         let line = source.line(location.line)
         let indent = line.prefix { $0 == " " || $0 == "\t" }.count
         return (location.line, indent + 1)
@@ -111,28 +111,39 @@ struct Diagnostic {
         return text
     }
 
-    /// Where a name is written: `key =` in the table of the call, or `.name` in its first line.
-    private func find(_ key: String, from line: Int) -> (line: Int, column: Int)? {
+    /// The value of a key is wrong, and not the key itself.
+    private func isValueAtFault(_ key: String) -> Bool {
+        ["args.wrong_type", "args.platform", "args.duration", "args.time", "args.empty"].contains(error.code)
+            && !error.message.contains("platform \"\(key)\"")
+    }
+
+    /// Where a name is written: `key =` in the table of the call, or `.name` in its first line; nil where it is written
+    /// more than once, so that nobody can tell which is meant.
+    private func find(_ key: String, from line: Int, isValue: Bool) -> (line: Int, column: Int)? {
         var lexer = Lexer(source, at: source.start(ofLine: line))
         var previous: String?
         var pending: SourcePosition?
+        var isBeforeValue = false
         var depth = 0
+        var found: [SourcePosition] = []
         while let token = try? lexer.next(), token.kind != .end {
             let place = source.position(at: token.range.lowerBound)
+            if place.line > line + 40 || (depth <= 0 && place.line > line) { break }
             let text = source[token.range]
-            if let pending, text == "=" { return (pending.line, pending.column) }
+            if isBeforeValue { found.append(place) }
+            isBeforeValue = pending != nil && text == "=" && isValue
+            if let pending, text == "=", !isValue { found.append(pending) }
             let isKey = token.kind == .name(key)
             pending = isKey ? place : nil
-            if isKey, previous == "." || previous == ":", place.line == line { return (place.line, place.column) }
+            if isKey, previous == "." || previous == ":", place.line == line { found.append(place) }
             switch text {
             case "(", "{", "[": depth += 1
             case ")", "}", "]": depth -= 1
             default: break
             }
-            if place.line > line + 40 || (depth <= 0 && place.line > line) { return nil }
             previous = text
         }
-        return nil
+        return found.count == 1 ? found.first.map { ($0.line, $0.column) } : nil
     }
 
     private func excerpt(_ place: (line: Int, column: Int)) -> [String] {

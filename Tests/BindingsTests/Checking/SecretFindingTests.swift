@@ -66,8 +66,7 @@ import Testing
     func `a random text is a secret by its name`(lua: String, isSecret: Bool) {
         let random = "q8Zr2LmN0pXv7" + "TyB4wKd9HsE"
         #expect(findings(in: lua.replacing("VALUE", with: random)).map(\.code) == (isSecret ? ["check.secret"] : []))
-        for plain in ["daily-news-for-all-of-us", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx1", "a short one", "00000000-0000-0000-0000-000000000001"]
-        {
+        for plain in ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx1", "a short one", "00000000-0000-0000-0000-000000000001"] {
             #expect(findings(in: lua.replacing("VALUE", with: plain)).isEmpty, "\(plain)")
         }
     }

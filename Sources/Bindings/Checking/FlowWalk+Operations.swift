@@ -1,0 +1,157 @@
+import LuaSyntax
+
+// What Lua would refuse to calculate.
+extension FlowWalk {
+    /// Reads a calculation, from left to right.
+    mutating func value(of first: Expression, _ operations: [Operation]) -> Knowledge {
+        let tests: Set<BinaryOperator> = [.and, .or, .equal, .notEqual]
+        var left = Operand(value(of: first, isTested: operations.first.map { tests.contains($0.operator) } ?? false), of: first)
+        for operation in operations {
+            let before = isStraight
+            if operation.operator == .and || operation.operator == .or { isStraight = false }
+            let right = value(of: operation.operand, isTested: tests.contains(operation.operator))
+            isStraight = before
+            let range = left.range.lowerBound..<operation.operand.range.upperBound
+            left = Operand(result(of: operation.operator, left, Operand(right, of: operation.operand), at: range), at: range)
+        }
+        return left.knowledge
+    }
+
+    /// Reads a sign and what stands behind it.
+    mutating func value(of sign: UnaryOperator, _ operand: Expression, at range: Range<Int>) -> Knowledge {
+        let value = value(of: operand, isTested: sign == .not)
+        switch sign {
+        case .not: return .unknown
+        case .length: require(.length, value, operand)
+        case .minus: require(.arithmetic, value, operand)
+        case .complement: require(.bitwise, value, operand)
+        }
+        return sign == .minus ? value.negated(at: range) : .unknown
+    }
+
+    private struct Operand {
+        let knowledge: Knowledge
+        let range: Range<Int>
+        var isTableLiteral = false
+
+        init(_ knowledge: Knowledge, at range: Range<Int>) {
+            self.knowledge = knowledge
+            self.range = range
+        }
+
+        init(_ knowledge: Knowledge, of expression: Expression) {
+            self.init(knowledge, at: expression.range)
+            isTableLiteral = expression.isTableLiteral
+        }
+    }
+
+    private mutating func result(of sign: BinaryOperator, _ left: Operand, _ right: Operand, at range: Range<Int>) -> Knowledge {
+        switch sign {
+        case .and, .or, .equal, .notEqual: return .unknown
+        case .less, .greater, .lessOrEqual, .greaterOrEqual:
+            guard var first = certainType(of: left), var second = certainType(of: right) else { return .unknown }
+            var culprit = [left, right].first { ["function", "nil"].contains(certainType(of: $0)) } ?? left
+            // Lua turns > round.
+            if sign == .greater || sign == .greaterOrEqual { swap(&first, &second) }
+            guard RefusedOperation.comparison(with: second).refuses(first) else { return .unknown }
+            if certainType(of: culprit) == "number" { culprit = right }
+            let type = certainType(of: culprit) ?? first
+            let other = type == first ? second : first
+            report(
+                Remark(
+                    "script.error", RefusedOperation.comparison(with: second).message(first),
+                    hint: RefusedOperation.comparison(with: other).cure(type, spelling: spelling(culprit.range)),
+                    at: culprit.range))
+            return .unknown
+        default:
+            guard let operation = RefusedOperation(sign) else { return .unknown }
+            if !require(operation, left) { return .unknown }
+            if !require(operation, right) { return .unknown }
+            guard operation == .concatenation, let first = left.knowledge.text, let second = right.knowledge.text else { return .unknown }
+            return .value(SourceValue(.string(first + second), at: range))
+        }
+    }
+
+    mutating func require(_ operation: RefusedOperation, _ knowledge: Knowledge, _ expression: Expression) {
+        _ = require(operation, Operand(knowledge, of: expression))
+    }
+
+    /// Reports a value that an operation cannot take; false when it has.
+    private mutating func require(_ operation: RefusedOperation, _ operand: Operand) -> Bool {
+        guard let type = certainType(of: operand) else { return true }
+        var isRefused = operation.refuses(type)
+        if type == "string", operation == .arithmetic || operation == .bitwise, let text = operand.knowledge.text {
+            isRefused = !isNumber(text)
+        }
+        guard isRefused else { return true }
+        refuse(operation, type, at: operand.range)
+        return false
+    }
+
+    mutating func refuse(_ operation: RefusedOperation, _ type: String, at range: Range<Int>) {
+        report(
+            Remark(
+                "script.error", operation.message(type), hint: operation.cure(type, spelling: spelling(range)), at: range))
+    }
+
+    /// What `tonumber` takes: a numeral of Lua between blanks, with or without a sign.
+    private func isNumber(_ text: String) -> Bool {
+        var rest = Array(text.utf8)[...].drop { $0 == 0x20 || (0x09...0x0d).contains($0) }
+        if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") { rest.removeFirst() }
+        var lexer = Lexer(SourceText(Array(rest)))
+        guard let token = try? lexer.next(), let end = try? lexer.next(), end.kind == .end else { return false }
+        switch token.kind {
+        case .integer, .number: return true
+        default: return false
+        }
+    }
+
+    /// How the script writes a value, if that is short.
+    private func spelling(_ range: Range<Int>) -> String? {
+        let words = text[range]
+        return words.count <= 40 && !words.contains { $0.isNewline } ? words : nil
+    }
+
+    // MARK: - Types
+
+    /// The type that a value has for certain, in Lua's words, and without metamethods: a table that the script makes may be
+    /// given some.
+    private func certainType(of operand: Operand) -> String? {
+        switch operand.knowledge {
+        case .value(let value):
+            switch value.content {
+            case .nil, .boolean, .integer, .number, .string, .bytes: return value.content.typeName
+            case .function: return "function"
+            case .table: return operand.isTableLiteral ? "table" : nil
+            case .unknown, .object: return nil
+            }
+        case .function, .require, .iteration: return "function"
+        case .binding(let binding):
+            return vocabulary.isNamespace(binding.name) || vocabulary.type(labelled: binding.name) != nil ? nil : "function"
+        case .namespace(let path): return path
+        case .list, .dictionary, .library, .options: return "table"
+        case .instance(let name):
+            if let handle = vocabulary.handle(of: name) { return handle }
+            guard let type = vocabulary.type(named: name), !type.isCallable, type.values.isEmpty, name != "push.Error" else { return nil }
+            return type.label ?? "table"
+        case .unknown, .iterated: return nil
+        }
+    }
+}
+
+extension Knowledge {
+    /// The text that a value is for certain.
+    fileprivate var text: String? {
+        if case .value(let value) = self, case .string(let text) = value.content { text } else { nil }
+    }
+}
+
+extension Expression {
+    fileprivate var isTableLiteral: Bool {
+        switch kind {
+        case .table: true
+        case .parenthesized(let inner): inner.isTableLiteral
+        default: false
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Lua
+
+/// What can be expected of a value, and what each matcher takes. They are written in the prelude, and are no part of the module's
+/// list: what `push.expect` answers has them.
+enum Matchers {
+    static let all: [Binding] = [
+        matcher("equal", "equal to the value", .required("wanted", .any, "the value; write nil where nil is meant")),
+        matcher("exist", "anything but nil"), matcher("be_nil", "nil"),
+        matcher("be_true", "true itself, not just anything"), matcher("be_false", "false itself, not nil"),
+        matcher("be_a", "of this type: string, integer, table, …", .required("type", .oneOf(types), "the name of a type")),
+        matcher("be_above", "more than the number", .required("least", .number, "a number")),
+        matcher("be_below", "less than the number", .required("most", .number, "a number")),
+        matcher("be_at_least", "the number or more", .required("least", .number, "a number")),
+        matcher("be_at_most", "the number or less", .required("most", .number, "a number")),
+        matcher(
+            "contain", "text with this part, or a table with this element", .required("part", .any, "a part of the text, or an element")),
+        matcher("match", "text that a Lua pattern matches", .required("pattern", .string, "a pattern such as \"^%d+$\"")),
+        matcher("have_length", "so many elements or bytes", .required("length", .integer, "how many")),
+    ]
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    static func named(_ name: String) -> Binding? { byName[name] }
+
+    /// As fields of `push.Matchers`.
+    static var fields: [TypeDescription.Field] {
+        all.map { matcher in
+            let parameters = matcher.parameters.map { "\($0.name): \($0.type == .oneOf(types) ? "string" : $0.type.annotation)" }
+            return TypeDescription.Field(matcher.shortName, "fun(\(parameters.joined(separator: ", ")))", matcher.summary)
+        }
+    }
+
+    /// What `type` and `math.type` answer.
+    private static let types = [
+        "string", "number", "integer", "float", "boolean", "table", "function", "userdata", "nil", "thread",
+    ]
+
+    private static func matcher(_ name: String, _ summary: String, _ parameters: Parameter...) -> Binding {
+        Binding("push.expect(…).to.\(name)", summary, parameters: parameters, example: "", body: .prelude)
+    }
+}
