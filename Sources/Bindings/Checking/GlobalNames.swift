@@ -18,7 +18,7 @@ struct GlobalNames: Sendable {
     init(_ chunk: Chunk) {
         assigned = Set(chunk.scopes.assignedGlobals.map(\.text))
         locals = Set(chunk.scopes.variables.map(\.name))
-        candidates = locals.union(LuaLibrary.functions).union(LuaLibrary.libraries.keys).union(["nil", "true", "false"])
+        candidates = locals.union(assigned).union(LuaLibrary.functions).union(LuaLibrary.libraries.keys).union(["nil", "true", "false"])
         var lexer = Lexer(chunk.text)
         var (before, last) = (Token.Kind.end, Token.Kind.end)
         var isDeclaration = false

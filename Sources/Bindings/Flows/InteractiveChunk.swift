@@ -14,6 +14,9 @@ struct InteractiveChunk {
     /// the line. Then as statements.
     var readings: [String] { ["local _REPL <close> = nil return \(text)", statements] }
 
+    /// As a part of a script: an expression is assigned to a name that nobody reads. Nil for what is no Lua.
+    var script: String? { [text, "_ = \(text)"].first { (try? Chunk(parsing: Array($0.utf8))) != nil } }
+
     /// The statements, with every `local` of the top level made an assignment, so that what they define is there in the next
     /// chunk. Line breaks stay where they are. A variable to be closed stays local, and so does everything in a chunk that
     /// does not compile.

@@ -12,6 +12,7 @@ package final class InteractiveFlow: Sendable {
     private let functions: Functions
     private let pace: Pace
     private let tell: @Sendable (LuaError) -> Void
+    private let transcript: Transcript
 
     /// What came of a line.
     package enum Answer: Sendable, Equatable {
@@ -62,17 +63,20 @@ package final class InteractiveFlow: Sendable {
                         return []
                     }
                 ], prelude: LuaScript(name: "=[repl]", source: PackageResources.repl_lua)))
+        let transcript = Transcript()
+        let tell: @Sendable (LuaError) -> Void = { failures($0.explained(by: transcript.script)) }
         let functions = handedOver.withLock { $0 }
         guard functions.count == 3 else { throw LuaError.failure("host.error", "the session's prelude is not complete") }
         self.functions = Functions(evaluate: functions[0], members: functions[1], shownError: functions[2])
         let id = LuaRunID(rawValue: 1)
-        session = try await state.openSession(id: id, annotations: ["run": run.identity.run], onFailure: failures)
+        session = try await state.openSession(id: id, annotations: ["run": run.identity.run], onFailure: tell)
         let pace = Pace()
         let clock = run.world.clock as? VirtualClock
         runner.thread.setIdleHandler { pace.threadIsIdle(clock) { state.cancel(id) } }
         self.run = run
         self.pace = pace
-        tell = failures
+        self.tell = tell
+        self.transcript = transcript
         _ = await evaluate("push = require \"push\"", firstLine: 1, isWhole: true)
     }
 
@@ -119,6 +123,7 @@ package final class InteractiveFlow: Sendable {
         let arguments = [.integer(Int64(chunk.firstLine)), .boolean(isWhole)] + chunk.readings.map(LuaValue.string)
         pace.begin()
         run.beginLine()
+        transcript.note(chunk)
         var answer: Answer
         var error: LuaError?
         do {
@@ -151,6 +156,25 @@ package final class InteractiveFlow: Sendable {
         var error = error
         error.message = "the script raised \(text)"
         return error
+    }
+}
+
+/// What has been typed, as one script: errors are explained by it.
+private final class Transcript: Sendable {
+    private let chunks = Mutex<[Int: InteractiveChunk]>([:])
+
+    /// A chunk that has grown replaces what it was.
+    func note(_ chunk: InteractiveChunk) { chunks.withLock { $0[chunk.firstLine] = chunk } }
+
+    /// Every line in its place; what is no Lua is left out.
+    var script: FlowScript {
+        var lines: [String] = []
+        for (firstLine, chunk) in chunks.withLock({ $0 }).sorted(by: { $0.key < $1.key }) where lines.count < firstLine {
+            guard let text = chunk.script else { continue }
+            lines += Array(repeating: "", count: firstLine - 1 - lines.count)
+            lines += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        }
+        return FlowScript(name: "repl", source: Array(lines.joined(separator: "\n").utf8), version: "")
     }
 }
 

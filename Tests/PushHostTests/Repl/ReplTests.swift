@@ -82,6 +82,21 @@ import Testing
         #expect(session.errors.contains("mine"))
     }
 
+    @Test func `what Lua refuses is told with its cure, by what the lines before have named`() async throws {
+        let session = try await repl(
+            """
+            phone = push.device { name = "p" }
+            .clock
+            = nonsense
+            function f() return phnoe:inbox() end
+            f()
+            "a" .. true
+            """)
+        #expect(session.errors.contains("repl:4:"))
+        #expect(session.errors.contains("did you mean \"phone\"?"), "\(session.errors)")
+        #expect(session.errors.contains("tostring("), "\(session.errors)")
+    }
+
     @Test func `an error shows its line, and the session goes on`() async throws {
         let session = try await repl(
             """
