@@ -128,13 +128,18 @@ extension Arguments {
 
     fileprivate func operations() throws -> [PatchOperation] {
         try (table("operations")?.array ?? []).enumerated().map { place, value in
-            guard case .table(let table) = value, case .string(let op)? = table.fields["op"],
-                let kind = PatchOperation.Kind(rawValue: op), case .string(let path)? = table.fields["path"]
-            else {
-                throw LuaError.misuse(
-                    "installation.patch", "operation \(place + 1) is no patch",
+            func refuse(_ why: String) -> LuaError {
+                .misuse(
+                    "installation.patch", "operation \(place + 1) \(why)",
                     hint: "write { op = \"add\", path = \"/tags\", value = \"Sports\" }; op is add, remove or replace")
             }
+            guard case .table(let table) = value else { throw refuse("is no table, got \(value.phrase)") }
+            guard case .string(let op)? = table.fields["op"] else { throw refuse("has no op") }
+            guard let kind = PatchOperation.Kind(rawValue: op) else {
+                let near = nearest(op, in: PatchOperation.Kind.allCases.map(\.rawValue)).map { "; did you mean \"\($0)\"?" } ?? ""
+                throw refuse("has the op \"\(op)\", which there is not\(near)")
+            }
+            guard case .string(let path)? = table.fields["path"] else { throw refuse("has no path") }
             let given = table.fields["value"]
             guard given == nil || given?.json != nil else {
                 throw LuaError.misuse("installation.patch", "the value of operation \(place + 1) cannot be written as JSON")

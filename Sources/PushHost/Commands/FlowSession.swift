@@ -61,6 +61,7 @@ struct FlowSession {
             await runner.run(script, run: run, parameters: FlowParameters(given: options), events: sink)
         }
         interruption.onInterrupt { task.cancel() }
+        output.onLostReader { task.cancel() }
         let progress = Task { [output] in
             guard !command.json, output.isTerminal else { return }
             try await Task.sleep(for: .seconds(1))
@@ -73,6 +74,7 @@ struct FlowSession {
         let report = await task.value
         progress.cancel()
         output.eraseProgress()
+        if output.hasLostReader, report.wasCancelled, !interruption.happened { return ExitStatus.lostReader }
         var outcome = Outcome(report, wasInterrupted: interruption.happened, failOnNoTarget: command.failOnNoTarget)
         if command.json {
             let document = json.document(
@@ -180,6 +182,10 @@ private struct Outcome {
         case .interrupted: "interrupted"
         }
     }
+}
+
+extension FlowReport {
+    fileprivate var wasCancelled: Bool { if case .raised(let error) = verdict { error.kind == .cancelled } else { false } }
 }
 
 extension FlowScript {

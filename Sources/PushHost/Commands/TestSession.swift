@@ -25,25 +25,35 @@ struct TestSession {
         }
         let work = Task { await results(of: specs, interruption) }
         interruption.onInterrupt { work.cancel() }
+        output.onLostReader { work.cancel() }
         let files = await work.value
-        let summary = TestSummary(files, wasInterrupted: interruption.happened)
-        var status = summary.status
+        if output.hasLostReader, !interruption.happened { return ExitStatus.lostReader }
+        var summary = TestSummary(files, wasInterrupted: interruption.happened)
+        let status = summary.status
         if summary.ran == 0, let filter = command.filter, status == ExitStatus.pass {
             return refuse(
                 PushError(
                     "test.no_match", "no test has \"\(filter)\" in its name",
-                    hint: "there are \(files.reduce(0) { $0 + $1.declared }) tests in \(specs.count) specs; pushhost test lists them"))
+                    hint: Self.inventory(files)))
         }
         // Half of the results would look like all of them.
         if let path = command.junit, !interruption.happened {
             do throws(PushError) {
                 try ResultFile.write(JUnitReport(files, summary).bytes, to: path)
             } catch {
-                status = max(status, tell(error))
+                _ = tell(error)
+                summary.isUnwritten = true
             }
         }
         finish(files, summary)
-        return output.finish(reportingTo: errors) ? status : max(status, ExitStatus.failed)
+        return output.finish(reportingTo: errors) ? summary.status : max(summary.status, ExitStatus.failed)
+    }
+
+    /// `there are 2 tests in 1 spec, such as "adds up"`
+    private static func inventory(_ files: [TestFile]) -> String {
+        let count = files.reduce(0) { $0 + $1.declared }
+        let example = files.lazy.compactMap(\.example).first.map { ", such as \"\($0)\"" } ?? ""
+        return "there \(count == 1 ? "is 1 test" : "are \(count) tests") in \(files.count) spec\(files.count == 1 ? "" : "s")\(example)"
     }
 
     /// A spec, and why it could not be read.
@@ -131,6 +141,7 @@ struct TestSession {
                 if let failure = spec.failure { throw failure }
                 let tests = try await runner.tests(of: spec.script)
                 file.declared = tests.count
+                file.example = tests.first?.fullName
                 chosen = tests.enumerated().filter { fits($0.element) }.map { (number: $0.offset + 1, test: $0.element) }
             } catch {
                 file.failure =
