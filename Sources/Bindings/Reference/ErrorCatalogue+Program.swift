@@ -6,8 +6,8 @@ extension ErrorCatalogue {
         "usage", "the command line",
         [
             ErrorDescription(
-                "usage.argument", .refusal, means: "A word of the command line is no option.",
-                when: "After FILE stands a word without dashes in front.",
+                "usage.argument", .refusal, means: "A word of the command line is no option, or one is missing.",
+                when: "After FILE stands a word without dashes in front, or an option of pushhost has no value.",
                 cure: "Write the flow's options as --name value; quote values that have blanks.",
                 example: .shell(
                     "pushhost run scripts/notify_users.lua bob", cure: "pushhost run scripts/notify_users.lua --user bob")),

@@ -12,7 +12,7 @@ enum CommandLineSplit {
         "--watch",
     ]
 
-    /// Throws `usage.option` for an option without its value.
+    /// Throws `usage.argument` for an option without its value.
     static func rearranged(_ arguments: [String]) throws(PushError) -> [String] {
         guard arguments.first == "run" else { return arguments }
         var host: [String] = []
@@ -25,7 +25,7 @@ enum CommandLineSplit {
                 host.append(argument)
             } else if valued.contains(argument) {
                 guard let value = rest.first, !valued.contains(value), !flags.contains(value), value != "--" else {
-                    throw PushError("usage.option", "\(argument): the value is missing", hint: "pushhost run --help shows what it takes")
+                    throw PushError("usage.argument", "\(argument): the value is missing", hint: "pushhost run --help shows what it takes")
                 }
                 // As one word: a value may begin with a dash.
                 host.append("\(argument)=\(value)")

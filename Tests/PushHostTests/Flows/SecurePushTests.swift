@@ -54,7 +54,7 @@ import Testing
     private static let fetching = """
         local bank, alice = login "bank", login "alice"
         local receipt = bank:send_secure { to = "alice", payload = {
-          code = "hun" .. 'ter"2z', pin = 47 * 100 + 11, list = { { deep = "quiet" .. "ly9" } }, flag = "o" .. "k", lines = "oneline" .. "\n" .. "twoline" } }
+          code = "hun" .. 'ter"2z', pin = 47 * 100 + 11, list = { { deep = "quiet" .. "ly9" } }, flag = "o" .. "k", lines = "oneline" .. "\\n" .. "twoline" } }
         local p = alice:fetch_secure_payload(receipt.id)
 
         """

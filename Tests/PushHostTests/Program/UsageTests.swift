@@ -9,7 +9,7 @@ import Testing
     @Test(
         arguments: [
             (["run", "a.lua", "--seed"], "--seed: the value is missing"),
-            (["run", "a.lua", "--timeout", "--json"], "--timeout: the value"),
+            (["run", "a.lua", "--timeout", "--trace"], "--timeout: the value"),
             (["run", "a.lua", "--seed", "-1"], "'-1' is invalid for '--seed"), (["run", "a.lua", "--timeout", "0s"], "give more than 0"),
             (["run", "a.lua", "--timeout", "soon"], "a number of seconds"), (["runn", "a.lua"], "did you mean run?"),
             (["a.lua"], "write pushhost run a.lua"), (["spec/a_spec.lua"], "write pushhost test spec/a_spec.lua"),
@@ -115,7 +115,7 @@ import Testing
         let folder = try ScriptFolder([
             "a.lua": Self.flow + "error('first\\nsecond')",
             "b.lua": Self.flow + """
-                push.install { id = "i", device = push.device { name = "x", platform = "apns" } }
+                push.install("i", { device = push.device { name = "x", platform = "apns" } })
                 push.patch("i", { { op = "ad", path = "/tags", value = "x" } })
                 """,
             "c.lua": Self.flow + """
