@@ -5,7 +5,7 @@ import Synchronization
 /// What the secure payloads that a run has read hold. Reports, logs and errors show *** in its place.
 ///
 /// A text of four characters or more is masked wherever it stands, a number of that length where it stands alone; what is
-/// shorter only as the whole of a text, for it would be found everywhere.
+/// shorter only as the whole of a text or, if it is one, in quotes, for it would be found everywhere.
 final class WithheldTexts: Sendable {
     private let state = Mutex(State())
 
@@ -50,7 +50,8 @@ final class WithheldTexts: Sendable {
         case .array(let items): for item in items { collect(item, into: &state) }
         case .string(let text) where !text.isEmpty:
             if text.count < shortest {
-                state.whole.formUnion([text, "\"\(text)\""])
+                state.whole.insert(text)
+                state.parts.append("\"\(text)\"")
             } else {
                 state.parts += [text, text.quotedByLua].filter { !state.parts.contains($0) }
             }

@@ -16,7 +16,7 @@ extension ErrorCatalogue {
                 when: "Its first word is none of pushhost's commands; or, with --json, an option of pushhost is unknown or has a value "
                     + "that does not fit.",
                 cure: "Take the command that the message proposes; pushhost --help lists them all.",
-                example: .shell("pushhost scripts/welcome.lua", cure: "pushhost run scripts/welcome.lua")),
+                example: .shell("pushhost scripts/notify_users.lua", cure: "pushhost run scripts/notify_users.lua")),
             ErrorDescription(
                 "usage.unknown_option", .misuse, means: "The flow has no such option.",
                 when: "An option after FILE is neither pushhost's nor declared by the flow's push.args.",

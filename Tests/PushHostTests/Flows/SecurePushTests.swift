@@ -64,7 +64,7 @@ import Testing
             "push.expect(p.code).to.equal '1'", "push.expect(p).to.equal {}", "push.expect(p.pin).to.equal(1)",
             "push.expect(p.flag).to.equal 'no'", "push.check(p.code == '1', 'is ' .. p.code)", "print(p.code, p.pin, p.lines)",
             "push.log.error('code ' .. p.code .. p.code)", "error(p.code)",
-            "push.step('for ' .. p.code, function() end)", "push.send { to = p.code, alert = 'x' }", "push.fail(p.list[1].deep)",
+            "push.step('for ' .. p.code, function() end)", "push.send { to = p.list[1].deep, alert = 'x' }", "push.fail(p.list[1].deep)",
             "push.device { name = 'x', platform = p.code }", "push.schedule { after = '1h', to = p.list[1].deep, alert = 'x' }",
             "assert(p.code == '', p.code .. ' is ' .. p.pin)", "push.try(error, p.code) push.expect { p.list }.to.be_nil()",
             "push.expect(p.lines).to.match '^x'",
