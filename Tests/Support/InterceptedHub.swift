@@ -97,6 +97,11 @@ package struct InterceptedHub: HubGateway {
         try await hub.cancel(scheduled: id)
     }
 
+    package func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
+        try await before(.other)
+        return try await hub.finish(id)
+    }
+
     package func outcome(of id: String) async throws(PushError) -> NotificationOutcome {
         try await before(.other)
         return try await hub.outcome(of: id)

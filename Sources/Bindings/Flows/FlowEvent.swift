@@ -7,6 +7,8 @@ package enum FlowEvent: Sendable {
     case stepEnded(FlowStep)
     /// A send outside any step.
     case sent(FlowSend)
+    /// How a send that was scheduled stands when the run is over.
+    case settled(FlowSend)
     case shown([ShownItem])
     case log(level: String, text: String, location: SourceLocation?)
     case warning(FlowWarning)
@@ -42,6 +44,8 @@ package struct FlowSend: Sendable {
     package var total: Int
     /// One line per device that did not get it: name or handle, outcome, reason, explanation.
     package var faults: [String]
+    /// Devices that were left out because their handle had got it already: no failures.
+    package var skipped = 0
     /// When it will be sent, if that is later.
     package var scheduledFor: Timestamp?
 }

@@ -68,14 +68,15 @@ package struct FlowDeclaration: Error, Sendable, Equatable {
     }
 
     /// The values that the script gets. Raises `usage.*` for a command line that does not fit.
-    func resolve(_ given: [(name: String, value: String?)]) throws(LuaError) -> LuaTable {
+    /// `hostOptions` are those of the program, which a misspelt option may mean as well.
+    func resolve(_ given: [(name: String, value: String?)], hostOptions: Set<String> = []) throws(LuaError) -> LuaTable {
         var values: [String: LuaValue] = [:]
         for parameter in parameters { values[parameter.name] = parameter.defaultValue }
         for (flag, text) in given {
             let negated = flag.hasPrefix("no-") && parameters.contains { $0.flagName == flag.dropFirst(3) && $0.kind == .boolean }
             let name = negated ? String(flag.dropFirst(3)) : flag
             guard let parameter = parameters.first(where: { $0.flagName == name || $0.name == name }) else {
-                let near = nearest(flag, in: parameters.map(\.flagName))
+                let near = nearest(flag, in: parameters.map(\.flagName) + hostOptions.sorted())
                 throw .misuse(
                     "usage.unknown_option", "the flow has no option --\(flag)\(near.map { "; did you mean --\($0)?" } ?? "")",
                     hint: parameters.isEmpty

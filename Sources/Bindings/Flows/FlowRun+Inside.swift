@@ -21,7 +21,9 @@ extension FlowRun {
             return (state.children, state.devices)
         }
         let identity = Identity(run: "\(identity.run).\(number)", version: script.version)
-        let child = FlowRun(script, runner: runner, identity: identity, parameters: parameters, seen: seen, sink: sink)
+        let child = FlowRun(
+            script, runner: runner, identity: identity, parameters: parameters, seen: seen,
+            withheld: withheld, sink: sink)
         child.state.withLock { $0.devices = devices }
         return child
     }

@@ -6,14 +6,7 @@ import Synchronization
 extension FlowRun {
     /// Counts a send for the step it belongs to; outside of steps it is told at once, with what the phones show.
     func note(_ outcome: NotificationOutcome, audience: String, call: LuaCall) async {
-        let faults = outcome.devices.filter { $0.outcome != .success }.map { device in
-            let name = deviceName(of: device.handle) ?? device.handle.abbreviated
-            let reason = device.reason.isEmpty ? device.outcome.rawValue : device.reason
-            return "\(name)  \(device.platform.displayName)  \(reason): \(device.explanation)"
-        }
-        let send = FlowSend(
-            id: outcome.id, audience: audience, state: outcome.state.rawValue, sent: outcome.sent, failed: outcome.failed,
-            total: outcome.devices.count, faults: faults)
+        let send = send(outcome, audience: audience)
         state.withLock { $0.delivered += outcome.sent }
         if !change(task: call.task, { $0.sends.append(send) }) {
             emit(.sent(send))
@@ -21,6 +14,19 @@ extension FlowRun {
             if !shown.isEmpty { emit(.shown(shown)) }
         }
         if outcome.state == .noTargetFound { warnOfNobody(outcome, audience: audience, location: call.location) }
+    }
+
+    /// A notification as reports show it.
+    private func send(_ outcome: NotificationOutcome, audience: String) -> FlowSend {
+        let faults = outcome.devices.filter { $0.outcome != .success && $0.outcome != .skipped }.map { device in
+            let name = deviceName(of: device.handle) ?? device.handle.abbreviated
+            let reason = device.reason.isEmpty ? device.outcome.rawValue : device.reason
+            return "\(name)  \(device.platform.displayName)  \(reason): \(device.explanation)"
+        }
+        return FlowSend(
+            id: outcome.id, audience: audience, state: outcome.state.rawValue, sent: outcome.sent, failed: outcome.failed,
+            total: outcome.devices.count, faults: faults, skipped: outcome.devices.count { $0.outcome == .skipped },
+            scheduledFor: outcome.scheduledFor)
     }
 
     private func warnOfNobody(_ outcome: NotificationOutcome, audience: String, location: SourceLocation?) {
@@ -39,13 +45,32 @@ extension FlowRun {
     /// Notes what is to go out later; `settleSchedules` counts it when the run is over.
     func noteSchedule(_ outcome: NotificationOutcome, audience: String, call: LuaCall) async {
         state.withLock { $0.planned.append((outcome.id, audience, call.location)) }
-        let send = FlowSend(
-            id: outcome.id, audience: audience, state: outcome.state.rawValue, sent: 0, failed: 0, total: 0, faults: [],
-            scheduledFor: outcome.scheduledFor)
+        let send = send(outcome, audience: audience)
         if !change(task: call.task, { $0.sends.append(send) }) { emit(.sent(send)) }
     }
 
+    /// A hub takes a moment that has passed to mean at once; mostly a year, a month or a time zone is wrong.
+    func warnOfPast(_ outcome: NotificationOutcome, now: Timestamp, call: LuaCall) {
+        guard let moment = outcome.scheduledFor else { return }
+        let message =
+            "\(outcome.id) was to be sent at \(moment.iso8601(fraction: false)), and it is \(now.iso8601(fraction: false)): it goes out at once"
+        emit(.warning(FlowWarning(code: "schedule.past", message: message, near: [], location: call.location)))
+    }
+
     func forgetSchedule(_ id: String) { state.withLock { $0.planned.removeAll { $0.id == id } } }
+
+    /// Waits until what is due has gone out; where a push service is slow that takes time, and more may become due.
+    func finishDueSchedules() async {
+        guard world.target.isSimulated else { return }
+        var hasFinished = true
+        while hasFinished, !Task.isCancelled {
+            hasFinished = false
+            for (id, _, _) in state.withLock({ $0.planned }) {
+                guard let outcome = try? await world.hub.outcome(of: id), outcome.isDue(at: world.clock.now) else { continue }
+                hasFinished = (try? await world.hub.finish(id))?.state.isFinal == true || hasFinished
+            }
+        }
+    }
 
     /// Counts what went out, and warns of what reached nobody and, when the run is over, of what has not gone out yet.
     func settleSchedules(isOver: Bool = true) async {
@@ -53,9 +78,10 @@ extension FlowRun {
             guard let outcome = try? await world.hub.outcome(of: id), isOver || outcome.state.isFinal else { continue }
             forgetSchedule(id)
             state.withLock { $0.delivered += outcome.sent }
+            emit(.settled(send(outcome, audience: audience)))
             switch outcome.state {
             case .noTargetFound: warnOfNobody(outcome, audience: audience, location: location)
-            case .scheduled where world.target.isSimulated:
+            case let state where !state.isFinal && world.target.isSimulated:
                 let message =
                     "\(id) to \"\(audience)\" was never sent: the run ended before \(outcome.scheduledFor?.description ?? "its time")"
                 emit(.warning(FlowWarning(code: "schedule.unsent", message: message, near: [], location: location)))
@@ -84,4 +110,11 @@ extension FlowRun {
 
 extension NotificationOutcome.State {
     fileprivate var isFinal: Bool { ![.enqueued, .scheduled, .processing].contains(self) }
+}
+
+extension NotificationOutcome {
+    /// It has not ended, and nothing but the push services keeps it.
+    fileprivate func isDue(at now: Timestamp) -> Bool {
+        state == .scheduled ? scheduledFor.map { $0 <= now } ?? false : !state.isFinal
+    }
 }

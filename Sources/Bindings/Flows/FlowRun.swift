@@ -11,6 +11,8 @@ package final class FlowRun: Sendable {
     let purpose: Purpose
     /// Shared by a run and the runs inside of it: nothing is shown twice.
     let seen: SeenEvents
+    /// Shared in the same way: no report shows what a secure payload holds.
+    let withheld: WithheldTexts
     let began: Timestamp
     let sink: @Sendable (FlowEvent) -> Void
     let state: Mutex<State>
@@ -75,7 +77,8 @@ package final class FlowRun: Sendable {
 
     init(
         _ script: FlowScript, runner: FlowRunner, identity: Identity, parameters: FlowParameters = FlowParameters(),
-        purpose: Purpose = .flow, seen: SeenEvents = SeenEvents(), sink: @escaping @Sendable (FlowEvent) -> Void
+        purpose: Purpose = .flow, seen: SeenEvents = SeenEvents(), withheld: WithheldTexts = WithheldTexts(),
+        sink: @escaping @Sendable (FlowEvent) -> Void
     ) {
         self.script = script
         self.runner = runner
@@ -84,11 +87,12 @@ package final class FlowRun: Sendable {
         self.purpose = purpose
         self.sink = sink
         self.seen = seen
+        self.withheld = withheld
         began = runner.world.clock.now
         state = Mutex(State())
     }
 
-    func emit(_ event: FlowEvent) { sink(event) }
+    func emit(_ event: FlowEvent) { sink(event.masked(by: withheld)) }
 
     // MARK: - Steps
 
@@ -211,7 +215,7 @@ package final class FlowRun: Sendable {
             state.expectations += 1
             guard let failure else { return }
             state.failedCount += 1
-            if state.failed.count < Self.keptFailures { state.failed.append(failure.shortened) }
+            if state.failed.count < Self.keptFailures { state.failed.append(failure.masked(by: withheld).shortened) }
         }
         _ = change(task: task) { step in
             step.expectations += 1
@@ -260,10 +264,19 @@ package final class FlowRun: Sendable {
             return state.hasDeclaredArguments ? nil : parameters.given.first
         }
         if let unread {
-            throw .misuse(
-                "usage.no_options", "the flow takes no options, got --\(unread.name)", hint: "declare them with push.args")
+            throw refusal(of: unread.name)
         }
     }
+
+    /// Of an option that nobody reads.
+    func refusal(of option: String) -> LuaError {
+        let near = nearest(option, in: hostOptions.sorted()).map { "; did you mean --\($0)?" } ?? ""
+        return .misuse(
+            "usage.no_options", "the flow takes no options, got --\(option)\(near)", hint: "declare them with push.args")
+    }
+
+    /// What a misspelt option may mean; a flow inside another one has no command line.
+    var hostOptions: Set<String> { identity.run.contains(".") ? [] : FlowParameters.reserved }
 
     /// Notes what the flow declares, nil for nothing, and answers the error that ends it.
     func describe(_ declaration: FlowDeclaration?) -> LuaError {

@@ -73,19 +73,27 @@ package struct FlowRunner: Sendable {
                 run.emit(.warning(FlowWarning(code: "flow.result", message: note, near: [], location: nil)))
             }
             if let unread = run.parameters.given.first, !run.hasDeclaredArguments {
-                throw LuaError.misuse(
-                    "usage.no_options", "the flow takes no options, got --\(unread.name)", hint: "declare them with push.args")
+                throw run.refusal(of: unread.name)
             }
             run.failOpenExpectations()
             verdict = run.hasFailedExpectations ? .failed : .passed
         } catch {
-            verdict = .raised((error as? LuaError) ?? .failure("host.error", "\(error)"))
+            verdict = .raised(((error as? LuaError) ?? .failure("host.error", "\(error)")).masked(by: run.withheld))
         }
-        // What a flow inside has planned may still go out before the outer one ends.
-        if !isInside { await run.settleSchedules() }
+        await settleSchedules(of: run, isInside: isInside)
         let shown = await run.newlyShown()
         if !shown.isEmpty { run.emit(.shown(shown)) }
         return run.report(verdict: verdict, result: result, began: began)
+    }
+
+    /// What is due goes out before the run ends; what a flow inside has planned for later may do so before the outer one ends.
+    private func settleSchedules(of run: FlowRun, isInside: Bool) async {
+        if !isInside, let clock = world.clock as? VirtualClock {
+            thread.setIdleHandler { clock.advanceToNextSleeper() }
+        }
+        await run.finishDueSchedules()
+        if !isInside { thread.setIdleHandler(nil) }
+        await run.settleSchedules(isOver: !isInside)
     }
 
     /// The parameters that a flow declares; nil when it declares none. Raises what the script raises before it does.

@@ -64,7 +64,7 @@ package final class InteractiveFlow: Sendable {
                     }
                 ], prelude: LuaScript(name: "=[repl]", source: PackageResources.repl_lua)))
         let transcript = Transcript()
-        let tell: @Sendable (LuaError) -> Void = { failures($0.explained(by: transcript.script)) }
+        let tell: @Sendable (LuaError) -> Void = { failures($0.explained(by: transcript.script).masked(by: run.withheld)) }
         let functions = handedOver.withLock { $0 }
         guard functions.count == 3 else { throw LuaError.failure("host.error", "the session's prelude is not complete") }
         self.functions = Functions(evaluate: functions[0], members: functions[1], shownError: functions[2])

@@ -15,7 +15,7 @@ extension Binding {
             if run.parameters.isDescribing {
                 throw run.describe(declaration)
             }
-            return [.table(try declaration.resolve(run.parameters.given))]
+            return [.table(try declaration.resolve(run.parameters.given, hostOptions: run.hostOptions))]
         })
 
     static let step = Binding(

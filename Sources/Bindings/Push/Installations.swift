@@ -132,13 +132,18 @@ extension [PatchOperation] {
     /// Raises `installation.patch`.
     fileprivate init(_ table: LuaTable) throws {
         self = try table.array.enumerated().map { place, value in
-            guard case .table(let table) = value, case .string(let op)? = table.fields["op"],
-                let kind = PatchOperation.Kind(rawValue: op), case .string(let path)? = table.fields["path"]
-            else {
-                throw LuaError.misuse(
-                    "installation.patch", "operation \(place + 1) is no patch",
+            func refuse(_ why: String) -> LuaError {
+                .misuse(
+                    "installation.patch", "operation \(place + 1) \(why)",
                     hint: "write { op = \"add\", path = \"/tags\", value = \"Sports\" }; op is add, remove or replace")
             }
+            guard case .table(let table) = value else { throw refuse("is no table, got \(value.phrase)") }
+            guard case .string(let op)? = table.fields["op"] else { throw refuse("has no op") }
+            guard let kind = PatchOperation.Kind(rawValue: op) else {
+                let near = nearest(op, in: PatchOperation.Kind.allCases.map(\.rawValue)).map { "; did you mean \"\($0)\"?" } ?? ""
+                throw refuse("has the op \"\(op)\", which there is not\(near)")
+            }
+            guard case .string(let path)? = table.fields["path"] else { throw refuse("has no path") }
             let given = table.fields["value"]
             guard given == nil || given?.json != nil else {
                 throw LuaError.misuse("installation.patch", "the value of operation \(place + 1) cannot be written as JSON")

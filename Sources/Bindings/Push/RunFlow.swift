@@ -81,7 +81,7 @@ private final class Heard: Sendable {
             case .warning(let warning):
                 state.warnings.append(
                     .table(LuaTable(fields: ["code": .string(warning.code), "message": .string(warning.message)])))
-            case .stepBegan, .sent, .core, .crossed: break
+            case .stepBegan, .sent, .settled, .core, .crossed: break
             }
         }
     }

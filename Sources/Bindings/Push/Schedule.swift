@@ -32,6 +32,7 @@ extension Binding {
             let (request, audience) = try await arguments.notification(run)
             run.warnOfAzure(request, call: arguments.call)
             let outcome = try await run.world.hub.schedule(request, at: moment)
+            if moment < now { run.warnOfPast(outcome, now: now, call: arguments.call) }
             await run.noteSchedule(outcome, audience: audience, call: arguments.call)
             return [LuaValue(outcome, run)]
         })

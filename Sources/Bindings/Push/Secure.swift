@@ -60,7 +60,7 @@ extension Binding {
         example: "local payload = push.fetch_secure_payload { session = session, id = item.secure_id }",
         body: .async { arguments, run in
             guard let session = arguments.payload("session", as: SessionObject.self) else { return [] }
-            return [LuaValue(try await run.world.backend.securePayload(session.session, id: arguments.text("id")))]
+            return [try await run.securePayload(session.session, id: arguments.text("id"))]
         })
 
     static let sessionFetchSecurePayload = Binding(
@@ -69,7 +69,7 @@ extension Binding {
         example: "local payload = session:fetch_secure_payload(item.secure_id)",
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
-            return [LuaValue(try await run.world.backend.securePayload(session, id: arguments.text("id")))]
+            return [try await run.securePayload(session, id: arguments.text("id"))]
         })
 
     static let revokeSecurePayload = Binding(
@@ -103,6 +103,15 @@ extension Binding {
                         }))
             ]
         })
+}
+
+extension FlowRun {
+    /// What a payload holds is for the script alone: from here on no report shows it.
+    fileprivate func securePayload(_ session: Session, id: String) async throws(PushError) -> LuaValue {
+        let payload = try await world.backend.securePayload(session, id: id)
+        withheld.add(payload)
+        return LuaValue(payload)
+    }
 }
 
 extension Arguments {

@@ -105,6 +105,13 @@ extension ErrorCatalogue {
                     "push.schedule { to = \"Sports\", alert = \"Goal\" }",
                     cure: "push.schedule { after = \"2h\", to = \"Sports\", alert = \"Goal\" }")),
             ErrorDescription(
+                "schedule.past", .warning, means: "A notification was scheduled for a moment that has passed, and goes out at once.",
+                when: "\"at\" of push.schedule lies before the present time of the run, which begins on 5 January 2026 in a rehearsal.",
+                cure: "Look at the year, the month and the time zone; write push.send where at once is meant.",
+                example: .lua(
+                    "push.schedule { at = \"2020-01-01T00:00:00Z\", to = \"Sports\", alert = \"Goal\" }",
+                    cure: "push.send { to = \"Sports\", alert = \"Goal\" }")),
+            ErrorDescription(
                 "schedule.unsent", .warning, means: "A scheduled notification was never sent.",
                 when: "The run ended before its time. The clock of a rehearsal moves only while the flow waits.",
                 cure: "Wait for it with push.sleep, or cancel it if it was only an example.",

@@ -6,11 +6,17 @@ extension ErrorCatalogue {
         "usage", "the command line",
         [
             ErrorDescription(
-                "usage.argument", .refusal, means: "A word of the command line is no option.",
-                when: "After FILE stands a word without dashes in front.",
+                "usage.argument", .refusal, means: "A word of the command line is no option, or one is missing.",
+                when: "After FILE stands a word without dashes in front, or an option of pushhost has no value.",
                 cure: "Write the flow's options as --name value; quote values that have blanks.",
                 example: .shell(
                     "pushhost run scripts/notify_users.lua bob", cure: "pushhost run scripts/notify_users.lua --user bob")),
+            ErrorDescription(
+                "usage.command", .refusal, means: "The command line cannot be understood.",
+                when: "Its first word is none of pushhost's commands; or, with --json, an option of pushhost is unknown or has a value "
+                    + "that does not fit.",
+                cure: "Take the command that the message proposes; pushhost --help lists them all.",
+                example: .shell("pushhost scripts/notify_users.lua", cure: "pushhost run scripts/notify_users.lua")),
             ErrorDescription(
                 "usage.unknown_option", .misuse, means: "The flow has no such option.",
                 when: "An option after FILE is neither pushhost's nor declared by the flow's push.args.",
@@ -40,7 +46,8 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "secret.not_found", .failure, means: "There is no secret of that name.",
-                when: "push.secret found it neither in the environment, nor in secrets.json of the working directory, nor, in a "
+                when:
+                    "push.secret found it neither in the environment, nor in secrets.json of the working directory or of the project of the script, nor, in a "
                     + "rehearsal, in demo_secrets.json beside the script.",
                 cure: "Set PUSHHOST_SECRET_NAME, or put the name into one of the files. A misspelt name is proposed in the message.",
                 example: .lua(

@@ -1,6 +1,6 @@
 /// One operation of an installation's PATCH (RFC 6902, as far as Azure takes it; "Patch an installation").
 package struct PatchOperation: Sendable, Equatable {
-    package enum Kind: String, Sendable { case add, remove, replace }
+    package enum Kind: String, Sendable, CaseIterable { case add, remove, replace }
 
     package var kind: Kind
     /// `/pushChannel`, `/tags`, `/tags/{tag}`, `/templates/{name}`, `/templates/{name}/body` …

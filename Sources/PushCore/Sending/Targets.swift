@@ -95,7 +95,7 @@ struct DeliveryResult: Sendable {
             deadSince = rejection.deadSince
         case .unknown(let reason):
             device = target.outcome(
-                .pnsUnreachable, reason: reason, "the connection broke before an answer came", size: size)
+                .pnsUnreachable, reason: reason, "nobody knows whether it was delivered", size: size)
         }
     }
 }

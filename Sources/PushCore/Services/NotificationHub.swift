@@ -7,6 +7,8 @@ package actor NotificationHub: HubGateway {
     var table = RegistrationTable()
     private var outcomes: [String: NotificationOutcome] = [:]
     private var schedules: [String: Task<Void, Never>] = [:]
+    /// Scheduled ones whose time has come, until every device has its verdict.
+    private var underWay: [String: Task<Void, Never>] = [:]
     private var nextNotification = 1
     /// Most devices that a test send reaches, as in Azure.
     private static let testSize = 10
@@ -141,9 +143,21 @@ package actor NotificationHub: HubGateway {
         return outcome
     }
 
+    package func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
+        let outcome = try outcome(of: id)
+        if let task = underWay[id] {
+            await task.value
+        } else if let task = schedules[id], let moment = outcome.scheduledFor, moment <= environment.clock.now {
+            await task.value
+        }
+        return try self.outcome(of: id)
+    }
+
     private func fire(_ id: String, _ request: NotificationRequest) async {
-        guard schedules.removeValue(forKey: id) != nil, let outcome = outcomes[id] else { return }
+        guard let task = schedules.removeValue(forKey: id), let outcome = outcomes[id] else { return }
+        underWay[id] = task
         _ = await deliver(request, outcome)
+        underWay[id] = nil
     }
 
     /// The task that waited was stopped from outside.

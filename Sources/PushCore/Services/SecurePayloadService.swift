@@ -129,7 +129,7 @@ package actor SecurePayloadService {
         let lifetime = lifetime ?? defaultLifetime
         guard lifetime > .zero, lifetime <= maximumLifetime else {
             throw PushError(
-                "secure.lifetime", "a lifetime of \(lifetime) is refused: more than nothing, at most 30 days",
+                "secure.lifetime", "a lifetime of \(lifetime.short) is refused: more than nothing, at most 30 days",
                 hint: "give a time up to 30 days, or none for an hour", status: 400)
         }
         return lifetime

@@ -22,9 +22,11 @@ struct Budgets: ParsableArguments {
     }
 
     static func duration(_ text: String) throws -> Duration {
-        guard let duration = Duration(parsing: text), duration > .zero else {
-            throw ValidationError("\"\(text)\" is no duration: write 500ms, 30s, 5m or 1h")
+        // A number is one of seconds, as everywhere.
+        guard let duration = Duration(parsing: text) ?? Duration(parsing: "\(text)s") else {
+            throw ValidationError("\"\(text)\" is no duration: write 500ms, 30s, 5m, 1h or a number of seconds")
         }
+        guard duration > .zero else { throw ValidationError("\"\(text)\" leaves no time at all: give more than 0") }
         return duration
     }
 }

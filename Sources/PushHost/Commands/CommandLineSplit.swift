@@ -1,3 +1,5 @@
+import PushCore
+
 /// Tells the options of `pushhost run` from those of the flow.
 ///
 /// The host's options may stand before or after FILE; everything else after FILE is the flow's. What the argument parser
@@ -10,7 +12,8 @@ enum CommandLineSplit {
         "--watch",
     ]
 
-    static func rearranged(_ arguments: [String]) -> [String] {
+    /// Throws `usage.argument` for an option without its value.
+    static func rearranged(_ arguments: [String]) throws(PushError) -> [String] {
         guard arguments.first == "run" else { return arguments }
         var host: [String] = []
         var file: String?
@@ -21,8 +24,12 @@ enum CommandLineSplit {
             if flags.contains(argument) || (valued.contains(String(name)) && argument.contains("=")) {
                 host.append(argument)
             } else if valued.contains(argument) {
-                host.append(argument)
-                if let value = rest.popFirst() { host.append(value) }
+                guard let value = rest.first, !valued.contains(value), !flags.contains(value), value != "--" else {
+                    throw PushError("usage.argument", "\(argument): the value is missing", hint: "pushhost run --help shows what it takes")
+                }
+                // As one word: a value may begin with a dash.
+                host.append("\(argument)=\(value)")
+                rest.removeFirst()
             } else if argument == "--" {
                 flow += rest
                 rest = []

@@ -63,6 +63,7 @@ struct FlowSession {
             await runner.run(script, run: run, parameters: FlowParameters(given: options), events: sink)
         }
         interruption.onInterrupt { task.cancel() }
+        output.onLostReader { task.cancel() }
         let progress = Task { [output] in
             guard !command.json, output.isTerminal else { return }
             try await Task.sleep(for: .seconds(1))
@@ -80,6 +81,9 @@ struct FlowSession {
         let isCancelled = Task.isCancelled
         progress.cancel()
         output.eraseProgress()
+        if output.hasLostReader, report.wasCancelled, !interruption.happened {
+            return SessionEnd(status: ExitStatus.lostReader, reason: .unwritable)
+        }
         let outcome = Outcome(
             report, wasInterrupted: interruption.happened || isCancelled, failOnNoTarget: command.failOnNoTarget)
         if command.json {
@@ -196,6 +200,10 @@ private struct Outcome {
         case .interrupted: "interrupted"
         }
     }
+}
+
+extension FlowReport {
+    fileprivate var wasCancelled: Bool { if case .raised(let error) = verdict { error.kind == .cancelled } else { false } }
 }
 
 extension FlowScript {

@@ -26,7 +26,7 @@ struct InitCommand: ParsableCommand {
             for file in NewProject.files { output.line("  \(file.path.padded(to: 30))\(file.purpose)") }
             output.line()
             output.line("Next")
-            if folder != "." { output.line("  cd \(folder.printable)") }
+            if folder != "." { output.line("  cd \(folder.quotedForShell.printable)") }
             output.line("  \("pushhost run scripts/welcome.lua".padded(to: 38))run the flow")
             output.line("  \("pushhost test".padded(to: 38))run its spec")
             output.line("  \("pushhost explain".padded(to: 38))list what a flow can do")
@@ -38,5 +38,15 @@ struct InitCommand: ParsableCommand {
         }
         let isWritten = output.finish(reportingTo: errors)
         Glibc.exit(isWritten ? ExitStatus.pass : ExitStatus.failed)
+    }
+}
+
+extension String {
+    /// As one word of a shell's line.
+    fileprivate var quotedForShell: String {
+        let plain = unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/._-+@%:,".unicodeScalars.contains($0)
+        }
+        return plain && !hasPrefix("-") ? self : (hasPrefix("-") ? "./" : "") + "'\(replacing("'", with: "'\\''"))'"
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import PushCore
 
 @main
 struct PushHostCommand: AsyncParsableCommand {
@@ -16,16 +17,22 @@ struct PushHostCommand: AsyncParsableCommand {
     static func main() async {
         Output.reserveStandardDescriptors()
         Interruption.leaveQuitToTheSystem()
+        let arguments = Array(CommandLine.arguments.dropFirst())
         do {
-            var command = try parseAsRoot(CommandLineSplit.rearranged(Array(CommandLine.arguments.dropFirst())))
+            try UsageRefusal.checkCommand(arguments)
+            var command = try parseAsRoot(CommandLineSplit.rearranged(arguments))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
+        } catch let error as PushError {
+            UsageRefusal(arguments: arguments, error: error).tell()
         } catch {
             let code = exitCode(for: error)
             guard code == .validationFailure else { exit(withError: error) }
+            let refusal = UsageRefusal(arguments: arguments, error: PushError("usage.command", message(for: error)))
+            if refusal.isJSON { refusal.tell() }
             Output(descriptor: STDERR_FILENO).fail(fullMessage(for: error))
         }
     }
@@ -49,4 +56,6 @@ enum ExitStatus {
     static let target: Int32 = 4
     static let noTarget: Int32 = 6
     static let interrupted: Int32 = 130
+    /// The reader of the output has gone before the work was done: as if SIGPIPE had ended it.
+    static let lostReader: Int32 = 141
 }

@@ -27,32 +27,45 @@ struct TestSession {
         }
         let work = Task { await results(of: specs) }
         interruption.onInterrupt { work.cancel() }
+        output.onLostReader { work.cancel() }
         let files = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             work.cancel()
         }
         let isCancelled = Task.isCancelled
-        let summary = TestSummary(files, wasInterrupted: work.isCancelled)
+        if output.hasLostReader, !interruption.happened, !isCancelled {
+            return SessionEnd(status: ExitStatus.lostReader, reason: .unwritable)
+        }
+        var summary = TestSummary(files, wasInterrupted: work.isCancelled)
         var end = SessionEnd(status: summary.status, reason: isCancelled ? .cancelled : .done)
         if summary.ran == 0, let filter = command.filter, end.status == ExitStatus.pass {
             return refuse(
                 PushError(
                     "test.no_match", "no test has \"\(filter)\" in its name",
-                    hint: "there are \(files.reduce(0) { $0 + $1.declared }) tests in \(specs.count) specs; pushhost test lists them"))
+                    hint: Self.inventory(files)))
         }
         // Half of the results would look like all of them.
         if let path = command.junit, !work.isCancelled {
             do throws(PushError) {
                 try ResultFile.write(JUnitReport(files, summary).bytes, to: path)
             } catch {
-                end = SessionEnd(status: max(end.status, tell(error)), reason: .badCommandLine)
+                _ = tell(error)
+                summary.isUnwritten = true
+                end = SessionEnd(status: summary.status, reason: .badCommandLine)
             }
         }
         finish(files, summary)
         if !output.finish(reportingTo: errors) { end = SessionEnd(status: max(end.status, ExitStatus.failed), reason: .unwritable) }
         if output.hasLostReader { end.reason = .unwritable }
         return end
+    }
+
+    /// `there are 2 tests in 1 spec, such as "adds up"`
+    private static func inventory(_ files: [TestFile]) -> String {
+        let count = files.reduce(0) { $0 + $1.declared }
+        let example = files.lazy.compactMap(\.example).first.map { ", such as \"\($0)\"" } ?? ""
+        return "there \(count == 1 ? "is 1 test" : "are \(count) tests") in \(files.count) spec\(files.count == 1 ? "" : "s")\(example)"
     }
 
     /// A spec, and why it could not be read.
@@ -141,6 +154,7 @@ struct TestSession {
                 if let failure = spec.failure { throw failure }
                 let tests = try await runner.tests(of: spec.script)
                 file.declared = tests.count
+                file.example = tests.first?.fullName
                 chosen = tests.enumerated().filter { fits($0.element) }.map { (number: $0.offset + 1, test: $0.element) }
             } catch {
                 file.failure =

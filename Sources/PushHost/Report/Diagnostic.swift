@@ -45,7 +45,9 @@ struct Diagnostic {
 
     var lines: [String] {
         let word = "\(isWarning ? "warning" : "error")[\(error.code.printable)]"
-        var lines = ["\(isWarning ? palette.yellow(word) : palette.red(word)): \(error.message.printable)"]
+        let message = error.message.split(separator: "\n", omittingEmptySubsequences: false).map { $0.description.printable }
+        var lines = ["\(isWarning ? palette.yellow(word) : palette.red(word)): \(message.first ?? "")"]
+        lines += message.dropFirst().map { "  \($0)" }
         if error.code.hasPrefix("usage.") {
             // The command line is at fault: the script's line would mislead.
         } else if let place {

@@ -10,20 +10,29 @@ final class JSONReport: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var steps: [JSON] = []
-        var sends: [JSON] = []
+        var steps: [FlowStep] = []
+        var sends: [FlowSend] = []
         var shown: [JSON] = []
         var log: [JSON] = []
         var warnings: [JSON] = []
         var trace: [JSON] = []
+
+        /// Puts how a scheduled send ended in the place of its plan.
+        mutating func settle(_ send: FlowSend) {
+            if let place = sends.firstIndex(where: { $0.id == send.id }) { sends[place] = send }
+            for step in steps.indices {
+                if let place = steps[step].sends.firstIndex(where: { $0.id == send.id }) { steps[step].sends[place] = send }
+            }
+        }
     }
 
     func take(_ event: FlowEvent) {
         state.withLock { state in
             switch event {
             case .stepBegan: break
-            case .stepEnded(let step): state.steps.append(JSON(step))
-            case .sent(let send): state.sends.append(JSON(send))
+            case .stepEnded(let step): state.steps.append(step)
+            case .sent(let send): state.sends.append(send)
+            case .settled(let send): state.settle(send)
             case .shown(let items): state.shown += items.map(JSON.init)
             case .log(let level, let text, let location):
                 state.log.append([
@@ -60,8 +69,8 @@ final class JSONReport: Sendable {
             var object: JSONObject = [
                 "schema": .string(Self.schema), "flow": .string(header.flow), "target": .string(header.target),
                 "seed": .string(String(header.seed)), "run": .string(run), "script": .string(header.version),
-                "verdict": .string(verdict), "exit_code": .integer(Int64(exitCode)), "steps": .array(state.steps),
-                "sends": .array(state.sends), "shown": .array(state.shown), "log": .array(state.log),
+                "verdict": .string(verdict), "exit_code": .integer(Int64(exitCode)), "steps": .array(state.steps.map(JSON.init)),
+                "sends": .array(state.sends.map(JSON.init)), "shown": .array(state.shown), "log": .array(state.log),
                 "warnings": .array(state.warnings), "expectations": .integer(Int64(report.expectations)),
                 "failed_expectations": .array(report.failedExpectations.map(JSON.init)),
                 "delivered": .integer(Int64(report.delivered)), "without_target": .integer(Int64(report.noTargets)),
@@ -89,7 +98,7 @@ extension JSON {
         self = [
             "id": .string(send.id), "to": .string(send.audience), "state": .string(send.state),
             "sent": .integer(Int64(send.sent)), "failed": .integer(Int64(send.failed)),
-            "total": .integer(Int64(send.total)),
+            "total": .integer(Int64(send.total)), "skipped": .integer(Int64(send.skipped)),
             "scheduled_for": send.scheduledFor.map { .string($0.description) } ?? .null, "faults": .array(send.faults.map(JSON.string)),
         ]
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -13,6 +14,7 @@ final class Output: Sendable {
         var failure: Int32 = 0
         /// Text of the progress line that stands on the screen.
         var hasProgress = false
+        var whenReaderIsLost: (@Sendable () -> Void)?
     }
 
     init(descriptor: Int32, colour: Bool? = nil) {
@@ -103,6 +105,9 @@ final class Output: Sendable {
 
     var hasLostReader: Bool { state.withLock { $0.failure == EPIPE } }
 
+    /// Called once, soon after the reader of a pipe has gone: what is still to be done is done for nobody.
+    func onLostReader(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.whenReaderIsLost = action } }
+
     private var reason: String { String(cString: strerror(state.withLock { $0.failure })) }
 
     private func erase(_ state: inout State) {
@@ -119,6 +124,7 @@ final class Output: Sendable {
                 start += written
             } else if errno != EINTR {
                 state.failure = errno
+                if errno == EPIPE, let action = state.whenReaderIsLost.take() { DispatchQueue.global().async(execute: action) }
             }
         }
         state.buffer.removeAll(keepingCapacity: true)

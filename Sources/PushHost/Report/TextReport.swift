@@ -57,6 +57,8 @@ final class TextReport: Sendable {
             state.withLock { $0.sends += 1 }
             output.line("  \(glyph(send)) send \(send.id) to \(send.audience.printable)  \(counts(send))")
             printFaults([send], indent: 6)
+        case .settled(let send):
+            printFaults([send], indent: 6)
         case .shown(let items):
             printShown(items, indent: 6)
         case .log(let level, let text, _):
@@ -140,9 +142,7 @@ final class TextReport: Sendable {
         if step.sends.count == 1, let send = step.sends.first {
             facts.append("\(send.id)  \(counts(send))")
         } else if !step.sends.isEmpty {
-            let sent = step.sends.reduce(0) { $0 + $1.sent }
-            let total = step.sends.reduce(0) { $0 + $1.total }
-            facts.append("\(count(step.sends.count, "send")), \(sent) of \(total) sent")
+            facts.append(summary(step.sends))
         }
         if step.failedExpectations > 0 {
             facts.append("\(step.failedExpectations) of \(count(step.expectations, "expectation")) failed")
@@ -185,6 +185,11 @@ final class TextReport: Sendable {
         for fault in faults.prefix(Self.shownAtOnce) {
             output.line("\(String(repeating: " ", count: indent))\(palette.red("✗")) \(fault.printable)")
         }
+        let skipped = sends.reduce(0) { $0 + $1.skipped }
+        if skipped > 0 {
+            let margin = String(repeating: " ", count: indent)
+            output.line("\(margin)\(palette.yellow("–")) \(count(skipped, "duplicate")) skipped: the same handle already got it")
+        }
         printRest(of: faults.count, "device", indent: indent)
     }
 
@@ -217,6 +222,15 @@ final class TextReport: Sendable {
         return send.state == "NoTargetFound" ? "no target found" : "\(send.sent) of \(send.total) sent · \(send.failed) failed"
     }
 
+    /// `3 sends, 4 of 5 sent, 1 scheduled`
+    private func summary(_ sends: [FlowSend]) -> String {
+        let scheduled = sends.count { $0.scheduledFor != nil }
+        var facts = [count(sends.count, "send")]
+        if scheduled < sends.count { facts.append("\(sends.reduce(0) { $0 + $1.sent }) of \(sends.reduce(0) { $0 + $1.total }) sent") }
+        if scheduled > 0 { facts.append("\(scheduled == sends.count ? "all" : "\(scheduled)") scheduled") }
+        return facts.joined(separator: ", ")
+    }
+
     private func mark(_ level: String) -> String {
         switch level {
         case "warn": palette.yellow("│ warn ")
@@ -236,24 +250,6 @@ extension Platform {
         case .wns: "Windows"
         case .browser: "Browser"
         }
-    }
-}
-
-extension Duration {
-    /// `0 s`, `1.5 s`, `2 h 30 min`, `3 d`.
-    var short: String {
-        let total = milliseconds
-        if total < 60_000 {
-            return total.isMultiple(of: 1000) ? "\(total / 1000) s" : "\(Double(total) / 1000) s"
-        }
-        let units: [(Int64, String)] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")]
-        var rest = total
-        var parts: [String] = []
-        for (size, name) in units where rest >= size {
-            parts.append("\(rest / size) \(name)")
-            rest %= size
-        }
-        return parts.prefix(2).joined(separator: " ")
     }
 }
 

@@ -2,13 +2,15 @@ import Bindings
 import Glibc
 import PushCore
 
-/// `PUSHHOST_SECRET_<NAME>`, then `secrets.json` in the working directory, then, in a rehearsal, `demo_secrets.json` beside
+/// `PUSHHOST_SECRET_<NAME>`, then `secrets.json` in the working directory or, where there is none, in the folder of the script
+/// or the nearest above it up to the project's root, then, in a rehearsal, `demo_secrets.json` beside
 /// the script or in the folder above it, where the flows of a spec are.
 struct ProjectSecrets: SecretSource {
     static let projectFile = "secrets.json"
     static let demoFile = "demo_secrets.json"
 
     private let project: [String: String]
+    private let projectPath: String
     private let demo: [String: String]
     private let demoPath: String?
     private let sources: SourceFiles?
@@ -17,7 +19,8 @@ struct ProjectSecrets: SecretSource {
     /// every file before it is looked for.
     init(demoFolder: String?, sources: SourceFiles? = nil) throws(PushError) {
         self.sources = sources
-        project = try Self.load(Self.projectFile, sources)
+        projectPath = Self.projectPath(from: demoFolder ?? ".", sources)
+        project = try Self.load(projectPath, sources)
         demoPath = demoFolder.map { folder in
             let places = [folder, ProjectScripts.normalized("\(folder)/..")].map { $0.isEmpty ? Self.demoFile : "\($0)/\(Self.demoFile)" }
             return places.first { place in
@@ -42,9 +45,27 @@ struct ProjectSecrets: SecretSource {
     var names: [String] { (Array(project.keys) + Array(demo.keys)).sorted() }
 
     func places(for name: String) -> String {
-        "set \(Self.variable(name)), or put \"\(name)\" into \(Self.projectFile)"
+        "set \(Self.variable(name)), or put \"\(name)\" into \(projectPath)"
             + (demoPath.map { " or, for rehearsals, \($0)" } ?? "")
     }
+
+    /// In the working directory, or else upwards from a folder to the root of its project: the folder with .git or .luarc.json.
+    private static func projectPath(from folder: String, _ sources: SourceFiles?) -> String {
+        sources?.note(projectFile)
+        guard access(projectFile, F_OK) != 0 else { return projectFile }
+        var folder = ProjectScripts.normalized(folder)
+        for _ in 0..<deepest {
+            func path(_ name: String) -> String { folder.isEmpty ? name : folder == "/" ? "/\(name)" : "\(folder)/\(name)" }
+            sources?.note(path(projectFile))
+            if access(path(projectFile), F_OK) == 0 { return path(projectFile) }
+            guard folder != "/", access(path(".git"), F_OK) != 0, access(path(".luarc.json"), F_OK) != 0 else { break }
+            folder = ProjectScripts.normalized(path(".."))
+        }
+        return projectFile
+    }
+
+    /// How many folders are looked through for the root of a project.
+    private static let deepest = 8
 
     private static func variable(_ name: String) -> String { "PUSHHOST_SECRET_\(name.uppercased())" }
 
@@ -56,7 +77,15 @@ struct ProjectSecrets: SecretSource {
         } catch  where error.code == "secrets.not_found" {
             return [:]
         }
-        guard let object = try? JSON(parsing: bytes).object else {
+        let value: JSON
+        do throws(JSONError) {
+            value = try JSON(parsing: bytes)
+        } catch {
+            throw PushError(
+                "secrets.invalid", "\(path):\(error.line):\(error.column) is not JSON: \(error.message)",
+                hint: "write { \"name\": \"value\" }")
+        }
+        guard let object = value.object else {
             throw PushError("secrets.invalid", "\(path) is not a JSON object", hint: "write { \"name\": \"value\" }")
         }
         var secrets: [String: String] = [:]

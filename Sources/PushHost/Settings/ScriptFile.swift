@@ -48,7 +48,7 @@ enum TextFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR {
-                throw fail("not_found", "does not exist", neighbour(of: path).map { "did you mean \($0)?" })
+                throw fail("not_found", "does not exist", suggestion(for: path).map { "did you mean \($0)?" })
             }
             throw fail("unreadable", "cannot be read: \(String(cString: strerror(errno)))")
         }
@@ -68,6 +68,32 @@ enum TextFile {
                 throw fail("too_large", "has more than \(limit >> 20) MiB, the most of a \(kind)")
             }
         }
+    }
+
+    /// What a missing path may mean: the file with its ending, the same name in a folder near by, a name that is close.
+    static func suggestion(for path: String) -> String? {
+        let slash = path.lastIndex(of: "/")
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        guard !name.isEmpty else { return nil }
+        let folder = slash.map { String(path[...$0]) } ?? ""
+        var names = [name]
+        if !name.hasSuffix(".lua"), !name.hasSuffix(".json") { names.append("\(name).lua") }
+        var folders = [folder, "\(folder)../", "\(folder)scripts/", "\(folder)../scripts/"]
+        if !path.hasPrefix("/") {
+            // From another folder of the project: the path as the root sees it, or the bare name.
+            folders += ["../\(folder)", "", "scripts/\(folder)", "scripts/"]
+        }
+        let places = folders.flatMap { folder in names.map { folder + $0 } }.map(ProjectScripts.normalized)
+        if let found = places.first(where: { $0 != path && isFile($0) }) { return found }
+        return names.lazy.compactMap { neighbour(of: folder + $0) }.first
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        if let folder = opendir(path) {
+            closedir(folder)
+            return false
+        }
+        return access(path, R_OK) == 0
     }
 
     /// A file beside the missing one whose name is close.

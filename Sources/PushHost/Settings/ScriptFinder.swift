@@ -13,7 +13,9 @@ enum ScriptFinder {
             } else if access(path, F_OK) == 0 {
                 found.append(path)
             } else {
-                throw PushError("script.not_found", "\(path) does not exist", hint: "give a Lua file, or a folder with some")
+                throw PushError(
+                    "script.not_found", "\(path) does not exist",
+                    hint: TextFile.suggestion(for: path).map { "did you mean \($0)?" } ?? "give a Lua file, or a folder with some")
             }
         }
         var seen: Set<String> = []

@@ -118,13 +118,12 @@ package final class PhoneLab: Sendable {
         change(phone) { phone, now, effects in phone.removeApp(now: now, effects: &effects) }
     }
 
-    /// Installs the app afresh, and returns its new handle.
+    /// Installs the app afresh, after uninstalling it where it is still there, and returns its new handle.
     @discardableResult
     package func reinstall(_ phone: PhoneID) -> String? {
+        if pushHandle(of: phone) != nil { uninstall(phone) }
         let now = clock.now()
-        state.withLock { state in
-            if state.phones[phone]?.handle == nil { state.issueHandle(for: phone, now: now, random: random) }
-        }
+        state.withLock { $0.issueHandle(for: phone, now: now, random: random) }
         launch(phone)
         return pushHandle(of: phone)
     }

@@ -61,6 +61,10 @@ struct FaultyHub: HubGateway {
 
     func cancel(scheduled id: String) async throws(PushError) { try await inner.cancel(scheduled: id) }
 
+    func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
+        answering(try await inner.finish(id))
+    }
+
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome {
         answering(try await inner.outcome(of: id))
     }

@@ -55,6 +55,10 @@ struct Rehearsal: Sendable {
         events.compactMap { if case .stepEnded(let step) = $0 { step } else { nil } }
     }
 
+    var settled: [FlowSend] {
+        events.compactMap { if case .settled(let send) = $0 { send } else { nil } }
+    }
+
     var warnings: [FlowWarning] {
         events.compactMap { if case .warning(let warning) = $0 { warning } else { nil } }
     }

@@ -1,5 +1,6 @@
 import Bindings
 import Lua
+import PushCore
 import Testing
 
 @Suite struct ScheduleTests {
@@ -44,5 +45,47 @@ import Testing
         #expect(run.report.noTargets == 1)
         #expect(run.warnings.map(\.code) == ["hub.no_target", "schedule.unsent"])
         #expect(run.warnings.last?.location?.line == 4)
+    }
+
+    @Test func `what is due when the script ends goes out, and all counts agree`() async throws {
+        let run = try await rehearse(
+            """
+            local s = login "ana" phone(s, "ana-1", "apns")
+            push.schedule { after = 0, to = "username:ana", alert = "now" }
+            push.schedule { at = "2020-01-01T00:00:00Z", to = "username:ana", alert = "past" }
+            push.schedule { after = 0, to = "nobody", alert = "x" }
+            """)
+        #expect(run.report.delivered == 2)
+        #expect(run.shown.sorted() == ["ana-1: now", "ana-1: past"])
+        #expect(run.warnings.map(\.code) == ["schedule.past", "hub.no_target"])
+        #expect(run.warnings.first?.location?.line == 3)
+        #expect(run.settled.map(\.state) == ["Completed", "Completed", "NoTargetFound"])
+        #expect(run.report.ended == run.report.began)
+    }
+
+    @Test func `a slow push service gets the time that it needs for what is due, and what falls due meanwhile goes out too`() async throws {
+        let run = try await rehearse(
+            """
+            local s = login "ana" phone(s, "ana-1", "apns")
+            push.simulator.apns:latency "10s"
+            push.schedule { after = 0, to = "username:ana", alert = "a" }
+            push.schedule { after = "5s", to = "username:ana", alert = "b" }
+            push.schedule { after = "1h", to = "username:ana", alert = "c" }
+            """)
+        #expect(run.report.delivered == 2)
+        #expect(run.report.ended - run.report.began == .seconds(15))
+        #expect(run.warnings.map(\.code) == ["schedule.unsent"])
+    }
+
+    @Test func `a flow inside another one settles what is due before it answers`() async throws {
+        let run = try await rehearse(
+            """
+            local s = login "ana" phone(s, "ana-1", "apns")
+            local run = push.run "inner.lua"
+            return { run.delivered, #run.shown }
+            """,
+            beside: ["inner.lua": "require('push').schedule { after = 0, to = 'username:ana', alert = 'now' }"])
+        #expect(run.result == "[1,1]")
+        #expect(run.report.delivered == 1)
     }
 }

@@ -50,4 +50,54 @@ import Testing
         #expect(run.result == #"["NoTargetFound","text","2026-01-05T10:00:00.000Z"]"#)
         #expect(run.warnings.map(\.code) == ["hub.no_target"])
     }
+
+    private static let fetching = """
+        local bank, alice = login "bank", login "alice"
+        local receipt = bank:send_secure { to = "alice", payload = {
+          code = "hun" .. 'ter"2z', pin = 47 * 100 + 11, list = { { deep = "quiet" .. "ly9" } }, flag = "o" .. "k", lines = "oneline" .. "\\n" .. "twoline" } }
+        local p = alice:fetch_secure_payload(receipt.id)
+
+        """
+
+    @Test(
+        arguments: [
+            "push.expect(p.code).to.equal '1'", "push.expect(p).to.equal {}", "push.expect(p.pin).to.equal(1)",
+            "push.expect(p.flag).to.equal 'no'", "push.check(p.code == '1', 'is ' .. p.code)", "print(p.code, p.pin, p.lines)",
+            "push.log.error('code ' .. p.code .. p.code)", "error(p.code)",
+            "push.step('for ' .. p.code, function() end)", "push.send { to = p.list[1].deep, alert = 'x' }", "push.fail(p.list[1].deep)",
+            "push.device { name = 'x', platform = p.code }", "push.schedule { after = '1h', to = p.list[1].deep, alert = 'x' }",
+            "assert(p.code == '', p.code .. ' is ' .. p.pin)", "push.try(error, p.code) push.expect { p.list }.to.be_nil()",
+            "push.expect(p.lines).to.match '^x'",
+        ])
+    func `a payload that the script has read is in no message, log, step or warning`(lua: String) async throws {
+        let run = try await rehearse(Self.fetching + lua)
+        for secret in ["hunter", "2z", "4711", "quiet", "\"ok\"", "oneline", "twoline"] {
+            #expect(!run.everything.contains(secret), "\(run.everything)")
+        }
+        #expect(run.everything.contains("***"))
+    }
+
+    @Test func `masking leaves the texts around it, and what only looks like a number of the payload`() async throws {
+        let run = try await rehearse(Self.fetching + "print('n-47110 of 4711: ok, not a oneline', p.flag) print(p.flag)")
+        #expect(run.log == ["n-47110 of ***: ok, not a oneline\tok", "***"])
+    }
+
+    @Test func `what a flow inside has read is masked outside too, and what it returns is whole`() async throws {
+        let run = try await rehearse(
+            """
+            local s = login "ana"
+            local receipt = s:send_secure { to = "ana", payload = "hun" .. "ter2" }
+            local run = push.run("inner.lua", { id = receipt.id })
+            print(run.result, #run.result)
+            """,
+            beside: [
+                "inner.lua": """
+                local push = require "push"
+                local args = push.args { id = { type = "string" } }
+                local s = push.login { username = "ana", password = push.secret "demo_password" }
+                return s:fetch_secure_payload(args.id)
+                """
+            ])
+        #expect(run.log == ["***\t7"])
+    }
 }

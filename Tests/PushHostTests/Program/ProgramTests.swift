@@ -134,17 +134,17 @@ import Testing
         let folder = try ScriptFolder([
             "flow.lua": """
             local push = require "push"
-            print(("x"):rep(70000))
+            local begin = function() print(("x"):rep(70000)) end
             while true do
-              local ok, err = pcall(function() while true do end end)
+              local ok, err = pcall(function() if begin then begin() end begin = nil while true do end end)
               if err.code == "cancelled" then print "cleaned up" end
             end
             """,
             "sleeper.lua": """
             local push = require "push"
-            print(("x"):rep(70000))
+            local begin = function() print(("x"):rep(70000)) end
             while true do
-              local ok, err = pcall(function() while true do push.sleep "1s" end end)
+              local ok, err = pcall(function() if begin then begin() end begin = nil while true do push.sleep "1s" end end)
               if err.code == "cancelled" then print "cleaned up" end
             end
             """,

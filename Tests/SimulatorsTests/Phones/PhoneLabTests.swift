@@ -73,4 +73,21 @@ struct PhoneLabTests {
         task.cancel()
         #expect(await task.value == nil)
     }
+
+    @Test(arguments: PhonePlatform.allCases)
+    func `reinstalling an app that is there removes it first: a new handle, an empty storage, nothing on the screen`(
+        platform: PhonePlatform
+    ) throws {
+        let lab = lab()
+        let phone = lab.addPhone(PhoneDescription(name: "x", platform: platform, app: "a"))
+        let old = try #require(lab.pushHandle(of: phone))
+        lab.store("Sports", forKey: "categories", on: phone)
+        lab.showLocal(title: "", body: "shown", on: phone)
+        lab.setOffline(phone)
+        let new = lab.reinstall(phone)
+        #expect(new != nil && new != old)
+        #expect(lab.storage(of: phone).isEmpty)
+        #expect(lab.inbox(of: phone).allSatisfy { !$0.isShown })
+        #expect(!lab.isOnline(phone))
+    }
 }

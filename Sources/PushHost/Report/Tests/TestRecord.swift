@@ -69,6 +69,8 @@ struct TestFile: Sendable {
     let script: FlowScript
     /// How many tests it declares.
     var declared = 0
+    /// The full name of the first of them.
+    var example: String?
     var records: [TestRecord] = []
     /// Why it could not be run at all.
     var failure: LuaError?
@@ -89,6 +91,8 @@ struct TestSummary: Sendable {
     var expectations = 0
     var duration: Duration = .zero
     var wasInterrupted: Bool
+    /// A file of results could not be written.
+    var isUnwritten = false
 
     init(_ files: [TestFile], wasInterrupted: Bool) {
         self.files = files.count
@@ -111,6 +115,7 @@ struct TestSummary: Sendable {
     var status: Int32 {
         if wasInterrupted { return ExitStatus.interrupted }
         if broken > 0 { return ExitStatus.script }
+        if isUnwritten { return ExitStatus.usage }
         return failed > 0 ? ExitStatus.failed : ExitStatus.pass
     }
 

@@ -1,5 +1,6 @@
 import Bindings
 import Lua
+import PushCore
 import Synchronization
 
 /// Tests as lines of text, printed as they end.
@@ -52,6 +53,7 @@ final class TestTextReport: Sendable {
         if summary.failed > 0 { parts.append("\(summary.failed) failed") }
         if summary.pending > 0 { parts.append("\(summary.pending) pending") }
         if summary.broken > 0 { parts.append("\(summary.broken) spec\(summary.broken == 1 ? "" : "s") could not be run") }
+        if summary.isUnwritten { parts.append("results not written") }
         parts.append("\(summary.expectations) expectation\(summary.expectations == 1 ? "" : "s")")
         parts.append("virtual \(summary.duration.short)")
         let word =

@@ -1,0 +1,177 @@
+import Lua
+import PushCore
+import Synchronization
+
+/// What the secure payloads that a run has read hold. Reports, logs and errors show *** in its place.
+///
+/// A text of four characters or more is masked wherever it stands, a number of that length where it stands alone; what is
+/// shorter only as the whole of a text or, if it is one, in quotes, for it would be found everywhere.
+final class WithheldTexts: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        /// Longest first, so that a text inside another one does not tear it apart.
+        var parts: [String] = []
+        var words: [String] = []
+        var whole: Set<String> = []
+        var count = 0
+    }
+
+    /// Payloads are small; a flow that reads them without end need not slow down every line it prints.
+    private static let limit = 10_000
+    private static let shortest = 4
+    private static let mask = "***"
+
+    /// Withholds every text and number of a payload, not the names of its fields.
+    func add(_ payload: JSON) {
+        state.withLock { state in
+            Self.collect(payload, into: &state)
+            state.parts.sort { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+            state.words.sort { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+        }
+    }
+
+    /// The text with *** for what is withheld.
+    func masking(_ text: String) -> String {
+        state.withLock { state in
+            guard state.count > 0 else { return text }
+            if state.whole.contains(text) { return Self.mask }
+            var text = text
+            for part in state.parts where text.utf8.count >= part.utf8.count { text = text.replacing(part, with: Self.mask) }
+            for word in state.words where text.utf8.count >= word.utf8.count { text = text.replacingWord(word, with: Self.mask) }
+            return text
+        }
+    }
+
+    private static func collect(_ payload: JSON, into state: inout State) {
+        guard state.count < limit else { return }
+        switch payload {
+        case .object(let object): for (_, value) in object.members { collect(value, into: &state) }
+        case .array(let items): for item in items { collect(item, into: &state) }
+        case .string(let text) where !text.isEmpty:
+            if text.count < shortest {
+                state.whole.insert(text)
+                state.parts.append("\"\(text)\"")
+            } else {
+                state.parts += [text, text.quotedByLua].filter { !state.parts.contains($0) }
+            }
+            state.count += 1
+        case .integer(let number): collect(number: "\(number)", into: &state)
+        case .number(let number): collect(number: "\(number)", into: &state)
+        case .string, .bool, .null: break
+        }
+    }
+
+    private static func collect(number text: String, into state: inout State) {
+        if text.utf8.count < shortest { state.whole.insert(text) } else { state.words.append(text) }
+        state.count += 1
+    }
+}
+
+extension String {
+    /// As `%q` of Lua shows it between its quotes, and as messages show the ends of its lines.
+    fileprivate var quotedByLua: String {
+        var quoted = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\13"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted
+    }
+
+    /// Only where no letter or digit stands beside it.
+    fileprivate func replacingWord(_ word: String, with mask: String) -> String {
+        var result = ""
+        var rest = self[...]
+        while let range = rest.firstRange(of: word) {
+            let before = rest[..<range.lowerBound].last ?? result.last
+            let isAlone = !(before?.isWordPart ?? false) && !(rest[range.upperBound...].first?.isWordPart ?? false)
+            result += rest[..<range.lowerBound]
+            result += isAlone ? mask : word
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
+    }
+}
+
+extension Character {
+    fileprivate var isWordPart: Bool { isLetter || isNumber }
+}
+
+// MARK: - Where it is masked
+
+extension FlowEvent {
+    /// What phones show stays: it is the flow that shows it.
+    func masked(by texts: WithheldTexts) -> FlowEvent {
+        switch self {
+        case .stepBegan(let id, let depth, let name): return .stepBegan(id: id, depth: depth, name: texts.masking(name))
+        case .stepEnded(var step):
+            step.name = texts.masking(step.name)
+            step.sends = step.sends.map { $0.masked(by: texts) }
+            return .stepEnded(step)
+        case .sent(let send): return .sent(send.masked(by: texts))
+        case .settled(let send): return .settled(send.masked(by: texts))
+        case .log(let level, let text, let location): return .log(level: level, text: texts.masking(text), location: location)
+        case .warning(var warning):
+            warning.message = texts.masking(warning.message)
+            warning.near = warning.near.map(texts.masking)
+            return .warning(warning)
+        case .shown, .core, .crossed: return self
+        }
+    }
+}
+
+extension FlowSend {
+    fileprivate func masked(by texts: WithheldTexts) -> FlowSend {
+        var send = self
+        send.audience = texts.masking(audience)
+        send.faults = faults.map(texts.masking)
+        return send
+    }
+}
+
+extension FailedExpectation {
+    func masked(by texts: WithheldTexts) -> FailedExpectation {
+        var masked = self
+        masked.message = texts.masking(message)
+        masked.expected = expected.map(texts.masking)
+        masked.actual = actual.map(texts.masking)
+        // The message ends with the value, which may be too short to be told from other text in it.
+        if let actual, let hidden = masked.actual, hidden != actual, message.hasSuffix(", got \(actual)") {
+            masked.message = texts.masking(String(message.dropLast(actual.count))) + hidden
+        }
+        return masked
+    }
+}
+
+extension LuaError {
+    func masked(by texts: WithheldTexts) -> LuaError {
+        var error = self
+        if case .table(let table) = details, case .string(let actual)? = table.fields["actual"], code == "expect.failed" {
+            error.message = FailedExpectation(message: message, actual: actual).masked(by: texts).message
+        } else {
+            error.message = texts.masking(message)
+        }
+        error.hint = hint.map(texts.masking)
+        error.details = details.masked(by: texts)
+        return error
+    }
+}
+
+extension LuaValue {
+    fileprivate func masked(by texts: WithheldTexts) -> LuaValue {
+        switch self {
+        case .string(let text): return .string(texts.masking(text))
+        case .table(var table):
+            table.array = table.array.map { $0.masked(by: texts) }
+            table.fields = table.fields.mapValues { $0.masked(by: texts) }
+            return .table(table)
+        default: return self
+        }
+    }
+}

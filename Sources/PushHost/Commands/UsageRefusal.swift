@@ -1,0 +1,53 @@
+import ArgumentParser
+import Bindings
+import Glibc
+import Lua
+import PushCore
+
+/// A command line that cannot be understood: text on standard error or, where --json is asked for, an object on standard
+/// output, as for every other refusal.
+struct UsageRefusal {
+    let arguments: [String]
+    let error: PushError
+
+    private var words: ArraySlice<String> { arguments.prefix { $0 != "--" } }
+
+    /// Commands whose results are JSON have a JSON refusal too.
+    var isJSON: Bool { words.contains("--json") && document != nil }
+
+    private var document: JSON? {
+        let error = LuaError(error)
+        switch arguments.first {
+        case "run":
+            let file = words.dropFirst().first { $0.hasSuffix(".lua") } ?? ""
+            return JSONReport.refusal(error, file: file, exitCode: ExitStatus.usage)
+        case "test": return TestJSONReport.refusal(error, exitCode: ExitStatus.usage)
+        case "check": return CheckReport.refusal(self.error)
+        default: return nil
+        }
+    }
+
+    /// Ends the program.
+    func tell() -> Never {
+        if isJSON, let document {
+            Output(descriptor: STDOUT_FILENO).fail(document.text(pretty: true))
+        }
+        let errors = Output(descriptor: STDERR_FILENO)
+        let lines = Diagnostic(LuaError(error), source: [], scriptName: "", palette: Palette(isOn: errors.hasColour)).lines
+        errors.fail(lines.joined(separator: "\n"))
+    }
+
+    /// Throws `usage.command` for a first word that is no command.
+    static func checkCommand(_ arguments: [String]) throws(PushError) {
+        guard let word = arguments.first, !word.hasPrefix("-") else { return }
+        let commands = PushHostCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        guard !commands.contains(word) else { return }
+        if word.hasSuffix(".lua") {
+            let command = word.hasSuffix("_spec.lua") ? "test" : "run"
+            throw PushError("usage.command", "there is no command \"\(word)\"", hint: "write pushhost \(command) \(word)")
+        }
+        let near = nearest(word, in: commands).map { "; did you mean \($0)?" } ?? ""
+        throw PushError(
+            "usage.command", "there is no command \"\(word)\"\(near)", hint: "the commands are \(commands.joined(separator: ", "))")
+    }
+}
