@@ -137,7 +137,7 @@ final class EditedLines: LineSource {
     }
 
     private func draw(_ prompt: String) {
-        let columns = settings.columns
+        let columns = screen.columns
         let view = state.withLock { $0.editor.view(columns: columns - prompt.count) }
         let column = prompt.count + view.column
         screen.put("\r\(prompt)\(view.text)\u{1b}[K\r\(column > 0 ? "\u{1b}[\(column)C" : "")")
@@ -153,11 +153,11 @@ final class EditedLines: LineSource {
         } else if completion.names.count > 1 {
             let names = completion.names.map { name in name.drop { $0 == " " }.prefix { $0 != " " } }.map(String.init)
             let width = (names.map(\.count).max() ?? 0) + 2
-            let perRow = max(1, settings.columns / width)
+            let perRow = max(1, screen.columns / width)
             var rows = "\n"
             for start in stride(from: 0, to: names.count, by: perRow) {
                 let row = names[start..<min(start + perRow, names.count)].map { $0.padded(to: width) }.joined()
-                rows += row.prefix(settings.columns - 1) + "\n"
+                rows += row.prefix(screen.columns - 1) + "\n"
             }
             screen.put(rows)
         }
@@ -191,11 +191,5 @@ final class TerminalSettings: Sendable {
             original = nil
             return true
         }
-    }
-
-    var columns: Int {
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
     }
 }

@@ -73,7 +73,7 @@ final class Output: Sendable {
     }
 
     /// Of the terminal.
-    private var columns: Int {
+    var columns: Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
