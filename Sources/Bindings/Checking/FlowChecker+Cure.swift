@@ -48,6 +48,9 @@ extension FlowChecker {
                 && remark.message == complaint.operation.message(complaint.type)
         }
         if let same { return same.hint }
+        if complaint.operation == .index, complaint.name == "self" {
+            return "a method gets the value before the colon: it was called with a dot, or as a function of its own"
+        }
         if complaint.type == "nil", let name = complaint.name, let near = near(name, as: complaint.origin ?? "", walk) {
             return complaint.origin == "method"
                 ? "there is no method \"\(name)\" here; did you mean \"\(near)\"?" : "\"\(name)\" is nil here; did you mean \"\(near)\"?"
@@ -79,7 +82,7 @@ extension FlowChecker {
         let candidates: Set<String> =
             switch origin {
             case "method": vocabulary.allMembers.union(LuaLibrary.libraries["string"] ?? []).union(walk.globals.keys)
-            case "field": vocabulary.allFields.union(walk.globals.keys)
+            case "field": walk.globals.keys
             default: []
             }
         return nearest(name, in: candidates.subtracting([name]))
@@ -122,8 +125,10 @@ extension LuaComplaint {
         switch origin {
         case "constant": return "\"\(name)\""
         case "field":
-            guard let place = line.firstRange(of: ".\(name)") else { return name }
+            guard let place = line.firstRange(of: ".\(name)") else { return nil }
             let owner = line[..<place.lowerBound].reversed().prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }
+            // What is called or indexed before has no name.
+            guard let first = owner.last, first != "." else { return nil }
             return String(owner.reversed()) + line[place]
         default: return name
         }
@@ -132,5 +137,5 @@ extension LuaComplaint {
 
 extension Remark {
     /// Message and hint in one.
-    fileprivate var sentence: String { [message, hint].compactMap { $0 }.joined(separator: ": ") }
+    fileprivate var sentence: String { [message, hint].compactMap { $0 }.joined(separator: message.hasSuffix("?") ? " " : ": ") }
 }

@@ -64,7 +64,10 @@ extension FlowWalk {
                     at: culprit.range))
             return .unknown
         default:
-            guard let operation = RefusedOperation(sign) else { return .unknown }
+            // What is not known for certain may bring a metamethod.
+            guard let operation = RefusedOperation(sign), certainType(of: left) != nil, certainType(of: right) != nil else {
+                return .unknown
+            }
             if !require(operation, left) { return .unknown }
             if !require(operation, right) { return .unknown }
             guard operation == .concatenation, let first = left.knowledge.text, let second = right.knowledge.text else { return .unknown }

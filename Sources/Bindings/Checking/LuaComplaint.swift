@@ -19,7 +19,8 @@ struct LuaComplaint {
         }
         // The library of texts has words of its own: attempt to add a 'string' with a 'number'.
         if message.hasPrefix("attempt to "), message.contains(" a 'string' with a '") || message.contains("' with a 'string'") {
-            (operation, type) = (.arithmetic, "string")
+            let types = message.split(separator: "'").filter { !$0.contains(" ") }.map(String.init)
+            (operation, type) = (.arithmetic, types.first { $0 != "string" && $0 != "number" } ?? "string")
             return
         }
         let openings: [(String, RefusedOperation)] = [
@@ -39,6 +40,7 @@ struct LuaComplaint {
         let origin = String(origins[0].dropFirst(2).dropLast())
         operation = origin == "for iterator" ? .iteration : found
         guard operation != .iteration else { return }
+        guard origins[1] != "?" else { return }
         self.origin = origin
         name = String(origins[1])
     }

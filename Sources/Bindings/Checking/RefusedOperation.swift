@@ -55,6 +55,8 @@ enum RefusedOperation: Equatable {
         case (.iteration, _): return "for … in takes ipairs(list), pairs(table), or a function that gives one value after the other"
         case (.call, _):
             return "a \(type) cannot be called: is an operator or a comma missing before (, or a semicolon where ( begins a line?"
+        case (_, "function") where spelling?.hasPrefix("function") == true:
+            return "a function is no number and no text: give it a name, and call it with ()"
         case (_, "function"):
             return spelling.map { "\($0) is a function: call it, \($0)()" } ?? "a function is not called: write () behind its name"
         case (.concatenation, "table"):

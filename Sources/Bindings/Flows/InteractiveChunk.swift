@@ -43,7 +43,7 @@ struct InteractiveChunk {
     /// read it, the one that came further was meant. Nil where Lua's own words are better.
     func syntaxError(insteadOf error: LuaError) -> LuaError? {
         guard let statements = fault() else { return nil }
-        let expression = mayBeExpression ? fault(after: "return ") : nil
+        let expression = mayBeExpression ? fault(after: "_ = ") : nil
         if mayBeExpression, expression == nil { return nil }
         let diagnosis = expression.map { $0.offset > statements.offset ? $0.error : statements.error } ?? statements.error
         // In a chunk that is not finished, the reader sees that alone; Lua has seen more.
@@ -67,17 +67,19 @@ struct InteractiveChunk {
 
     /// The fault of the text behind an opening that was not typed, and how far into the text it is, in bytes.
     private func fault(after opening: String = "") -> (error: LuaError, offset: Int)? {
-        let source = Array("\(opening)\(text)".utf8)
+        // Messages name lines, and mean those of the session.
+        let above = String(repeating: "\n", count: firstLine - 1)
+        let source = Array("\(above)\(opening)\(text)".utf8)
         do throws(SyntaxError) {
             _ = try Chunk(parsing: source)
             return nil
         } catch {
             let place = SourceText(source).position(at: error.range.lowerBound)
             var shown = LuaError(kind: .syntax, code: "script.syntax", message: error.message, hint: error.hint)
-            shown.location = SourceLocation(chunk: "repl", line: firstLine + place.line - 1)
-            let column = place.column - (place.line == 1 ? opening.count : 0)
+            shown.location = SourceLocation(chunk: "repl", line: place.line)
+            let column = place.column - (place.line == firstLine ? opening.count : 0)
             shown.details = .table(LuaTable(fields: ["column": .integer(Int64(max(column, 1)))]))
-            return (shown, error.range.lowerBound - opening.utf8.count)
+            return (shown, error.range.lowerBound - opening.utf8.count - above.utf8.count)
         }
     }
 }

@@ -174,6 +174,7 @@ private final class Transcript: Sendable {
             lines += Array(repeating: "", count: firstLine - 1 - lines.count)
             lines += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         }
+        if !lines.isEmpty { lines[0] = "local push = require \"push\" " + lines[0] }
         return FlowScript(name: "repl", source: Array(lines.joined(separator: "\n").utf8), version: "")
     }
 }

@@ -1,11 +1,12 @@
+import Glibc
 import Lua
 import PushCore
 import Synchronization
 
 /// What the secure payloads that a run has read hold. Reports, logs and errors show *** in its place.
 ///
-/// A text of four characters or more is masked wherever it stands, a number of that length where it stands alone; what is
-/// shorter only as the whole of a text or, if it is one, in quotes, for it would be found everywhere.
+/// A text of four characters or more is masked wherever it stands, one of a few letters and a number where they stand alone.
+/// A shorter text is masked only as a whole or in quotes, a shorter number not at all: they would be found everywhere.
 final class WithheldTexts: Sendable {
     private let state = Mutex(State())
 
@@ -20,6 +21,8 @@ final class WithheldTexts: Sendable {
     /// Payloads are small; a flow that reads them without end need not slow down every line it prints.
     private static let limit = 10_000
     private static let shortest = 4
+    /// A text of letters alone that is shorter may be a part of other words.
+    private static let longWord = 8
     private static let mask = "***"
 
     /// Withholds every text and number of a payload, not the names of its fields.
@@ -52,18 +55,23 @@ final class WithheldTexts: Sendable {
             if text.count < shortest {
                 state.whole.insert(text)
                 state.parts.append("\"\(text)\"")
+            } else if text.count < longWord, text.allSatisfy(\.isLetter) {
+                state.words.append(text)
             } else {
                 state.parts += [text, text.quotedByLua].filter { !state.parts.contains($0) }
             }
             state.count += 1
         case .integer(let number): collect(number: "\(number)", into: &state)
-        case .number(let number): collect(number: "\(number)", into: &state)
+        case .number(let number):
+            collect(number: "\(number)", into: &state)
+            collect(number: number.shownByLua, into: &state)
         case .string, .bool, .null: break
         }
     }
 
     private static func collect(number text: String, into state: inout State) {
-        if text.utf8.count < shortest { state.whole.insert(text) } else { state.words.append(text) }
+        guard text.utf8.count >= shortest, !state.words.contains(text) else { return }
+        state.words.append(text)
         state.count += 1
     }
 }
@@ -72,12 +80,16 @@ extension String {
     /// As `%q` of Lua shows it between its quotes, and as messages show the ends of its lines.
     fileprivate var quotedByLua: String {
         var quoted = ""
-        for scalar in unicodeScalars {
+        for (place, scalar) in zip(unicodeScalars.indices, unicodeScalars) {
+            let next = unicodeScalars[unicodeScalars.index(after: place)...].first
             switch scalar {
             case "\"": quoted += "\\\""
             case "\\": quoted += "\\\\"
             case "\n": quoted += "\\n"
-            case "\r": quoted += "\\13"
+            case "\0"..."\u{1f}", "\u{7f}":
+                let code = String(scalar.value)
+                let isBeforeDigit = next.map { ("0"..."9").contains($0) } ?? false
+                quoted += "\\" + (isBeforeDigit ? String(repeating: "0", count: 3 - code.count) : "") + code
             default: quoted.unicodeScalars.append(scalar)
             }
         }
@@ -96,6 +108,15 @@ extension String {
             rest = rest[range.upperBound...]
         }
         return result + rest
+    }
+}
+
+extension Double {
+    /// With the digits that Lua prints (LUAI_NUMFFORMAT).
+    fileprivate var shownByLua: String {
+        var buffer = [CChar](repeating: 0, count: 64)
+        _ = withVaList([self]) { vsnprintf(&buffer, buffer.count, "%.14g", $0) }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 
@@ -159,6 +180,7 @@ extension LuaError {
         }
         error.hint = hint.map(texts.masking)
         error.details = details.masked(by: texts)
+        if ErrorCatalogue.entry(code) == nil, texts.masking(code) != code { error.code = "script.error" }
         return error
     }
 }

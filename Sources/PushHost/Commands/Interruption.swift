@@ -15,27 +15,8 @@ final class Interruption: Sendable {
 
     init() {
         for number in [SIGINT, SIGTERM] {
-            Self.watch(number) { [self] in interrupt(isFinal: number == SIGTERM) }
+            Signals.watch(number) { [self] in interrupt(isFinal: number == SIGTERM) }
         }
-    }
-
-    /// Calls the handler for every signal of this number, for as long as the program runs.
-    static func watch(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        // The handler keeps its source.
-        source.setEventHandler { withExtendedLifetime(source) { handler() } }
-        source.activate()
-    }
-
-    /// Leaves Ctrl-\ and SIGQUIT to the system, which ends the program: the Swift runtime takes them for a crash and would
-    /// begin a dialogue. Where whoever started the program has it ignore them, as a shell its background, that stays.
-    static func leaveQuitToTheSystem() {
-        var action = sigaction()
-        sigaction(SIGQUIT, nil, &action)
-        // SIG_IGN is the address 1, and functions cannot be compared.
-        let isIgnored = withUnsafeBytes(of: action.__sigaction_handler) { $0.loadUnaligned(as: UInt.self) == 1 }
-        if !isIgnored { signal(SIGQUIT, SIG_DFL) }
     }
 
     var happened: Bool { state.withLock { $0.count > 0 } }

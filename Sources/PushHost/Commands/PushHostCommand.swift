@@ -16,7 +16,7 @@ struct PushHostCommand: AsyncParsableCommand {
     /// Exit codes of the program: 2 for a command line that cannot be understood.
     static func main() async {
         Output.reserveStandardDescriptors()
-        Interruption.leaveQuitToTheSystem()
+        Signals.leaveQuitToTheSystem()
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             try UsageRefusal.checkCommand(arguments)

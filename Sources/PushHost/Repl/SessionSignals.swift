@@ -19,16 +19,16 @@ final class SessionSignals: Sendable {
     init(_ source: any LineSource, isInteractive: Bool, warn: @escaping @Sendable () -> Void) {
         self.source = source
         self.warn = warn
-        Interruption.watch(SIGTERM) { [self] in end() }
-        Interruption.watch(SIGINT) { [self] in if isInteractive { interrupt() } else { end() } }
+        Signals.watch(SIGTERM) { [self] in end() }
+        Signals.watch(SIGINT) { [self] in if isInteractive { interrupt() } else { end() } }
         guard isInteractive else { return }
-        for number in [SIGWINCH, SIGCONT] { Interruption.watch(number) { source.redraw() } }
-        Interruption.watch(SIGTSTP) {
+        for number in [SIGWINCH, SIGCONT] { Signals.watch(number) { source.redraw() } }
+        Signals.watch(SIGTSTP) {
             source.restore()
             kill(getpid(), SIGSTOP)
         }
         for number in [SIGHUP, SIGQUIT] {
-            Interruption.watch(number) {
+            Signals.watch(number) {
                 source.restore()
                 signal(number, SIG_DFL)
                 kill(getpid(), number)
