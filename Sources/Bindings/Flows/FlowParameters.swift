@@ -181,7 +181,7 @@ extension FlowParameter {
 
     fileprivate func value(of text: String?) throws(LuaError) -> LuaValue {
         func refuse(_ why: String) -> LuaError {
-            .misuse("usage.option", "--\(flagName) \(text ?? ""): \(why)", hint: "write \(flag)")
+            .misuse("usage.option", "--\(flagName)\(text.map { " \($0)" } ?? ""): \(why)", hint: "write \(flag)")
         }
         guard let text else {
             if kind == .boolean { return .boolean(true) }

@@ -39,8 +39,10 @@ final class Dialogue: Sendable {
         let streams: Child.Streams =
             onTerminal ? .terminal(path: String(cString: try #require(ttyname(ends.other))), master: ends.own) : .pipe(input: ends.other)
         // A test may be kept waiting for longer than a script may compute.
-        let isPatient = tool == Program.executable.path && ["run", "test", "repl"].contains(arguments.first)
-        let arguments = isPatient ? [arguments[0], "--cpu-limit", "5m"] + arguments.dropFirst() : arguments
+        var arguments = arguments
+        if tool == Program.executable.path, let command = arguments.first, ["run", "test", "repl"].contains(command) {
+            arguments.insert(contentsOf: ["--cpu-limit", "10m"] + (command == "test" ? ["--timeout", "10m"] : []), at: 1)
+        }
         let variables = ["TERM": "xterm", "NO_COLOR": "1"].merging(environment) { $1 }
         child = try Child(tool, arguments, in: folder.path, environment: variables, streams: streams)
         close(ends.other)
