@@ -26,14 +26,13 @@ struct PathTrail {
             // First watch, then look: what changes in between is seen either way.
             try watch(folder, .some([name]))
             let place = folder == "." ? name : folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-            var status = stat()
-            guard lstat(place, &status) == 0 else { return }
-            guard status.st_mode & S_IFMT == S_IFLNK else {
+            guard let target = Self.target(of: place) else {
+                guard access(place, F_OK) == 0 else { return }
                 folder = place
                 continue
             }
             links += 1
-            guard links <= Self.mostLinks, let target = Self.target(of: place) else { return }
+            guard links <= Self.mostLinks else { return }
             if target.hasPrefix("/") { folder = "/" }
             rest += Self.parts(target)
         }

@@ -1,25 +1,27 @@
+import FoundationEssentials
 import Glibc
 import Synchronization
 
 /// The files that a run was made of, as they were before it read them.
 final class SourceFiles: Sendable {
     /// What tells two states of a file apart; nil for what is not there, or no file.
+    ///
+    /// Not with stat(2): where the Swift library is linked statically, the fields of its structure belong to no module that
+    /// can be imported.
     private struct Mark: Equatable {
-        var device: UInt64
-        var inode: UInt64
-        var size: Int64
-        var seconds: Int
-        var nanoseconds: Int
+        var facts: [String]
+        var modified: Date?
         var isReadable: Bool
 
         init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-            device = UInt64(status.st_dev)
-            inode = UInt64(status.st_ino)
-            size = Int64(status.st_size)
-            seconds = status.st_mtim.tv_sec
-            nanoseconds = status.st_mtim.tv_nsec
+            guard let resolved = realpath(path, nil) else { return nil }
+            defer { free(resolved) }
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: String(cString: resolved)),
+                attributes[.type] as? FileAttributeType == .typeRegular
+            else { return nil }
+            let keys: [FileAttributeKey] = [.systemNumber, .systemFileNumber, .size]
+            facts = keys.map { attributes[$0].map { "\($0)" } ?? "" }
+            modified = attributes[.modificationDate] as? Date
             isReadable = access(path, R_OK) == 0
         }
     }
