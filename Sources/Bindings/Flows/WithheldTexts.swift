@@ -18,7 +18,8 @@ final class WithheldTexts: Sendable {
         var count = 0
     }
 
-    /// Payloads are small; a flow that reads them without end need not slow down every line it prints.
+    /// Payloads are small. A flow that reads them without end must not slow down every line it prints, and what is not noted
+    /// must not be shown: from then on all text is masked.
     private static let limit = 10_000
     private static let shortest = 4
     /// A text of letters alone that is shorter may be a part of other words.
@@ -38,6 +39,7 @@ final class WithheldTexts: Sendable {
     func masking(_ text: String) -> String {
         state.withLock { state in
             guard state.count > 0 else { return text }
+            if state.count >= Self.limit { return Self.mask }
             if state.whole.contains(text) { return Self.mask }
             var text = text
             for part in state.parts where text.utf8.count >= part.utf8.count { text = text.replacing(part, with: Self.mask) }
