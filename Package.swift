@@ -70,3 +70,10 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )
+
+// `PUSHHOST_PART=machine` leaves the machine alone, without packages from outside: for its sanitizers and its benchmarks.
+if Context.environment["PUSHHOST_PART"] == "machine" {
+    package.products = [.library(name: "Lua", targets: ["Lua"])]
+    package.dependencies = []
+    package.targets = package.targets.filter { ["CLua", "Lua", "LuaTests"].contains($0.name) }
+}
