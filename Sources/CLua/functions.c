@@ -47,11 +47,9 @@ int clua_finish_call(lua_State *L, int32_t answer) {
 
 int clua_run_in_host(lua_State *L, int64_t function) {
     clua_context *context = clua_get(L);
-    if (!context->ignore_no_fail) context->no_fail++;
-    context->frames_entered++;
+    clua_enter_host(context);
     int32_t answer = context->dispatch(context->host, L, function);
-    context->frames_left++;
-    if (!context->ignore_no_fail) context->no_fail--;
+    clua_leave_host(context);
     // Swift has returned: raising is safe from here on.
     return clua_finish_call(L, answer);
 }

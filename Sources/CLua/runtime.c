@@ -30,7 +30,8 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
         context->used -= old;
         return NULL;
     }
-    if (new_size > old && refuses(context, new_size - old)) {
+    if (new_size > old && (context->used + (new_size - old) > context->limit || context->fail_after) &&
+        refuses(context, new_size - old)) {
         clua_note_refusal(context);
         return NULL;
     }

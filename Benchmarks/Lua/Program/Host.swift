@@ -74,7 +74,7 @@ final class Host: Sendable {
                     try await gate.wait()
                     return []
                 },
-            ],
+            ] + typedFunctions,
             prelude: LuaScript(
                 name: "=[host]",
                 source: """

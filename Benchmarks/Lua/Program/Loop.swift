@@ -30,7 +30,9 @@ extension Loop {
 
     /// The ways to write a function of the host. A new one adds a line here and its functions to `Host`.
     private static let variants: [(id: String, title: String, successor: Goal, record: Goal)] = [
-        ("values", "LuaValue", .none, .none)
+        ("bytes", "borrowed bytes", .ratio(1.6), .ratio(1.1)),
+        ("texts", "Strings", .ratio(1.6), .ratio(1.4)),
+        ("values", "LuaValue", .none, .none),
     ]
 
     private static let bindings = variants.flatMap { variant -> [Loop] in

@@ -23,13 +23,15 @@ enum {
     CLUA_BYTES,     ///< the same, any bytes; only in schemas
     CLUA_SCALAR,    ///< a Boolean, integer, number, text or object; only in schemas
     CLUA_OBJECT,    ///< `object` of the host
-    CLUA_FUNCTION,  ///< a function of the script: `count` is its stack index
-    CLUA_VALUE,     ///< any value: `count` is its stack index, or in results its number for `push_value`
+    CLUA_FUNCTION,  ///< a function of the script: `count` is its place on the stack
+    CLUA_VALUE,     ///< any value: `count` is its place on the stack, or in results its number for `push_value`
     CLUA_RECORD,    ///< a table; its members follow
     CLUA_LIST,      ///< `count` elements follow
     CLUA_MAP,       ///< `count` pairs of a text and an element follow; only in results
     CLUA_COPIED,    ///< `count` bytes at the offset `integer` of the bytes of the results; only in results
 };
+
+enum { CLUA_FLAT_ARGUMENTS = 8 };
 
 typedef struct clua_slot {
     union {
@@ -39,7 +41,8 @@ typedef struct clua_slot {
         void *object;
     };
     uint32_t count;
-    uint32_t kind;
+    uint8_t kind;
+    uint16_t place;  ///< of a text among arguments: where it stands on the stack, or 0; so that it can be given back as it is
 } clua_slot;
 
 /// A node of a schema. Nodes stand in an array, each one followed by its members or its element.
@@ -47,6 +50,7 @@ typedef struct clua_shape {
     uint8_t kind;
     bool is_optional;
     bool is_exact;     ///< of a record: other keys do not fit
+    bool stays;        ///< something in it is named by its place on the stack
     uint8_t key;       ///< of a member: the upvalue that holds its name
     uint16_t members;  ///< of a record
     uint16_t size;     ///< nodes of this one with all that belongs to it
@@ -58,7 +62,6 @@ typedef struct clua_invocation {
     struct clua_context *context;
     lua_State *state;
     const clua_slot *arguments;
-    size_t count;
 } clua_invocation;
 
 /// A typed function. Lives as long as its state.
@@ -70,7 +73,9 @@ typedef struct clua_signature {
     int32_t key_count;
     int32_t argument_count;
     int32_t result_count;
-    int32_t waits;
+    bool waits;
+    bool is_flat;               ///< no tables among the arguments, and at most CLUA_FLAT_ARGUMENTS of them
+    bool is_single;             ///< one result, and no table
     int64_t fallback;           ///< the function that is called with arguments that do not fit, or -1: they are refused
     /// Answers CLUA_SLOTS, CLUA_MISFIT, CLUA_PENDING or CLUA_ERROR.
     int32_t (*body)(void *box, clua_invocation *call);
@@ -83,7 +88,11 @@ typedef struct clua_results {
     size_t count, capacity;
     char *bytes;
     size_t byte_count, byte_capacity;
+    size_t value_count;  ///< values that the host keeps for `push_value`
 } clua_results;
+
+/// Whether the bytes are UTF-8 (RFC 3629).
+bool clua_is_utf8(const char *text, size_t count);
 
 /// Makes room for one more slot.
 void clua_results_grow(clua_results *results);

@@ -18,20 +18,31 @@ private final class AsyncBody {
 }
 
 private let callSync: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<clua_invocation>?) -> Int32 = { box, call in
-    guard let box, let call, let host = call.pointee.context.pointee.host else { return 0 }
+    guard let box, let call, let context = call.pointee.context else { return 0 }
     return Unmanaged<SyncBody>.fromOpaque(box)._withUnsafeGuaranteedRef { body in
-        Unmanaged<Machine>.fromOpaque(host)._withUnsafeGuaranteedRef { machine in
-            if !machine.resultValues.isEmpty { machine.resultValues.removeAll(keepingCapacity: true) }
-            var reader = LuaReader(call)
-            var writer = LuaWriter(machine)
-            do {
-                try body.run(&reader, &writer)
-                return Int32(CLUA_SLOTS)
-            } catch {
-                return machine.refuse(error, call.pointee.state)
-            }
+        if context.pointee.results.value_count > 0 { forgetValues(context) }
+        var reader = LuaReader(call)
+        var writer = LuaWriter(context)
+        do {
+            try body.run(&reader, &writer)
+            return Int32(CLUA_SLOTS)
+        } catch {
+            return refuse(error, call)
         }
     }
+}
+
+private func forgetValues(_ context: UnsafeMutablePointer<clua_context>) {
+    context.pointee.results.value_count = 0
+    guard let host = context.pointee.host else { return }
+    Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().resultValues.removeAll(keepingCapacity: true)
+}
+
+private func refuse(_ error: any Error, _ call: UnsafeMutablePointer<clua_invocation>) -> Int32 {
+    if error is Misfit { return Int32(CLUA_MISFIT) }
+    guard let host = call.pointee.context.pointee.host, let L = call.pointee.state else { return 0 }
+    Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().pushError(LuaError(raisedByHost: error), to: L)
+    return Int32(CLUA_ERROR)
 }
 
 private let callAsync: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<clua_invocation>?) -> Int32 = { box, call in
@@ -43,7 +54,7 @@ private let callAsync: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePo
                 let operation = try body.prepare(&reader)
                 return try machine.startOperation(L) { .slots(try await operation()) }
             } catch {
-                return machine.refuse(error, L)
+                return refuse(error, call)
             }
         }
     }
@@ -71,7 +82,7 @@ extension Machine {
             to: clua_signature(
                 name: strdup(name), arguments: layout.arguments, results: layout.results, keys: layout.keys,
                 key_count: Int32(layout.keyCount), argument_count: Int32(layout.argumentCount),
-                result_count: Int32(layout.resultCount), waits: waits ? 1 : 0,
+                result_count: Int32(layout.resultCount), waits: waits, is_flat: layout.isFlat, is_single: layout.isSingle,
                 fallback: function.fallback.map { add($0) } ?? -1, body: body, box: Unmanaged.passUnretained(box).toOpaque()))
         typed.append((signature, function, box))
         clua_push_typed(L, signature)
@@ -107,14 +118,8 @@ extension Machine {
     func write(_ write: TypedFunction.Write) {
         context.pointee.results.count = 0
         context.pointee.results.byte_count = 0
-        resultValues.removeAll(keepingCapacity: true)
-        var writer = LuaWriter(self)
+        if context.pointee.results.value_count > 0 { forgetValues(context) }
+        var writer = LuaWriter(context)
         write(&writer)
-    }
-
-    fileprivate func refuse(_ error: any Error, _ L: OpaquePointer) -> Int32 {
-        if error is Misfit { return Int32(CLUA_MISFIT) }
-        pushError(LuaError(raisedByHost: error), to: L)
-        return Int32(CLUA_ERROR)
     }
 }

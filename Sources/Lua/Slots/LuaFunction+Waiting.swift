@@ -1,10 +1,7 @@
-/// Typed functions that may wait: see ``LuaFunction/async(_:_:)``. They take up to four arguments; more belong into a record.
-// One by one: the compiler (6.3) crashes at parameter packs of an async closure.
+/// Typed functions that may wait: see ``LuaFunction/async(_:_:)``.
 extension LuaFunction {
     /// A typed function that may wait, with no arguments.
-    public init<Output: LuaWritable & Sendable>(
-        _ name: String, _ body: @escaping @Sendable () async throws -> Output
-    ) {
+    public init<Output: LuaWritable & Sendable>(_ name: String, _ body: @escaping @Sendable () async throws -> Output) {
         self.init(name, takes: [], gives: [Output.luaShape]) { _ in
             return {
                 let output = try await body()
@@ -14,9 +11,7 @@ extension LuaFunction {
     }
 
     /// A typed function that may wait, with no arguments and no result.
-    public init(
-        _ name: String, _ body: @escaping @Sendable () async throws -> Void
-    ) {
+    public init(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {
         self.init(name, takes: [], gives: []) { _ in
             return {
                 try await body()
@@ -39,9 +34,7 @@ extension LuaFunction {
     }
 
     /// A typed function that may wait, with one argument and no result.
-    public init<First: LuaReadable & Sendable>(
-        _ name: String, _ body: @escaping @Sendable (First) async throws -> Void
-    ) {
+    public init<First: LuaReadable & Sendable>(_ name: String, _ body: @escaping @Sendable (First) async throws -> Void) {
         self.init(name, takes: [First.luaShape], gives: []) { reader in
             let first = try First.read(from: &reader)
             return {
@@ -82,9 +75,7 @@ extension LuaFunction {
     /// A typed function that may wait, with three arguments.
     public init<
         First: LuaReadable & Sendable, Second: LuaReadable & Sendable, Third: LuaReadable & Sendable, Output: LuaWritable & Sendable
-    >(
-        _ name: String, _ body: @escaping @Sendable (First, Second, Third) async throws -> Output
-    ) {
+    >(_ name: String, _ body: @escaping @Sendable (First, Second, Third) async throws -> Output) {
         self.init(name, takes: [First.luaShape, Second.luaShape, Third.luaShape], gives: [Output.luaShape]) { reader in
             let first = try First.read(from: &reader)
             let second = try Second.read(from: &reader)
@@ -115,9 +106,7 @@ extension LuaFunction {
     public init<
         First: LuaReadable & Sendable, Second: LuaReadable & Sendable, Third: LuaReadable & Sendable, Fourth: LuaReadable & Sendable,
         Output: LuaWritable & Sendable
-    >(
-        _ name: String, _ body: @escaping @Sendable (First, Second, Third, Fourth) async throws -> Output
-    ) {
+    >(_ name: String, _ body: @escaping @Sendable (First, Second, Third, Fourth) async throws -> Output) {
         self.init(name, takes: [First.luaShape, Second.luaShape, Third.luaShape, Fourth.luaShape], gives: [Output.luaShape]) { reader in
             let first = try First.read(from: &reader)
             let second = try Second.read(from: &reader)
@@ -133,9 +122,7 @@ extension LuaFunction {
     /// A typed function that may wait, with four arguments and no result.
     public init<
         First: LuaReadable & Sendable, Second: LuaReadable & Sendable, Third: LuaReadable & Sendable, Fourth: LuaReadable & Sendable
-    >(
-        _ name: String, _ body: @escaping @Sendable (First, Second, Third, Fourth) async throws -> Void
-    ) {
+    >(_ name: String, _ body: @escaping @Sendable (First, Second, Third, Fourth) async throws -> Void) {
         self.init(name, takes: [First.luaShape, Second.luaShape, Third.luaShape, Fourth.luaShape], gives: []) { reader in
             let first = try First.read(from: &reader)
             let second = try Second.read(from: &reader)
@@ -152,6 +139,6 @@ extension LuaFunction {
         _ name: String, takes arguments: [LuaShape], gives results: [LuaShape],
         _ body: @escaping @Sendable (inout LuaReader) throws -> @Sendable () async throws -> TypedFunction.Write
     ) {
-        self.init(name: name, typed: TypedFunction(arguments: arguments, results: results, body: .async(body)))
+        self.init(name: name, body: .typed(TypedFunction(arguments: arguments, results: results, body: .async(body))))
     }
 }

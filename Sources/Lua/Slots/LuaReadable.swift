@@ -42,7 +42,7 @@ extension LuaRecord {
 }
 
 extension LuaReadableRecord {
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> Self {
         _ = reader.slot()
         return try Self(members: &reader)
@@ -52,21 +52,21 @@ extension LuaReadableRecord {
 extension Bool: LuaReadable {
     public static var luaShape: LuaShape { .boolean }
 
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) -> Bool { reader.slot().integer != 0 }
 }
 
 extension Int: LuaReadable {
     public static var luaShape: LuaShape { .integer }
 
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) -> Int { Int(reader.slot().integer) }
 }
 
 extension Double: LuaReadable {
     public static var luaShape: LuaShape { .number }
 
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) -> Double { reader.slot().number }
 }
 
@@ -74,12 +74,12 @@ extension Double: LuaReadable {
 extension String: LuaReadable {
     public static var luaShape: LuaShape { .text }
 
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> String {
         let slot = reader.slot()
-        let bytes = UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count))
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Misfit() }
-        return text
+        guard clua_is_utf8(slot.text, Int(slot.count)) else { throw Misfit() }
+        // Checked above: String(validating:as:) looks up generic metadata at each call.
+        return String(decoding: UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count)), as: UTF8.self)
     }
 }
 
@@ -93,13 +93,13 @@ public struct LuaBytes: LuaReadable, LuaWritable, Sendable, Equatable {
 
     public static var luaShape: LuaShape { .bytes }
 
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) -> LuaBytes {
         let slot = reader.slot()
         return LuaBytes(Array(UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count))))
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     public func write(to writer: inout LuaWriter) {
         bytes.withUnsafeBytes { writer.append(copying: $0) }
     }
@@ -114,23 +114,23 @@ public struct LuaBorrowedBytes: LuaReadable, LuaWritable {
 
     public static var luaShape: LuaShape { .bytes }
 
-    @inlinable
+    @inlinable @inline(__always)
     init(slot: clua_slot) { self.slot = slot }
 
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) -> LuaBorrowedBytes { LuaBorrowedBytes(slot: reader.slot()) }
 
     /// How many there are.
-    @inlinable
+    @inlinable @inline(__always)
     public var count: Int { Int(slot.count) }
 
     /// Lends the bytes.
-    @inlinable
+    @inlinable @inline(__always)
     public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try body(UnsafeRawBufferPointer(start: slot.text, count: count))
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     public func write(to writer: inout LuaWriter) { writer.append(slot) }
 }
 
@@ -142,7 +142,7 @@ extension Optional: LuaShaped where Wrapped: LuaShaped {
 }
 
 extension Optional: LuaReadable where Wrapped: LuaReadable {
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> Wrapped? {
         guard reader.isNil else { return try Wrapped.read(from: &reader) }
         _ = reader.slot()
@@ -156,7 +156,7 @@ extension Array: LuaShaped where Element: LuaShaped {
 }
 
 extension Array: LuaReadable where Element: LuaReadable {
-    @inlinable
+    @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> [Element] {
         let count = Int(reader.slot().count)
         var elements: [Element] = []

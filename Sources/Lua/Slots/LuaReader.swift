@@ -13,28 +13,28 @@ public struct LuaReader {
     }
 
     /// The next value. The type has to be the one that stands in this place of the shape.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func read<Value: LuaReadable>(_ type: Value.Type = Value.self) throws -> Value {
         try Value.read(from: &self)
     }
 
     /// Reads a record, whose shape is not that of a ``LuaReadableRecord``, member by member.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func readRecord<Record>(_ members: (inout LuaReader) throws -> Record) rethrows -> Record {
         _ = slot()
         return try members(&self)
     }
 
     /// Passes over the slot that begins a record, a list or an absent value.
-    @inlinable
+    @inlinable @inline(__always)
     mutating func slot() -> clua_slot {
         let slot = next.pointee
         next += 1
         return slot
     }
 
-    @inlinable
-    var isNil: Bool { next.pointee.kind == UInt32(CLUA_NIL) }
+    @inlinable @inline(__always)
+    var isNil: Bool { next.pointee.kind == UInt8(CLUA_NIL) }
 
     var machine: Machine {
         // The host of a context is set for as long as functions can be called.
@@ -44,7 +44,7 @@ public struct LuaReader {
     /// The value of a slot that only names a place on the stack.
     mutating func dynamicValue() throws -> LuaValue {
         let slot = slot()
-        guard slot.kind != UInt32(CLUA_NIL) else { return .nil }
+        guard slot.kind != UInt8(CLUA_NIL) else { return .nil }
         return try machine.read(call.pointee.state, Int32(slot.count))
     }
 
@@ -66,20 +66,20 @@ struct Misfit: Error {
 /// Writes the results of a typed function, in the order of its shapes.
 public struct LuaWriter {
     @usableFromInline let results: UnsafeMutablePointer<clua_results>
-    let machine: Machine
+    private let context: UnsafeMutablePointer<clua_context>
 
-    init(_ machine: Machine) {
-        self.machine = machine
-        results = clua_context_results(machine.context)
+    init(_ context: UnsafeMutablePointer<clua_context>) {
+        self.context = context
+        results = clua_context_results(context)
     }
 
     /// The next value. The type has to be the one that stands in this place of the shape.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func write(_ value: some LuaWritable) {
         value.write(to: &self)
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     mutating func append(_ slot: clua_slot) {
         if results.pointee.count == results.pointee.capacity { clua_results_grow(results) }
         results.pointee.slots[results.pointee.count] = slot
@@ -87,18 +87,18 @@ public struct LuaWriter {
     }
 
     /// A slot without a value of its own: nil, or the beginning of a record, a list or a map.
-    @inlinable
+    @inlinable @inline(__always)
     mutating func append(kind: Int, count: Int = 0) {
         var slot = clua_slot()
-        slot.kind = UInt32(kind)
+        slot.kind = UInt8(kind)
         slot.count = UInt32(truncatingIfNeeded: count)
         append(slot)
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     mutating func append(copying bytes: UnsafeRawBufferPointer) {
         var slot = clua_slot()
-        slot.kind = UInt32(CLUA_COPIED)
+        slot.kind = UInt8(CLUA_COPIED)
         slot.integer = Int64(results.pointee.byte_count)
         slot.count = UInt32(bytes.count)
         if let start = bytes.baseAddress, let place = clua_results_bytes(results, bytes.count) {
@@ -108,23 +108,25 @@ public struct LuaWriter {
     }
 
     mutating func append(value: LuaValue) {
+        let machine = Unmanaged<Machine>.fromOpaque(context.pointee.host).takeUnretainedValue()
         append(kind: CLUA_VALUE, count: machine.resultValues.count)
         machine.resultValues.append(value)
+        results.pointee.value_count += 1
     }
 
     /// Begins a list of so many elements, which are to be written next.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func beginList(count: Int) { append(kind: CLUA_LIST, count: count) }
 
     /// Begins a map of so many entries. A key and a value for each are to be written next, the key as a `String`.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func beginMap(count: Int) { append(kind: CLUA_MAP, count: count) }
 
     /// Begins a record. Its members are to be written next.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func beginRecord() { append(kind: CLUA_RECORD) }
 
     /// Nothing, in a place that is optional.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func writeNil() { append(kind: CLUA_NIL) }
 }

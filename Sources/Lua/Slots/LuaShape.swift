@@ -71,6 +71,8 @@ final class SlotLayout: @unchecked Sendable {
     let keyCount: Int
     let argumentCount: Int
     let resultCount: Int
+    let isFlat: Bool
+    let isSingle: Bool
 
     init(arguments: [LuaShape], results: [LuaShape]) {
         var names: [String] = []
@@ -78,6 +80,8 @@ final class SlotLayout: @unchecked Sendable {
         self.arguments = Self.nodes(of: arguments, &names)
         self.results = Self.nodes(of: results, &names)
         argumentCount = arguments.count
+        isSingle = results.count == 1 && results[0].isSimple
+        isFlat = arguments.count <= CLUA_FLAT_ARGUMENTS && arguments.allSatisfy(\.isSimple)
         resultCount = results.count
         keyCount = names.count
         keys = .allocate(capacity: max(1, names.count))
@@ -105,6 +109,7 @@ final class SlotLayout: @unchecked Sendable {
         let place = nodes.count
         var node = clua_shape()
         node.is_optional = shape.isOptional
+        node.stays = shape.stays
         if let name {
             let index = names.firstIndex(of: name) ?? names.count
             if index == names.count { names.append(name) }
@@ -134,6 +139,19 @@ final class SlotLayout: @unchecked Sendable {
 }
 
 extension LuaShape {
+    fileprivate var stays: Bool {
+        switch form {
+        case .nothing: false
+        case .simple(let kind): kind == CLUA_VALUE || kind == CLUA_FUNCTION
+        case .list(let element), .map(let element): element.stays
+        case .record(let members, _, _): members.contains { $0.shape.stays }
+        }
+    }
+
+    fileprivate var isSimple: Bool {
+        if case .simple = form { true } else { false }
+    }
+
     fileprivate var takesArgument: Bool {
         if case .nothing = form { false } else { true }
     }

@@ -13,7 +13,7 @@ public protocol LuaWritableRecord: LuaRecord, LuaWritable {
 }
 
 extension LuaWritableRecord {
-    @inlinable
+    @inlinable @inline(__always)
     public func write(to writer: inout LuaWriter) {
         writer.beginRecord()
         writeMembers(to: &writer)
@@ -21,37 +21,37 @@ extension LuaWritableRecord {
 }
 
 extension Bool: LuaWritable {
-    @inlinable
+    @inlinable @inline(__always)
     public func write(to writer: inout LuaWriter) {
         var slot = clua_slot()
-        slot.kind = UInt32(CLUA_BOOLEAN)
+        slot.kind = UInt8(CLUA_BOOLEAN)
         slot.integer = self ? 1 : 0
         writer.append(slot)
     }
 }
 
 extension Int: LuaWritable {
-    @inlinable
+    @inlinable @inline(__always)
     public func write(to writer: inout LuaWriter) {
         var slot = clua_slot()
-        slot.kind = UInt32(CLUA_INTEGER)
+        slot.kind = UInt8(CLUA_INTEGER)
         slot.integer = Int64(self)
         writer.append(slot)
     }
 }
 
 extension Double: LuaWritable {
-    @inlinable
+    @inlinable @inline(__always)
     public func write(to writer: inout LuaWriter) {
         var slot = clua_slot()
-        slot.kind = UInt32(CLUA_NUMBER)
+        slot.kind = UInt8(CLUA_NUMBER)
         slot.number = self
         writer.append(slot)
     }
 }
 
 extension String: LuaWritable {
-    @inlinable
+    @inlinable @inline(__always)
     public func write(to writer: inout LuaWriter) {
         var text = self
         text.withUTF8 { writer.append(copying: UnsafeRawBufferPointer($0)) }
@@ -59,14 +59,14 @@ extension String: LuaWritable {
 }
 
 extension Optional: LuaWritable where Wrapped: LuaWritable {
-    @inlinable
+    @inlinable @inline(__always)
     public func write(to writer: inout LuaWriter) {
         if let self { self.write(to: &writer) } else { writer.writeNil() }
     }
 }
 
 extension Array: LuaWritable where Element: LuaWritable {
-    @inlinable
+    @inlinable @inline(__always)
     public func write(to writer: inout LuaWriter) {
         writer.beginList(count: count)
         for element in self { element.write(to: &writer) }
