@@ -94,10 +94,14 @@ clua_context *clua_context_new(size_t limit, int64_t seed) {
     *context = (clua_context){.slab_next = context->slab};
     context->limit = limit;
     context->seed = seed;
+    clua_slots_make(context);
     return context;
 }
 
-void clua_context_free(clua_context *context) { free(context); }
+void clua_context_free(clua_context *context) {
+    clua_slots_free(context);
+    free(context);
+}
 
 enum { GLOBALS = 48 };  // room for what the libraries and a host define
 
