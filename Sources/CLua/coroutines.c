@@ -186,13 +186,18 @@ static int coroutine_running(lua_State *L) {
     return 2;
 }
 
+static int coroutine_isyieldable(lua_State *L) {
+    if (!lua_isnone(L, 1)) luaL_checktype(L, 1, LUA_TTHREAD);
+    lua_pushboolean(L, lua_isyieldable(lua_isnone(L, 1) ? L : lua_tothread(L, 1)));
+    return 1;
+}
+
 void clua_open_coroutines(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"create", coroutine_create}, {"resume", coroutine_resume},   {"wrap", coroutine_wrap},
         {"yield", coroutine_yield},   {"status", coroutine_status},   {"close", coroutine_close},
-        {"running", coroutine_running}, {NULL, NULL},
+        {"running", coroutine_running}, {"isyieldable", coroutine_isyieldable}, {NULL, NULL},
     };
-    lua_getglobal(L, "coroutine");
-    luaL_setfuncs(L, functions, 0);
-    lua_pop(L, 1);
+    luaL_newlib(L, functions);
+    lua_setglobal(L, LUA_COLIBNAME);
 }

@@ -239,10 +239,14 @@ void clua_open_errors(lua_State *L) {
 int clua_record_origin(lua_State *L) {
     clua_context *context = clua_get(L);
     clua_run *run = context->run;
-    if (!run || run->stop || run->origins == LUA_NOREF) return 1;
+    if (!run || run->stop) return 1;
     if (lua_isnoneornil(L, 1) || lua_rawequal(L, 1, 1) == 0 || clua_is_error(L, 1)) return 1;
     if (!lua_checkstack(L, 6)) return 1;
     lua_settop(L, 1);
+    if (run->origins == LUA_NOREF) {  // most runs have no error
+        lua_newtable(L);
+        run->origins = luaL_ref(L, LUA_REGISTRYINDEX);
+    }
     lua_rawgeti(L, LUA_REGISTRYINDEX, run->origins);
     lua_pushvalue(L, 1);
     if (lua_rawget(L, 2) == LUA_TNIL) {

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -22,11 +23,48 @@ static bool refuses(clua_context *context, size_t grown) {
     return false;
 }
 
+// A new state makes hundreds of small blocks that stay: the libraries. They lie together in a slab that is made with the
+// context, which makes a state cheaper to open, to close, and to keep. What is freed of it is not used again; once the
+// slab is full, blocks come from malloc. So do large ones: they are tables that grow.
+enum { SLAB = 16 * 1024, SLAB_UNIT = 8, SLAB_LARGEST = 1024 };
+
+static size_t in_units(size_t size) { return (size + SLAB_UNIT - 1) & ~(size_t)(SLAB_UNIT - 1); }
+
+static bool is_in_slab(const clua_context *context, const void *block) {
+    return (uintptr_t)block - (uintptr_t)context->slab < SLAB;
+}
+
+static void *take_of_slab(clua_context *context, size_t size) {
+    if (in_units(size) > (size_t)(context->slab + SLAB - context->slab_next)) return NULL;
+    void *block = context->slab_next;
+    context->slab_next += in_units(size);
+    return block;
+}
+
+static void free_block(clua_context *context, void *block, size_t size) {
+    if (!is_in_slab(context, block))
+        free(block);
+    else if ((char *)block + in_units(size) == context->slab_next)
+        context->slab_next = block;  // the latest one: its place can be used again
+}
+
+static void *resize_block(clua_context *context, void *block, size_t old_size, size_t new_size) {
+    if (block && !is_in_slab(context, block)) return realloc(block, new_size);
+    if (block && new_size <= old_size) return block;
+    void *fresh = new_size <= SLAB_LARGEST ? take_of_slab(context, new_size) : NULL;
+    if (!fresh) fresh = malloc(new_size);
+    if (fresh && block) {
+        memcpy(fresh, block, old_size);
+        free_block(context, block, old_size);
+    }
+    return fresh;
+}
+
 static void *allocate(void *user, void *block, size_t old_size, size_t new_size) {
     clua_context *context = user;
     size_t old = block ? old_size : 0;  // for a new block, Lua passes the kind of object here
     if (new_size == 0) {
-        free(block);
+        if (block) free_block(context, block, old);
         context->used -= old;
         return NULL;
     }
@@ -35,7 +73,7 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
         clua_note_refusal(context);
         return NULL;
     }
-    void *fresh = realloc(block, new_size);
+    void *fresh = resize_block(context, block, old, new_size);
     if (!fresh) {
         if (new_size <= old) return block;  // Lua relies on shrinking
         if (context->no_fail > 0) {
@@ -52,8 +90,9 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
 // -- States
 
 clua_context *clua_context_new(size_t limit, int64_t seed) {
-    clua_context *context = calloc(1, sizeof *context);
+    clua_context *context = malloc(sizeof *context + SLAB);
     if (!context) abort();
+    *context = (clua_context){.slab_next = context->slab};
     context->limit = limit;
     context->seed = seed;
     clua_slots_make(context);
@@ -65,7 +104,12 @@ void clua_context_free(clua_context *context) {
     free(context);
 }
 
+enum { GLOBALS = 48 };  // room for what the libraries and a host define
+
 static int open_state(lua_State *L) {
+    lua_gc(L, LUA_GCSTOP);  // nearly all that is made here stays
+    lua_createtable(L, 0, GLOBALS);
+    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
     // Lua makes these two strings outside of any protection when it needs them: they must exist before.
     lua_pushliteral(L, "error in error handling");
     luaL_ref(L, LUA_REGISTRYINDEX);
@@ -79,9 +123,11 @@ static int open_state(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_objects);
     clua_open_errors(L);
     clua_open_sandbox(L);
+    clua_open_globals(L);
     clua_open_ordering(L);
     clua_open_coroutines(L);
     clua_lock_strings(L);
+    lua_gc(L, LUA_GCRESTART);
     return 0;
 }
 

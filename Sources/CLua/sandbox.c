@@ -83,13 +83,12 @@ static int guarded_load(lua_State *L) {
         return 2;
     }
     clua_run *run = clua_get(L)->run;
-    if (has_environment)
+    if (has_environment) {
         lua_pushvalue(L, 4);
-    else if (run && run->environment != LUA_NOREF)
-        lua_rawgeti(L, LUA_REGISTRYINDEX, run->environment);
-    else
-        return 1;
-    if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
+        if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
+    } else if (run && run->environment != LUA_NOREF) {
+        clua_bind_globals(L, run, source, count);
+    }
     return 1;
 }
 
@@ -195,45 +194,44 @@ void clua_guard(lua_State *L, const char *library, const char *name, lua_CFuncti
     lua_pop(L, 1);
 }
 
+static bool is_among(const char *name, const char *const *names) {
+    while (*names && (name[0] != **names || strcmp(name, *names) != 0)) names++;
+    return *names;
+}
+
 static void keep_only(lua_State *L, const char *const *names) {  // of the base library
-    lua_newtable(L);
-    for (; *names; names++) {
-        lua_getglobal(L, *names);
-        lua_setfield(L, -2, *names);
-    }
     lua_pushglobaltable(L);
     lua_pushnil(L);
     while (lua_next(L, -2)) {
         lua_pop(L, 1);
+        if (lua_type(L, -1) == LUA_TSTRING && is_among(lua_tostring(L, -1), names)) continue;
         lua_pushvalue(L, -1);
-        lua_pushvalue(L, -1);
-        lua_rawget(L, -5);
+        lua_pushnil(L);
         lua_rawset(L, -4);  // assigning to an existing field keeps the walk valid
     }
-    lua_pop(L, 2);
+    lua_pop(L, 1);
 }
 
 void clua_open_sandbox(lua_State *L) {
     static const luaL_Reg libraries[] = {
         {LUA_GNAME, luaopen_base},         {LUA_STRLIBNAME, luaopen_string}, {LUA_TABLIBNAME, luaopen_table},
-        {LUA_MATHLIBNAME, luaopen_math},   {LUA_UTF8LIBNAME, luaopen_utf8},  {LUA_COLIBNAME, luaopen_coroutine},
+        {LUA_MATHLIBNAME, luaopen_math},   {LUA_UTF8LIBNAME, luaopen_utf8},
     };
     static const char *const allowed[] = {
         "_G",     "_VERSION", "assert", "error",  "getmetatable", "ipairs", "next",   "pairs",     "pcall",
         "rawequal", "rawget", "rawlen", "rawset", "select", "setmetatable", "tonumber", "tostring", "type",
-        "xpcall", "string",   "table",  "math",   "utf8",         "coroutine", NULL,
+        "xpcall", "string",   "table",  "math",   "utf8",         NULL,
     };
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
-        lua_pop(L, 1);
+        lua_pushcfunction(L, libraries[i].func);  // no `luaL_requiref`: nothing is to look like a loaded module
+        lua_call(L, 0, 1);
+        lua_setglobal(L, libraries[i].name);
     }
     keep_only(L, allowed);
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_hints);
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_modules);
-    lua_pushnil(L);  // the stock libraries left themselves there: nothing of ours reads it
-    lua_setfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
 
     clua_guard(L, "string", "rep", guarded_rep);
     clua_guard(L, "_G", "setmetatable", guarded_setmetatable);
@@ -246,7 +244,7 @@ void clua_open_sandbox(lua_State *L) {
 
 // Method lookups on strings go to a private copy of the library, which scripts can neither reach nor change.
 void clua_lock_strings(lua_State *L) {
-    lua_newtable(L);
+    lua_createtable(L, 0, 20);
     lua_getglobal(L, "string");
     lua_pushnil(L);
     while (lua_next(L, -2)) {

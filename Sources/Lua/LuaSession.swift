@@ -88,6 +88,7 @@ extension LuaState {
     }
 
     fileprivate func close(_ id: LuaRunID) async throws -> [LuaValue] {
-        try await withCheckedThrowingContinuation { machine.close(id, $0) }
+        guard let control = machine.close(id) else { return [] }
+        return try await control.result()
     }
 }

@@ -1,8 +1,10 @@
 import Glibc
 import Lua
+import StockLua
 
 /// Scripts that try to keep the thread. Each runs in a process of its own, which a fail-safe kills.
 enum AttackFigures {
+    /// Seconds of CPU time.
     static let killAfter: UInt32 = 4
 
     static let attacks: [(name: String, budget: Duration, source: String)] = [
@@ -28,7 +30,7 @@ enum AttackFigures {
 
     /// Prints the milliseconds of CPU time past the budget, and the error's code.
     static func run(_ index: Int) async throws {
-        alarm(killAfter)
+        stock_limit_cpu(killAfter)
         let attack = attacks[index]
         let thread = LuaThread(name: "attack")
         let state = try LuaState(thread: thread, limits: LuaLimits(memory: 256 << 20, cpu: attack.budget))
@@ -57,7 +59,7 @@ enum AttackFigures {
             if answer.status == 0, answer.words.count == 2, let delay = Double(answer.words[0]) {
                 print("| \(attack.name) | \(fixed(delay, 1)) ms\(delay > 1_000 ? ", **missed**" : "") | `\(answer.words[1])` |")
             } else {
-                print("| \(attack.name) | **not stopped** | killed after \(killAfter) s |")
+                print("| \(attack.name) | **not stopped** | killed after \(killAfter) s of CPU time |")
             }
         }
     }

@@ -45,6 +45,13 @@ final class Host: Sendable {
                     stock_block_ticks()
                     return []
                 },
+                LuaFunction("host.successor_strings") { (number: Int) in number + 1 },
+                LuaFunction("host.record_strings") { (name: String, order: Order) in
+                    Receipt(id: order.topic, seq: order.priority + name.utf8.count, ok: order.urgent)
+                },
+                LuaFunction("host.record_bytes") { (name: LuaBorrowedBytes, order: BorrowedOrder) in
+                    BorrowedReceipt(id: order.topic, seq: order.priority + name.count, ok: order.urgent)
+                },
                 .sync("host.successor_values") { call in
                     guard case .integer(let number)? = call.arguments.first else { throw BadArgument() }
                     return [.integer(number + 1)]
@@ -74,7 +81,7 @@ final class Host: Sendable {
                     try await gate.wait()
                     return []
                 },
-            ] + typedFunctions,
+            ],
             prelude: LuaScript(
                 name: "=[host]",
                 source: """

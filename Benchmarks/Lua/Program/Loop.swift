@@ -30,9 +30,9 @@ extension Loop {
 
     /// The ways to write a function of the host. A new one adds a line here and its functions to `Host`.
     private static let variants: [(id: String, title: String, successor: Goal, record: Goal)] = [
-        ("bytes", "borrowed bytes", .ratio(1.6), .ratio(1.1)),
-        ("texts", "Strings", .ratio(1.6), .ratio(1.4)),
-        ("values", "LuaValue", .none, .none),
+        ("bytes", "borrowed bytes", .none, .ratio(1.1)),
+        ("strings", "`String`", .ratio(1.6), .ratio(1.4)),
+        ("values", "`LuaValue`", .none, .none),
     ]
 
     private static let bindings = variants.flatMap { variant -> [Loop] in
@@ -42,11 +42,13 @@ extension Loop {
         let longCall = "local r for i = 1, n do r = f('subscriber-with-a-long-name', t) end"
         let fresh = "local r for i = 1, n do r = f('subscriber-1', {topic = 'orders/eu', priority = 3, urgent = false}) end"
         let record = (ours: "record_\(variant.id)", stock: "record")
-        return [
+        let successor =
             Loop(
                 id: "successor-\(variant.id)", title: "integer → integer, \(variant.title)",
                 body: "local x = 0 for i = 1, n do x = f(i) end",
-                function: ("successor_\(variant.id)", "successor"), iterations: 100_000, goal: variant.successor),
+                function: ("successor_\(variant.id)", "successor"), iterations: 100_000, goal: variant.successor)
+        // Bytes and strings differ by what they take of a record alone.
+        return (variant.id == "bytes" ? [] : [successor]) + [
             Loop(
                 id: "record-\(variant.id)", title: "record → record, \(variant.title)", setup: short, body: call,
                 function: record, iterations: 20_000, goal: variant.record),

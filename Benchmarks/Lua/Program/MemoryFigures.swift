@@ -42,7 +42,8 @@ enum MemoryFigures: String, CaseIterable {
                 runs.append(Task(executorPreference: thread) { _ = try? await host.state.run(script, id: host.nextID()) })
             }
         case .own:
-            let module = Host.module(gate: host.gate, elsewhere: Elsewhere())
+            var module = Host.module(gate: host.gate, elsewhere: Elsewhere())
+            module.prelude = nil
             for _ in 0..<count {
                 let state = try LuaState(thread: thread)
                 try await state.define(module)

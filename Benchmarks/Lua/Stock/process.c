@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,11 @@ void stock_block_ticks(void) {
     sigemptyset(&signals);
     sigaddset(&signals, SIGURG);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
+void stock_limit_cpu(unsigned seconds) {
+    struct rlimit limit = {seconds, seconds + 1};  // beyond the second one no handler and no mask helps
+    setrlimit(RLIMIT_CPU, &limit);
 }
 
 int64_t stock_resident_bytes(void) {
@@ -33,8 +39,16 @@ int stock_run_again(const char *const *arguments, const char *output) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    // Workers of libdispatch block nearly all signals. A child that inherits that would outlive its fail-safe.
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t child;
-    int failure = posix_spawn(&child, "/proc/self/exe", &actions, NULL, (char *const *)arguments, environ);
+    int failure = posix_spawn(&child, "/proc/self/exe", &actions, &attributes, (char *const *)arguments, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     int status;
     if (failure || waitpid(child, &status, 0) != child) return -1;

@@ -48,7 +48,7 @@ typedef struct clua_run {
     int environment;          ///< registry reference of the globals of this run; or LUA_NOREF
     char stop_chunk[CLUA_CHUNK_SIZE]; ///< where a stop met the script; empty when it met none
     int stop_line;
-    int origins;              ///< registry reference of a table: error value -> where it was raised; or LUA_NOREF
+    int origins;              ///< registry reference of a table: error value -> where it was raised; LUA_NOREF: none yet
 } clua_run;
 
 /// The chunk in which a stop met the script, as a C string.
@@ -84,6 +84,9 @@ typedef struct clua_context {
     int64_t seed;
     int64_t last_number;     ///< the number given to the last value shown without an address
     int64_t last_object;     ///< the number given to the last object of the host
+
+    char *slab_next;         ///< the first free byte of the slab
+    char slab[];             ///< where the blocks of a new state lie together; never given back before the end
 } clua_context;
 
 /// The chunk in which memory was refused, as a C string.
@@ -156,6 +159,12 @@ void clua_push_origin(lua_State *L, clua_run *run, int index);
 void clua_push_hints(lua_State *L);
 void clua_push_modules(lua_State *L);
 void clua_push_globals(lua_State *L);
+
+// -- Globals of runs (globals.c)
+/// Pushes the globals of a new run.
+void clua_push_run_globals(lua_State *L);
+/// Gives the function on the top, compiled from `source`, the globals of the run.
+void clua_bind_globals(lua_State *L, const clua_run *run, const char *source, size_t count);
 
 // -- Watchdog (watchdog.c)
 /// Names this thread and starts the tick of its CPU clock; `runs` counts the runs that it has to serve.

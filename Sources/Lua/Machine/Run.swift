@@ -1,9 +1,17 @@
 import CLua
+import Synchronization
 
-/// The part of a run that any thread may touch: its cancel flag.
-// @unchecked: everything but the flag belongs to the state's thread; the flag is accessed atomically, by C.
+/// The part of a run that any thread may touch: its cancel flag, and its result.
+// @unchecked: everything else behind `pointer` belongs to the state's thread; the flag is accessed atomically, by C.
 final class RunControl: @unchecked Sendable {
+    private enum Ending {
+        case pending
+        case awaited(CheckedContinuation<[LuaValue], any Error>)
+        case ended(Result<[LuaValue], any Error>)
+    }
+
     let pointer: UnsafeMutablePointer<clua_run>
+    private let ending = Mutex(Ending.pending)
 
     init(limits: LuaLimits) {
         pointer = .allocate(capacity: 1)
@@ -16,6 +24,27 @@ final class RunControl: @unchecked Sendable {
 
     deinit {
         pointer.deallocate()
+    }
+
+    /// Waits for the end of the run. To be called once.
+    func result() async throws -> [LuaValue] {
+        try await withCheckedThrowingContinuation { continuation in
+            let result = ending.withLock { ending -> Result<[LuaValue], any Error>? in
+                if case .ended(let result) = ending { return result }
+                ending = .awaited(continuation)
+                return nil
+            }
+            if let result { continuation.resume(with: result) }
+        }
+    }
+
+    func end(with result: Result<[LuaValue], any Error>) {
+        let continuation = ending.withLock { ending -> CheckedContinuation<[LuaValue], any Error>? in
+            if case .awaited(let continuation) = ending { return continuation }
+            ending = .ended(result)
+            return nil
+        }
+        continuation?.resume(with: result)
     }
 
     func cancel() {
@@ -35,7 +64,6 @@ final class Run {
     let control: RunControl
     let limits: LuaLimits
     let annotations: [String: String]
-    var continuation: CheckedContinuation<[LuaValue], any Error>?
     var wallTimer: Task<Void, Never>?
 
     /// Tasks that can go on, in order.

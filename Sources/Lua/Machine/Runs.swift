@@ -14,9 +14,7 @@ extension Machine {
         main.holders = 1
         run.main = main
         do {
-            try load(script, to: main.coroutine)
-            lua_rawgeti(main.coroutine, clua_registryindex(), Int64(run.control.pointer.pointee.environment))
-            if lua_setupvalue(main.coroutine, -2, 1) == nil { clua_pop(main.coroutine, 1) }
+            try load(script, to: main.coroutine, globalsOf: run)
             let count = try push(arguments, to: main.coroutine)
             clua_task_prepare(main.coroutine, count)
         } catch {
@@ -34,22 +32,11 @@ extension Machine {
         pump()
     }
 
-    /// The registry entries of a run: its globals, what joins its errors, and where these came from.
+    /// The registry entries of a run: its globals, and what joins its errors.
     func prepare(_ run: Run) {
         let pointer = run.control.pointer
         _ = lua_checkstack(lua, 8)
-        // A copy of the globals: what a script assigns ends with its run.
-        clua_push_globals(lua)
-        lua_createtable(lua, 0, 40)
-        let environment = lua_gettop(lua)
-        lua_pushnil(lua)
-        while lua_next(lua, environment - 1) != 0 {
-            lua_pushvalue(lua, -2)
-            clua_insert(lua, -2)
-            lua_rawset(lua, environment)
-        }
-        lua_pushvalue(lua, environment)
-        lua_setfield(lua, environment, "_G")
+        clua_push_run_globals(lua)
         pointer.pointee.environment = luaL_ref(lua, clua_registryindex())
         if !run.annotations.isEmpty {
             lua_createtable(lua, 0, Int32(clamping: run.annotations.count))
@@ -60,8 +47,6 @@ extension Machine {
             }
             pointer.pointee.annotations = luaL_ref(lua, clua_registryindex())
         }
-        lua_createtable(lua, 0, 0)
-        pointer.pointee.origins = luaL_ref(lua, clua_registryindex())
         lua_settop(lua, 0)
     }
 
@@ -79,11 +64,13 @@ extension Machine {
         }
     }
 
-    /// Pushes the compiled script.
-    func load(_ script: LuaScript, to L: OpaquePointer) throws {
+    /// Pushes the compiled script, with the globals of a run or those of the state.
+    func load(_ script: LuaScript, to L: OpaquePointer, globalsOf run: Run? = nil) throws {
         let status = script.compilable.withUnsafeBytes { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
-                clua_load(L, $0.baseAddress, $0.count, script.chunkName)
+                let status = clua_load(L, $0.baseAddress, $0.count, script.chunkName)
+                if status == LUA_OK, let run { clua_bind_globals(L, run.control.pointer, $0.baseAddress, $0.count) }
+                return status
             }
         }
         guard status != LUA_OK else { return }
@@ -107,8 +94,7 @@ extension Machine {
         release(run)
         runs[run.id] = nil
         table.remove(run.id)
-        run.continuation?.resume(with: result)
-        run.continuation = nil
+        run.control.end(with: result)
     }
 
     private func result(of run: Run) -> Result<[LuaValue], any Error> {

@@ -37,8 +37,8 @@ extension Machine {
         }
         renewBudget(of: run)
         // The same text raised again by another call comes from there.
-        lua_createtable(lua, 0, 0)
-        lua_rawseti(lua, clua_registryindex(), Int64(run.control.pointer.pointee.origins))
+        luaL_unref(lua, clua_registryindex(), run.control.pointer.pointee.origins)
+        run.control.pointer.pointee.origins = clua_noref()
         let task = newTask(run)
         run.liveChildren += 1
         do {
@@ -161,13 +161,13 @@ extension Machine {
 
     // MARK: The end
 
-    /// Cancels what is left; `continuation` goes on when all of it has ended.
-    func close(_ id: LuaRunID, _ continuation: CheckedContinuation<[LuaValue], any Error>) {
-        guard let run = runs[id], run.session != nil else { return continuation.resume(returning: []) }
+    /// Cancels what is left; the result of the control comes when all of it has ended. Nil: it is closed already.
+    func close(_ id: LuaRunID) -> RunControl? {
+        guard let run = runs[id], run.session != nil else { return nil }
         run.session = nil
-        run.continuation = continuation
         renewBudget(of: run)
         run.control.cancel()
         if run.live.isEmpty { finish(run) } else { deliverCancel(id) }
+        return run.control
     }
 }

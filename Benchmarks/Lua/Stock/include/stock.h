@@ -17,6 +17,8 @@ void stock_open_and_close(void);
 
 /// Holds the ticks of this thread back: they are no part of what an instruction count compares.
 void stock_block_ticks(void);
+/// Lets the kernel kill this process when it has used so many seconds of CPU time.
+void stock_limit_cpu(unsigned seconds);
 /// Memory of this process that is resident, in bytes.
 int64_t stock_resident_bytes(void);
 /// Starts this program again with its output in a file; answers its wait status, or -1.
