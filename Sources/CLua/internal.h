@@ -5,7 +5,7 @@
 
 // Keys of the registry are addresses of these.
 extern const char clua_key_error_metatable, clua_key_hints, clua_key_modules, clua_key_numbers, clua_key_objects,
-    clua_key_object_marker;
+    clua_key_object_marker, clua_key_loader;
 
 // Marks in the low bits of a coroutine's context pointer.
 enum { CLUA_MARK_WAITING = 1, CLUA_MARK_TASK = 2 };
@@ -26,8 +26,9 @@ int clua_record_origin(lua_State *L);  // a message handler
 int clua_raise_memory(lua_State *L);
 void clua_note_refusal(clua_context *context);
 
-// sandbox.c, coroutines.c, ordering.c
+// sandbox.c, modules.c, coroutines.c, ordering.c
 void clua_open_sandbox(lua_State *L);
+int clua_require(lua_State *L);
 void clua_lock_strings(lua_State *L);  // after everything that changes the string library
 void clua_open_coroutines(lua_State *L);
 void clua_open_ordering(lua_State *L);

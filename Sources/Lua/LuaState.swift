@@ -32,12 +32,14 @@ public actor LuaState {
     ///   - seed: What `math.random` starts from. The same seed and scripts give the same results, in every process.
     ///   - absent: What scripts should use instead of absent parts of Lua's library, by their names: `io`,
     ///     `os.execute`, `dofile`, …
+    ///   - searchPath: Where `require` looks for modules that are no ``LuaModule``. `nil`: nowhere.
     public init(
-        thread: LuaThread, limits: LuaLimits = LuaLimits(), seed: UInt64 = 0, absent: [String: String] = [:]
+        thread: LuaThread, limits: LuaLimits = LuaLimits(), seed: UInt64 = 0, absent: [String: String] = [:],
+        searchPath: LuaSearchPath? = nil
     ) throws {
         self.thread = thread
         self.limits = limits
-        machine = try Machine(thread: thread, limits: limits, seed: seed, absent: absent, table: table)
+        machine = try Machine(thread: thread, limits: limits, seed: seed, absent: absent, searchPath: searchPath, table: table)
     }
 
     deinit {

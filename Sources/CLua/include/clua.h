@@ -44,6 +44,7 @@ typedef struct clua_run {
     int environment;          ///< registry reference of the globals of this run; or LUA_NOREF
     char stop_chunk[CLUA_CHUNK_SIZE]; ///< where a stop met the script; empty when it met none
     int stop_line;
+    int loaded;               ///< registry reference of the modules it has loaded, by name; or LUA_NOREF
     int origins;              ///< registry reference of a table: error value -> where it was raised; or LUA_NOREF
 } clua_run;
 
@@ -139,10 +140,16 @@ bool clua_nearest_frame(lua_State *L, int level, const char **chunk, int *line);
 void clua_push_origin(lua_State *L, clua_run *run, int index);
 
 // -- Sandbox (sandbox.c)
-/// The registry's table of hints for absent things, and of modules for `require`.
+/// The registry's table of hints for absent things.
 void clua_push_hints(lua_State *L);
-void clua_push_modules(lua_State *L);
 void clua_push_globals(lua_State *L);
+
+// -- Modules (modules.c)
+/// The registry's table of the host's modules.
+void clua_push_modules(lua_State *L);
+/// Pops the three functions that `require` asks for other modules, each with a name: `find` answers true when the caller
+/// is to load it, after waiting for another task that does; `open` gives the chunk and its path; `finish` ends that.
+void clua_set_loader(lua_State *L);
 
 // -- Watchdog (watchdog.c)
 /// Names this thread and starts the tick of its CPU clock; `runs` counts the runs that it has to serve.

@@ -167,6 +167,7 @@ extension Machine {
         task.waiters = []
         for group in task.groups { memberEnded(task, of: group) }
         task.groups = []
+        for load in task.moduleLoads.reversed() { endLoad(load) }
         releaseAnchor(task)
         if let session = run.session {
             taskEnded(task, in: session, of: run)
@@ -242,7 +243,7 @@ extension Machine {
             group.isCancelled = true
             for member in group.members { cancel(member) }
             return  // goes on when all members have ended
-        case .operation, .task: break
+        case .operation, .task, .module: break
         }
         abandonWait(task)
         resume(task, raising: task.cancellation)
@@ -257,6 +258,7 @@ extension Machine {
             task.run.operations -= 1
             operation.cancel()
         case .task(let awaited): awaited.waiters.removeAll { $0 === task }
+        case .module(let load): load.waiters.removeAll { $0 === task }
         }
         task.wait = .nothing
     }

@@ -18,6 +18,7 @@ final class Machine: @unchecked Sendable {
     let lua: OpaquePointer
     let bin = ReferenceBin()
     let table: RunTable
+    let searchPath: LuaSearchPath?
 
     var functions: [Function] = []
     /// Registry references of the metatables of object types, and their descriptions.
@@ -47,10 +48,13 @@ final class Machine: @unchecked Sendable {
     /// The name of the chunk that called last, to save making the same string again.
     var lastChunk = ""
 
-    init(thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], table: RunTable) throws {
+    init(
+        thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], searchPath: LuaSearchPath?, table: RunTable
+    ) throws {
         self.thread = thread
         self.limits = limits
         self.table = table
+        self.searchPath = searchPath
         context = clua_context_new(limits.memory, Int64(bitPattern: seed))
         guard let lua = clua_state_new(context) else {
             clua_context_free(context)
@@ -62,6 +66,7 @@ final class Machine: @unchecked Sendable {
         context.pointee.release = releaseFromLua
         installHints(absent)
         installTasks()
+        installLoader()
     }
 
     /// Ends the state. Operations that are still under way find it closed.

@@ -155,12 +155,14 @@ extension Machine {
         run.rootFailure = nil
         run.main = nil
         let pointer = run.control.pointer
-        for reference in [pointer.pointee.environment, pointer.pointee.annotations, pointer.pointee.origins] {
-            luaL_unref(lua, clua_registryindex(), reference)
-        }
+        let references = [
+            pointer.pointee.environment, pointer.pointee.annotations, pointer.pointee.origins, pointer.pointee.loaded,
+        ]
+        for reference in references { luaL_unref(lua, clua_registryindex(), reference) }
         pointer.pointee.environment = clua_noref()
         pointer.pointee.annotations = clua_noref()
         pointer.pointee.origins = clua_noref()
+        pointer.pointee.loaded = clua_noref()
     }
 }
 
