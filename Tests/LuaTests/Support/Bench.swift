@@ -228,6 +228,10 @@ final class Gates: Sendable {
         for one in waiting { one.resume() }
     }
 
+    func isOpen(_ name: String) -> Bool {
+        shared.withLock { $0.gates[name]?.isOpen == true }
+    }
+
     /// Makes gates as they were at first.
     func close(_ names: String...) {
         shared.withLock { shared in for name in names { shared.gates[name] = nil } }
