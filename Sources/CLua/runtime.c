@@ -12,7 +12,7 @@ static bool refuses(clua_context *context, size_t grown) {
     if (context->used + grown > context->limit) return true;
     // Lua collects garbage and retries after a failure, so a fault that is to be felt must hit twice.
     if (context->fail_after < 0) {
-        context->fail_after = 0;
+        if (!context->fail_onward) context->fail_after = 0;
         return true;
     }
     if (context->fail_after > 0 && --context->fail_after == 0) {

@@ -87,7 +87,7 @@ final class Machine: @unchecked Sendable {
 
 /// The cancel flags of the runs of a state, for all threads.
 final class RunTable: Sendable {
-    private let controls = Mutex<[LuaRunID: RunControl]>([:])
+    fileprivate let controls = Mutex<[LuaRunID: RunControl]>([:])
 
     func add(_ id: LuaRunID, _ control: RunControl) -> Bool {
         controls.withLock { table in
@@ -111,9 +111,15 @@ final class RunTable: Sendable {
 
 // MARK: For tests of the machine
 
+extension RunTable {
+    func contains(_ id: LuaRunID) -> Bool { controls.withLock { $0[id] != nil } }
+}
+
 extension Machine {
-    /// Lets an allocation of Lua code fail, and its retry: the one after so many others.
-    func armFault(after count: Int) {
+    /// Lets an allocation of Lua code fail, and its retry: the one after so many others. Or all from that one on.
+    /// 0: none any more.
+    func armFault(after count: Int, onward: Bool = false) {
+        context.pointee.fail_onward = onward ? 1 : 0
         context.pointee.fail_after = Int64(count)
     }
 
