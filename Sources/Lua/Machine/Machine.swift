@@ -39,11 +39,12 @@ final class Machine: @unchecked Sendable {
     var waiting: [Int: ScriptTask] = [:]
     /// The operation that is being started, and its result if it ended at once.
     var starting = 0
-    var immediateResult: Result<[LuaValue], any Error>?
+    var immediateResult: Result<Answer, any Error>?
 
-    /// Swift frames below Lua: how often one was entered, and left. They differ if Lua ever jumped over one.
-    var framesEntered = 0
-    var framesLeft = 0
+    /// The typed functions of the state, and what they live on.
+    var typed: [(signature: UnsafeMutablePointer<clua_signature>, function: TypedFunction, box: AnyObject)] = []
+    /// The values without a schema among the results of the call under way.
+    var resultValues: [LuaValue] = []
 
     /// The name of the chunk that called last, to save making the same string again.
     var lastChunk = ""
@@ -64,6 +65,7 @@ final class Machine: @unchecked Sendable {
         context.pointee.host = Unmanaged.passUnretained(self).toOpaque()
         context.pointee.dispatch = dispatchFromLua
         context.pointee.release = releaseFromLua
+        context.pointee.push_value = pushValueFromLua
         installHints(absent)
         installTasks()
         installLoader()
@@ -75,6 +77,7 @@ final class Machine: @unchecked Sendable {
         isClosed = true
         clua_state_close(lua)
         clua_context_free(context)
+        freeSignatures()
     }
 
     /// Frees what references of the host no longer hold.
@@ -116,6 +119,10 @@ extension RunTable {
 }
 
 extension Machine {
+    /// Swift frames below Lua: how often one was entered, and left. They differ if Lua ever jumped over one.
+    var framesEntered: Int { Int(context.pointee.frames_entered) }
+    var framesLeft: Int { Int(context.pointee.frames_left) }
+
     /// Lets an allocation of Lua code fail, and its retry: the one after so many others. Or all from that one on.
     /// 0: none any more.
     func armFault(after count: Int, onward: Bool = false) {
