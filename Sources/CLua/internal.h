@@ -35,11 +35,13 @@ int clua_push_results(lua_State *L, const clua_signature *signature);
 void clua_slots_make(clua_context *context);
 void clua_slots_free(clua_context *context);
 
-// sandbox.c, modules.c, coroutines.c, ordering.c
+// sandbox.c, standard.c, modules.c, coroutines.c, ordering.c
 void clua_open_sandbox(lua_State *L);
+void clua_open_standard(lua_State *L);
 int clua_require(lua_State *L);
 void clua_lock_strings(lua_State *L);  // after everything that changes the string library
 void clua_open_coroutines(lua_State *L);
+void clua_open_standard_coroutines(lua_State *L);
 void clua_open_ordering(lua_State *L);
 int clua_protected_body(lua_State *L);  // the lowest frame of every coroutine
 void clua_guard(lua_State *L, const char *library, const char *name, lua_CFunction function);

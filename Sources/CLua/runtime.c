@@ -77,6 +77,11 @@ static int open_state(lua_State *L) {
     lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_objects);
     clua_open_errors(L);
+    if (clua_get(L)->is_standard) {
+        clua_open_standard(L);
+        clua_open_standard_coroutines(L);
+        return 0;
+    }
     clua_open_sandbox(L);
     clua_open_ordering(L);
     clua_open_coroutines(L);

@@ -67,6 +67,9 @@ static void on_tick(int signal_number) {
         // Setting a hook walks all frames of the stack. One that is set waits for the next instruction: asking again at
         // every tick would leave no time to get there while a deep stack is being unwound.
         int count = hook_count(run);
+        // With the debug library a script may have a hook of its own: only a stop replaces it.
+        lua_Hook present = lua_gethook(w->running);
+        if (present && present != hook && count != 1) return;
         if (!w->pending || needs_hook(w->running, count)) {
             w->pending = 1;
             lua_sethook(w->running, hook, LUA_MASKCOUNT, count);

@@ -83,6 +83,7 @@ typedef struct clua_context {
     int32_t no_yield;        ///< a coroutine is being resumed from where no suspension can pass
     int32_t resume_kind;     ///< CLUA_RESUME_...
 
+    bool is_standard;        ///< the state has the whole standard library
     int64_t seed;
     int64_t last_number;     ///< the number given to the last value shown without an address
     int64_t last_object;     ///< the number given to the last object of the host
@@ -112,7 +113,7 @@ static inline void *clua_newuserdata(lua_State *L, size_t n) { return lua_newuse
 // -- States (runtime.c)
 clua_context *clua_context_new(size_t limit, int64_t seed);
 void clua_context_free(clua_context *context);
-/// A sandboxed state, or NULL when the limit does not even hold the libraries. Leaves `no_fail` at 1: Swift is running.
+/// A state, sandboxed unless the context says otherwise, or NULL when the limit does not even hold the libraries. Leaves `no_fail` at 1: Swift is running.
 lua_State *clua_state_new(clua_context *context);
 void clua_state_close(lua_State *L);
 void clua_collect(lua_State *L);

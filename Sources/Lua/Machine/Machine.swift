@@ -19,6 +19,7 @@ final class Machine: @unchecked Sendable {
     let bin = ReferenceBin()
     let table: RunTable
     let searchPath: LuaSearchPath?
+    let library: LuaLibrary
 
     var functions: [Function] = []
     /// Registry references of the metatables of object types, and their descriptions.
@@ -50,13 +51,16 @@ final class Machine: @unchecked Sendable {
     var lastChunk = ""
 
     init(
-        thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], searchPath: LuaSearchPath?, table: RunTable
+        thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], searchPath: LuaSearchPath?,
+        library: LuaLibrary, table: RunTable
     ) throws {
         self.thread = thread
         self.limits = limits
         self.table = table
         self.searchPath = searchPath
+        self.library = library
         context = clua_context_new(limits.memory, Int64(bitPattern: seed))
+        context.pointee.is_standard = library == .standard
         guard let lua = clua_state_new(context) else {
             clua_context_free(context)
             throw LuaError.memoryBudget(limits)

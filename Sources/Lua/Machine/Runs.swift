@@ -38,18 +38,8 @@ extension Machine {
     func prepare(_ run: Run) {
         let pointer = run.control.pointer
         _ = lua_checkstack(lua, 8)
-        // A copy of the globals: what a script assigns ends with its run.
         clua_push_globals(lua)
-        lua_createtable(lua, 0, 40)
-        let environment = lua_gettop(lua)
-        lua_pushnil(lua)
-        while lua_next(lua, environment - 1) != 0 {
-            lua_pushvalue(lua, -2)
-            clua_insert(lua, -2)
-            lua_rawset(lua, environment)
-        }
-        lua_pushvalue(lua, environment)
-        lua_setfield(lua, environment, "_G")
+        if library == .sandboxed { copyGlobals() }
         pointer.pointee.environment = luaL_ref(lua, clua_registryindex())
         if !run.annotations.isEmpty {
             lua_createtable(lua, 0, Int32(clamping: run.annotations.count))
@@ -63,6 +53,20 @@ extension Machine {
         lua_createtable(lua, 0, 0)
         pointer.pointee.origins = luaL_ref(lua, clua_registryindex())
         lua_settop(lua, 0)
+    }
+
+    /// Replaces the globals by a copy: what a script assigns ends with its run.
+    private func copyGlobals() {
+        lua_createtable(lua, 0, 40)
+        let environment = lua_gettop(lua)
+        lua_pushnil(lua)
+        while lua_next(lua, environment - 1) != 0 {
+            lua_pushvalue(lua, -2)
+            clua_insert(lua, -2)
+            lua_rawset(lua, environment)
+        }
+        lua_pushvalue(lua, environment)
+        lua_setfield(lua, environment, "_G")
     }
 
     private func startWallTimer(_ run: Run, _ wall: Duration) {

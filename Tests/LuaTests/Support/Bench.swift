@@ -39,14 +39,14 @@ final class Bench: Sendable {
 
     init(
         limits: LuaLimits = LuaLimits(), seed: UInt64 = 7, thread: LuaThread? = nil, searchPath: LuaSearchPath? = nil,
-        folder: Folder? = nil
+        folder: Folder? = nil, library: LuaLibrary = .sandboxed
     ) async throws {
         self.thread = thread ?? LuaThread(name: "lua-test")
         self.folder = folder
         state = try LuaState(
             thread: self.thread, limits: limits, seed: seed,
             absent: ["io": "use push.log", "os.execute": "there are no processes", "dofile": "use require"],
-            searchPath: searchPath)
+            searchPath: searchPath, library: library)
         let printed = self.printed
         let gates = self.gates
         try await state.define(
