@@ -210,11 +210,17 @@ static int coroutine_running(lua_State *L) {
     return 2;
 }
 
+static int coroutine_isyieldable(lua_State *L) {
+    lua_State *coroutine = lua_isnone(L, 1) ? L : coroutine_at(L, 1);
+    lua_pushboolean(L, !clua_has_mark(coroutine, CLUA_MARK_TASK) && lua_isyieldable(coroutine));
+    return 1;
+}
+
 void clua_open_coroutines(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"create", coroutine_create}, {"resume", coroutine_resume},   {"wrap", coroutine_wrap},
         {"yield", coroutine_yield},   {"status", coroutine_status},   {"close", coroutine_close},
-        {"running", coroutine_running}, {NULL, NULL},
+        {"running", coroutine_running}, {"isyieldable", coroutine_isyieldable}, {NULL, NULL},
     };
     lua_getglobal(L, "coroutine");
     luaL_setfuncs(L, functions, 0);
@@ -242,17 +248,11 @@ static int standard_yield(lua_State *L) {
     return lua_yield(L, lua_gettop(L));
 }
 
-static int standard_isyieldable(lua_State *L) {
-    lua_State *coroutine = lua_isnone(L, 1) ? L : coroutine_at(L, 1);
-    lua_pushboolean(L, !clua_has_mark(coroutine, CLUA_MARK_TASK) && lua_isyieldable(coroutine));
-    return 1;
-}
-
 void clua_open_standard_coroutines(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"resume", coroutine_resume}, {"wrap", standard_wrap},       {"yield", standard_yield},
         {"status", coroutine_status}, {"close", coroutine_close},    {"running", coroutine_running},
-        {"isyieldable", standard_isyieldable}, {NULL, NULL},
+        {"isyieldable", coroutine_isyieldable}, {NULL, NULL},
     };
     lua_getglobal(L, "coroutine");
     luaL_setfuncs(L, functions, 0);

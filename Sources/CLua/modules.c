@@ -3,6 +3,8 @@
 // The host keeps the account of what is being loaded, so that a module that requires itself is told and another task
 // that requires it meanwhile waits. Here is what has to run as Lua: the chunk, in the globals of the run, suspendable.
 
+#include <string.h>
+
 #include "internal.h"
 
 void clua_push_modules(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_modules); }
@@ -105,12 +107,28 @@ static int look(lua_State *L) {  // name
     return found(L, LUA_OK, 0);
 }
 
+// Stock `require` gives the libraries too. Of those that are absent, what says so.
+static bool is_library(const char *name) {
+    static const char *const names[] = {"_G",   "string", "table", "math",  "utf8",
+                                        "coroutine", "io",     "os",    "debug", "package"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
 int clua_require(lua_State *L) {
-    luaL_checkstring(L, 1);
+    const char *name = luaL_checkstring(L, 1);
     lua_settop(L, 1);
     clua_push_modules(L);
     lua_pushvalue(L, 1);
     if (lua_rawget(L, 2) != LUA_TNIL) return 1;
     lua_settop(L, 1);
+    if (is_library(name)) {
+        clua_run *run = clua_get(L)->run;
+        lua_rawgeti(L, LUA_REGISTRYINDEX, run && run->environment != LUA_NOREF ? run->environment : LUA_RIDX_GLOBALS);
+        lua_pushvalue(L, 1);
+        if (lua_rawget(L, 2) != LUA_TNIL) return 1;
+        lua_settop(L, 1);
+    }
     return look(L);
 }

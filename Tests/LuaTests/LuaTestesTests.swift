@@ -1,3 +1,4 @@
+import CLua
 import FoundationEssentials
 import Glibc
 import Testing
@@ -16,8 +17,36 @@ import Testing
 
     static let names = [
         "api", "attrib", "big", "bitwise", "bwcoercion", "calls", "closure", "code", "constructs", "coroutine", "cstack", "db",
-        "errors", "events", "files", "gc", "gengc", "goto", "literals", "locals", "main", "math", "nextvar", "pm", "sort",
+        "errors", "events", "files", "gc", "gengc", "goto", "literals", "locals", "math", "nextvar", "pm", "sort",
         "strings", "tpack", "utf8", "vararg", "verybig",
+    ]
+
+    /// The sandbox gets the libraries that it lacks, so that the tests get past what they use beside their matter: what is
+    /// compared is the language, and those functions that are ours.
+    private static func addAbsent(to machine: Machine) {
+        let libraries: [(String, lua_CFunction)] = [("debug", luaopen_debug), ("io", luaopen_io), ("os", luaopen_os)]
+        for (name, open) in libraries { luaL_requiref(machine.lua, name, open, 1) }
+        lua_settop(machine.lua, 0)
+    }
+
+    static let substitutes = "local memory = collectgarbage collectgarbage = function(o) return o == 'count' and memory 'count' or 0 end "
+
+    /// Lines that are left out in the sandbox, and the deliberate difference that they meet.
+    static let differences: [String: [(lines: ClosedRange<Int>, why: String)]] = [
+        "strings": [(157...193, "no %p")], "pm": [(391...418, "no %p")], "literals": [(211...233, "no %p")],
+        "coroutine": [
+            (345...351, "the frame that protects a coroutine is seen by debug.sethook"), (411...412, "memory is not collected on demand"),
+        ],
+        "nextvar": [(273...283, "no package.loaded")],
+    ]
+
+    /// Files that are about what the sandbox lacks, and how they find out.
+    static let absent = [
+        "attrib": "package.path is not available", "bitwise": "(local 'smt')", "bwcoercion": "(local 'smt')",
+        "calls": "load takes the text of a chunk", "cstack": "__gc is not available", "db": "db.lua:688", "errors": "errors.lua:30",
+        "files": "loadfile is not available",
+        "gc": "gc.lua:15", "gengc": "__gc is not available", "locals": "locals.lua:580", "nextvar": "nextvar.lua:376",
+        "strings": "strings.lua:12",
     ]
 
     private func run(_ name: String, library: LuaLibrary) async throws -> String {
@@ -33,8 +62,16 @@ import Testing
         let state = try LuaState(thread: thread, limits: limits, searchPath: siblings, library: library)
         if library == .sandboxed {
             try await state.define(LuaModule(name: "print", globals: [.sync("print") { _ in [] }]))
+            await state.inspect(Self.addAbsent)
         }
-        let script = LuaScript(name: "\(name).lua", source: Array(Self.opening.utf8) + Array(data))
+        let opening = Self.opening + (library == .sandboxed ? Self.substitutes : "")
+        var lines = data.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)
+        if library == .sandboxed {
+            for (range, _) in Self.differences[name] ?? [] {
+                for line in range { lines[line - 1] = [] }
+            }
+        }
+        let script = LuaScript(name: "\(name).lua", source: Array(opening.utf8) + Array(lines.joined(separator: [0x0A])))
         do {
             _ = try await state.run(script, id: LuaRunID(rawValue: 1))
             return "passes"
@@ -46,12 +83,16 @@ import Testing
     @Test(arguments: names)
     func `with the standard library`(name: String) async throws {
         let verdict = try await run(name, library: .standard)
-        print("standard \(name): \(verdict)")
+        #expect(verdict == "passes")
     }
 
     @Test(arguments: names)
     func `in the sandbox`(name: String) async throws {
         let verdict = try await run(name, library: .sandboxed)
-        print("sandboxed \(name): \(verdict)")
+        if let expected = Self.absent[name] {
+            #expect(verdict.contains(expected), "\(verdict)")
+        } else {
+            #expect(verdict == "passes")
+        }
     }
 }
