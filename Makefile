@@ -42,13 +42,14 @@ check: setup
 	@$(MAKE) --no-print-directory test
 
 # SKIP leaves suites out: make sanitize SKIP=AttackTests
+# Under the thread sanitizer one test is always left out: it spends its time in the sanitizer's own allocator, and a tick that
+# arrives there, behind the sanitizer's back, can meet a lock of its that is held.
+SKIP_thread := --skip 'long functions'
 SANITIZERS ?= thread address
 sanitize:
-	@for sanitizer in $(SANITIZERS); do \
-	  echo "The Lua machine under the $$sanitizer sanitizer"; \
-	  PUSHHOST_PART=machine $(SANITIZER_OPTIONS) swift test --sanitize $$sanitizer --scratch-path .build/sanitize-$$sanitizer \
-	    --filter LuaTests $(if $(SKIP),--skip '$(SKIP)') || exit 1; \
-	done
+	@$(foreach sanitizer,$(SANITIZERS),echo "The Lua machine under the $(sanitizer) sanitizer" && \
+	  PUSHHOST_PART=machine $(SANITIZER_OPTIONS) swift test --sanitize $(sanitizer) --scratch-path .build/sanitize-$(sanitizer) \
+	    --filter LuaTests $(SKIP_$(sanitizer)) $(if $(SKIP),--skip '$(SKIP)') &&) true
 
 format:
 	@swift format format --in-place --recursive Package.swift Sources Tests Benchmarks Examples
