@@ -30,6 +30,8 @@ let package = Package(
         // The machine: Lua 5.4 for any Swift program. Knows nothing of push.
         .target(name: "CLua", linkerSettings: [.linkedLibrary("lua5.4")]),
         .target(name: "Lua", dependencies: ["CLua"], swiftSettings: strict),
+        // The example of docs/embedding.md.
+        .executableTarget(name: "EmbeddingExample", dependencies: ["Lua"], path: "Examples/Embedding", swiftSettings: strict),
 
         // Reads Lua 5.4 without running it: words, tree, scopes.
         .target(name: "LuaSyntax", swiftSettings: strict),
@@ -60,7 +62,7 @@ let package = Package(
             swiftSettings: strict),
 
         .target(name: "Support", dependencies: ["PushCore", crypto], path: "Tests/Support", swiftSettings: strict),
-        .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua"], swiftSettings: strict),
+        .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua", "EmbeddingExample"], swiftSettings: strict),
         .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "Lua"], swiftSettings: strict),
         .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support", crypto], swiftSettings: strict),
         .testTarget(name: "DeliveryTests", dependencies: ["Delivery", "Support", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
@@ -77,7 +79,7 @@ let part = Context.environment["PUSHHOST_PART"]
 if part == "machine" || part == "bench" {
     package.products = [.library(name: "Lua", targets: ["Lua"])]
     package.dependencies = []
-    package.targets = package.targets.filter { ["CLua", "Lua", "LuaTests"].contains($0.name) }
+    package.targets = package.targets.filter { ["CLua", "Lua", "EmbeddingExample", "LuaTests"].contains($0.name) }
 }
 if part == "bench" {
     package.targets = package.targets.filter { !$0.isTest }

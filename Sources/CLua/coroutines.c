@@ -41,6 +41,12 @@ static int coroutine_create(lua_State *L) {
 
 // -- resume and wrap
 
+static lua_State *coroutine_at(lua_State *L, int index) {
+    lua_State *coroutine = lua_tothread(L, index);
+    luaL_argexpected(L, coroutine, index, "coroutine");
+    return coroutine;
+}
+
 static const char *status_of(lua_State *L, lua_State *coroutine) {
     if (L == coroutine) return "running";
     if (clua_has_mark(coroutine, CLUA_MARK_WAITING)) return "normal";  // it waits, together with whoever resumed it
@@ -70,7 +76,14 @@ static int drive_failed(lua_State *L, int is_wrap) {  // the error is on the top
         clua_hook_now(L);
         return lua_error(L);
     }
-    if (is_wrap) return lua_error(L);
+    if (is_wrap) {
+        if (clua_get(L)->is_standard && lua_type(L, -1) == LUA_TSTRING) {
+            luaL_where(L, 1);
+            lua_insert(L, -2);
+            lua_concat(L, 2);
+        }
+        return lua_error(L);
+    }
     lua_pushboolean(L, 0);
     lua_insert(L, -2);
     return 2;
@@ -79,9 +92,13 @@ static int drive_failed(lua_State *L, int is_wrap) {  // the error is on the top
 static int drive(lua_State *L, int arguments, int is_wrap) {  // stack: coroutine, arguments...
     clua_context *context = clua_get(L);
     lua_State *coroutine = lua_tothread(L, 1);
-    if (!lua_checkstack(coroutine, arguments)) return luaL_error(L, "too many arguments to resume");
+    if (!lua_checkstack(coroutine, arguments)) {
+        lua_pushliteral(L, "too many arguments to resume");
+        return drive_failed(L, is_wrap);
+    }
     lua_xmove(L, coroutine, arguments);
-    if (lua_status(coroutine) == LUA_OK) arguments++;  // the body itself is the first argument of the lowest frame
+    // The body itself is the first argument of the lowest frame.
+    if (lua_status(coroutine) == LUA_OK && !clua_get(L)->is_standard) arguments++;
     int32_t no_yield = context->no_yield;
     if (!lua_isyieldable(L)) context->no_yield = 1;
     context->host_yield = 0;
@@ -98,11 +115,20 @@ static int drive(lua_State *L, int arguments, int is_wrap) {  // stack: coroutin
     if (status == LUA_OK || status == LUA_YIELD) {
         if (!lua_checkstack(L, results + 1)) {
             lua_pop(coroutine, results);
-            return luaL_error(L, "too many results to resume");
+            lua_pushliteral(L, "too many results to resume");
+            return drive_failed(L, is_wrap);
         }
         if (!is_wrap) lua_pushboolean(L, 1);
         lua_xmove(coroutine, L, results);
         return results + !is_wrap;
+    }
+    if (is_wrap && clua_get(L)->is_standard && lua_status(coroutine) > LUA_YIELD) {
+        // In other states the lowest frame has closed the variables by now.
+        context->no_yield++;
+        before = clua_watch_switch(coroutine);
+        lua_resetthread(coroutine);
+        clua_watch_switch(before);
+        context->no_yield--;
     }
     lua_xmove(coroutine, L, 1);
     return drive_failed(L, is_wrap);
@@ -113,7 +139,7 @@ static int start_drive(lua_State *L, int is_wrap) {
     const char *status = status_of(L, coroutine);
     if (status[0] != 's') {
         lua_pushfstring(L, "cannot resume %s coroutine", status[0] == 'd' ? "dead" : "non-suspended");
-        if (is_wrap) {
+        if (is_wrap && !clua_get(L)->is_standard) {
             luaL_where(L, 1);
             lua_insert(L, -2);
             lua_concat(L, 2);
@@ -124,7 +150,7 @@ static int start_drive(lua_State *L, int is_wrap) {
 }
 
 static int coroutine_resume(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TTHREAD);
+    coroutine_at(L, 1);
     return start_drive(L, 0);
 }
 
@@ -148,8 +174,7 @@ static int coroutine_yield(lua_State *L) {
 }
 
 static int coroutine_status(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TTHREAD);
-    lua_pushstring(L, status_of(L, lua_tothread(L, 1)));
+    lua_pushstring(L, status_of(L, coroutine_at(L, 1)));
     return 1;
 }
 
@@ -171,8 +196,7 @@ static void close_coroutine(lua_State *L, lua_State *coroutine) {  // pushes tru
 }
 
 static int coroutine_close(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TTHREAD);
-    lua_State *coroutine = lua_tothread(L, 1);
+    lua_State *coroutine = coroutine_at(L, 1);
     const char *status = status_of(L, coroutine);
     if (status[0] != 's' && status[0] != 'd') return luaL_error(L, "cannot close a %s coroutine", status);
     int top = lua_gettop(L);
@@ -187,8 +211,8 @@ static int coroutine_running(lua_State *L) {
 }
 
 static int coroutine_isyieldable(lua_State *L) {
-    if (!lua_isnone(L, 1)) luaL_checktype(L, 1, LUA_TTHREAD);
-    lua_pushboolean(L, lua_isyieldable(lua_isnone(L, 1) ? L : lua_tothread(L, 1)));
+    lua_State *coroutine = lua_isnone(L, 1) ? L : coroutine_at(L, 1);
+    lua_pushboolean(L, !clua_has_mark(coroutine, CLUA_MARK_TASK) && lua_isyieldable(coroutine));
     return 1;
 }
 
@@ -200,4 +224,36 @@ void clua_open_coroutines(lua_State *L) {
     };
     luaL_newlib(L, functions);
     lua_setglobal(L, LUA_COLIBNAME);
+}
+
+// -- With the standard library
+//
+// `create` is the stock one. The others let suspensions of the host pass, and otherwise do what the stock ones do.
+
+static int standard_wrap(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_State *coroutine = lua_newthread(L);
+    lua_pushvalue(L, 1);
+    lua_xmove(L, coroutine, 1);
+    lua_pushcclosure(L, call_wrapped, 1);
+    return 1;
+}
+
+static int standard_yield(lua_State *L) {
+    if (clua_has_mark(L, CLUA_MARK_TASK)) {
+        lua_pushliteral(L, "attempt to yield from outside a coroutine");
+        return lua_error(L);
+    }
+    return lua_yield(L, lua_gettop(L));
+}
+
+void clua_open_standard_coroutines(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"resume", coroutine_resume}, {"wrap", standard_wrap},       {"yield", standard_yield},
+        {"status", coroutine_status}, {"close", coroutine_close},    {"running", coroutine_running},
+        {"isyieldable", coroutine_isyieldable}, {NULL, NULL},
+    };
+    lua_getglobal(L, LUA_COLIBNAME);
+    luaL_setfuncs(L, functions, 0);
+    lua_pop(L, 1);
 }

@@ -7,7 +7,7 @@
 #include "internal.h"
 
 const char clua_key_error_metatable, clua_key_hints, clua_key_modules, clua_key_numbers, clua_key_objects,
-    clua_key_object_marker;
+    clua_key_object_marker, clua_key_loader;
 
 enum { MAX_FRAMES = 20, SEARCHED_LEVELS = 200, MAX_ORIGINS = 256 };
 
@@ -234,13 +234,23 @@ void clua_open_errors(lua_State *L) {
 // -- Where the other errors came from
 //
 // An error that is no table of ours carries no frames. A message handler notes them, by the value, for as long as the
-// run lasts; a value that is raised again keeps the frames of its first time.
+// run lasts; a value that is raised again keeps the frames of its first time. Nil and NaN cannot be keys: for all of them
+// there is one note, of the last time.
+
+static bool push_origin_key(lua_State *L, int index) {  // false: the note is not for this value alone
+    bool is_key = !lua_isnoneornil(L, index) && lua_rawequal(L, index, index);
+    if (is_key)
+        lua_pushvalue(L, index);
+    else
+        lua_pushboolean(L, 0);  // shares the note with those that raise false: as rare
+    return is_key;
+}
 
 int clua_record_origin(lua_State *L) {
     clua_context *context = clua_get(L);
     clua_run *run = context->run;
     if (!run || run->stop) return 1;
-    if (lua_isnoneornil(L, 1) || lua_rawequal(L, 1, 1) == 0 || clua_is_error(L, 1)) return 1;
+    if (clua_is_error(L, 1)) return 1;
     if (!lua_checkstack(L, 6)) return 1;
     lua_settop(L, 1);
     if (run->origins == LUA_NOREF) {  // most runs have no error
@@ -248,8 +258,8 @@ int clua_record_origin(lua_State *L) {
         run->origins = luaL_ref(L, LUA_REGISTRYINDEX);
     }
     lua_rawgeti(L, LUA_REGISTRYINDEX, run->origins);
-    lua_pushvalue(L, 1);
-    if (lua_rawget(L, 2) == LUA_TNIL) {
+    bool is_key = push_origin_key(L, 1);
+    if (lua_rawget(L, 2) == LUA_TNIL || !is_key) {
         // Bounded: a script that fails without end must not fill the memory with frames.
         lua_Integer count = lua_rawgeti(L, 2, 0) == LUA_TNUMBER ? lua_tointeger(L, -1) : 0;
         if (count >= MAX_ORIGINS) {
@@ -259,11 +269,13 @@ int clua_record_origin(lua_State *L) {
             lua_rawseti(L, LUA_REGISTRYINDEX, run->origins);
             count = 0;
         }
-        lua_pushinteger(L, count + 1);
-        lua_rawseti(L, 2, 0);
-        lua_pushvalue(L, 1);
+        push_origin_key(L, 1);
         push_frames(L, 0);
-        lua_rawset(L, 2);
+        if (lua_rawlen(L, -1) > 0) {  // else this coroutine has none left: who resumed it may have
+            lua_rawset(L, 2);
+            lua_pushinteger(L, count + 1);
+            lua_rawseti(L, 2, 0);
+        }
     }
     lua_settop(L, 1);
     return 1;
@@ -271,12 +283,12 @@ int clua_record_origin(lua_State *L) {
 
 void clua_push_origin(lua_State *L, clua_run *run, int index) {
     index = lua_absindex(L, index);
-    if (run->origins == LUA_NOREF || lua_isnil(L, index)) {
+    if (run->origins == LUA_NOREF) {
         lua_pushnil(L);
         return;
     }
     lua_rawgeti(L, LUA_REGISTRYINDEX, run->origins);
-    lua_pushvalue(L, index);
+    push_origin_key(L, index);
     lua_rawget(L, -2);
     lua_remove(L, -2);
 }

@@ -5,7 +5,7 @@
 
 // Keys of the registry are addresses of these.
 extern const char clua_key_error_metatable, clua_key_hints, clua_key_modules, clua_key_numbers, clua_key_objects,
-    clua_key_object_marker;
+    clua_key_object_marker, clua_key_loader;
 
 // Marks in the low bits of a coroutine's context pointer.
 enum { CLUA_MARK_WAITING = 1, CLUA_MARK_TASK = 2 };
@@ -43,10 +43,13 @@ int clua_push_results(lua_State *L, const clua_signature *signature);
 void clua_slots_make(clua_context *context);
 void clua_slots_free(clua_context *context);
 
-// sandbox.c, globals.c, coroutines.c, ordering.c
+// sandbox.c, standard.c, globals.c, modules.c, coroutines.c, ordering.c
 void clua_open_sandbox(lua_State *L);
+void clua_open_standard(lua_State *L);
+int clua_require(lua_State *L);
 void clua_lock_strings(lua_State *L);  // after everything that changes the string library
 void clua_open_coroutines(lua_State *L);
+void clua_open_standard_coroutines(lua_State *L);
 void clua_open_ordering(lua_State *L);
 void clua_open_globals(lua_State *L);
 int clua_protected_body(lua_State *L);  // the lowest frame of every coroutine

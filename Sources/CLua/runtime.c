@@ -13,7 +13,7 @@ static bool refuses(clua_context *context, size_t grown) {
     if (context->used + grown > context->limit) return true;
     // Lua collects garbage and retries after a failure, so a fault that is to be felt must hit twice.
     if (context->fail_after < 0) {
-        context->fail_after = 0;
+        if (!context->fail_onward) context->fail_after = 0;
         return true;
     }
     if (context->fail_after > 0 && --context->fail_after == 0) {
@@ -122,6 +122,11 @@ static int open_state(lua_State *L) {
     lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_objects);
     clua_open_errors(L);
+    if (clua_get(L)->is_standard) {
+        clua_open_standard(L);
+        clua_open_standard_coroutines(L);
+        return 0;
+    }
     clua_open_sandbox(L);
     clua_open_globals(L);
     clua_open_ordering(L);

@@ -92,39 +92,8 @@ static int guarded_load(lua_State *L) {
     return 1;
 }
 
-// -- require
-
 void clua_push_hints(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_hints); }
-void clua_push_modules(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_modules); }
 void clua_push_globals(lua_State *L) { lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS); }
-
-static int require_module(lua_State *L) {
-    const char *name = luaL_checkstring(L, 1);
-    lua_settop(L, 1);
-    clua_push_modules(L);
-    lua_pushvalue(L, 1);
-    if (lua_rawget(L, 2) != LUA_TNIL) return 1;
-    // Say what there is, in a fixed order.
-    lua_settop(L, 2);
-    lua_newtable(L);
-    int count = 0;
-    lua_pushnil(L);
-    while (lua_next(L, 2)) {
-        lua_pop(L, 1);
-        lua_pushvalue(L, -1);
-        lua_rawseti(L, 3, ++count);
-    }
-    lua_getglobal(L, "table");
-    lua_getfield(L, -1, "sort");
-    lua_pushvalue(L, 3);
-    lua_call(L, 1, 0);
-    lua_getfield(L, -1, "concat");
-    lua_pushvalue(L, 3);
-    lua_pushliteral(L, ", ");
-    lua_call(L, 2, 1);
-    return clua_raise(L, "misuse", "script.unknown_module", NULL, "there is no module '%s'; modules: %s", name,
-                      count ? lua_tostring(L, -1) : "none");
-}
 
 // -- Absent things
 
@@ -238,7 +207,7 @@ void clua_open_sandbox(lua_State *L) {
     clua_guard(L, "_G", "xpcall", guarded_xpcall);
     lua_register(L, "load", guarded_load);
     lua_register(L, "collectgarbage", memory_count);
-    lua_register(L, "require", require_module);
+    lua_register(L, "require", clua_require);
     open_absent(L);
 }
 

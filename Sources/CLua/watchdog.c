@@ -19,6 +19,20 @@
 enum { TICK_NS = 5 * 1000 * 1000, HOOK_COUNT = 1000 };
 static const int64_t cleanup_grace_ns = 1000 * 1000 * 1000LL;
 
+// The thread sanitizer keeps signals back until the thread calls something that it watches. Code of Lua that computes calls
+// nothing of that sort, and would never be stopped: so there the handler is set behind its back, and not watched itself.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
+#define set_handler __sigaction
+#define UNWATCHED __attribute__((disable_sanitizer_instrumentation))
+#endif
+#endif
+#ifndef UNWATCHED
+#define set_handler sigaction
+#define UNWATCHED
+#endif
+
 typedef struct watch {
     lua_State *volatile running;
     clua_run *volatile run;
@@ -35,7 +49,7 @@ static __thread watch t_watch;
 
 static void hook(lua_State *L, lua_Debug *unused);
 
-static int32_t stop_that_is_due(const clua_run *run) {
+UNWATCHED static int32_t stop_that_is_due(const clua_run *run) {
     if (run->stop) return run->stop;
     if (run->cpu_used_ns > run->cpu_limit_ns) return CLUA_STOP_CPU;
     if (run->deadline_ns && clua_monotonic_ns() > run->deadline_ns) return CLUA_STOP_WALL;
@@ -43,17 +57,25 @@ static int32_t stop_that_is_due(const clua_run *run) {
     return CLUA_STOP_NONE;
 }
 
-static bool has_undelivered_cancel(const clua_run *run) { return !run->grace_limit_ns && clua_run_is_cancelled(run); }
+UNWATCHED static bool has_undelivered_cancel(const clua_run *run) { return !run->grace_limit_ns && clua_run_is_cancelled(run); }
 
 // A script may spend milliseconds in each instruction, in a long function of the library: what is urgent waits for one.
-static int hook_count(const clua_run *run) {
+UNWATCHED static int hook_count(const clua_run *run) {
     return run && (stop_that_is_due(run) || has_undelivered_cancel(run)) ? 1 : HOOK_COUNT;
 }
 
 // True when the hook of the coroutine is missing, or was set before the matter became urgent.
-static bool needs_hook(lua_State *L, int count) { return lua_gethook(L) != hook || lua_gethookcount(L) > count; }
+UNWATCHED static bool needs_hook(lua_State *L, int count) { return lua_gethook(L) != hook || lua_gethookcount(L) > count; }
 
-static void on_tick(int signal_number) {
+// With the debug library a script may have a hook of its own: only what is urgent replaces it.
+UNWATCHED static bool has_other_hook(lua_State *L) {
+    lua_Hook present = lua_gethook(L);
+    return present && present != hook;
+}
+
+UNWATCHED static bool has_others(const watch *w) { return w->runs && __atomic_load_n(w->runs, __ATOMIC_RELAXED) > 1; }
+
+UNWATCHED static void on_tick(int signal_number) {
     (void)signal_number;
     watch *w = &t_watch;
     clua_run *run = w->run;
@@ -67,6 +89,8 @@ static void on_tick(int signal_number) {
         // Setting a hook walks all frames of the stack. One that is set waits for the next instruction: asking again at
         // every tick would leave no time to get there while a deep stack is being unwound.
         int count = hook_count(run);
+        // A run that has the thread for itself is not preempted.
+        if (count != 1 && (!has_others(w) || has_other_hook(w->running))) return;
         if (!w->pending || needs_hook(w->running, count)) {
             w->pending = 1;
             lua_sethook(w->running, hook, LUA_MASKCOUNT, count);
@@ -84,7 +108,7 @@ void clua_watch_start(const char *name, const int32_t *runs) {
     w->runs = runs;
     struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGURG, &action, NULL);
+    set_handler(SIGURG, &action, NULL);
     sigset_t tick_signal;  // a thread inherits the mask of whoever starts it; libdispatch's workers block nearly all
     sigemptyset(&tick_signal);
     sigaddset(&tick_signal, SIGURG);
@@ -133,7 +157,7 @@ lua_State *clua_watch_switch(lua_State *L) {
     // stays: setting it again would restart its count, and many short coroutines would never get to its end.
     if (w->pending && L) {
         int count = hook_count(w->run);
-        if (needs_hook(L, count)) lua_sethook(L, hook, LUA_MASKCOUNT, count);
+        if (needs_hook(L, count) && (count == 1 || !has_other_hook(L))) lua_sethook(L, hook, LUA_MASKCOUNT, count);
     }
     return before;
 }
@@ -144,7 +168,7 @@ void clua_hook_now(lua_State *L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
 
 // -- Budgets
 
-int64_t clua_monotonic_ns(void) {
+UNWATCHED int64_t clua_monotonic_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000000000LL + now.tv_nsec;
@@ -154,7 +178,7 @@ void clua_run_cancel(clua_run *run) { __atomic_store_n(&run->cancel_requested, 1
 
 void clua_run_forget_cancel(clua_run *run) { __atomic_store_n(&run->cancel_requested, 0, __ATOMIC_RELEASE); }
 
-bool clua_run_is_cancelled(const clua_run *run) {
+UNWATCHED bool clua_run_is_cancelled(const clua_run *run) {
     return __atomic_load_n(&run->cancel_requested, __ATOMIC_ACQUIRE) != 0;
 }
 
@@ -189,8 +213,7 @@ static void hook(lua_State *L, lua_Debug *unused) {
     }
     // A run that has the thread for itself keeps it; its operations then go on in an order that no clock decides.
     // A bystander of a cancellation makes way for the driver to deliver it.
-    bool others = t_watch.runs && __atomic_load_n(t_watch.runs, __ATOMIC_RELAXED) > 1;
-    if ((others || is_cancelled) && context->no_yield == 0 && lua_isyieldable(L)) {
+    if ((has_others(&t_watch) || is_cancelled) && context->no_yield == 0 && lua_isyieldable(L)) {
         context->preempted = 1;
         context->host_yield = 1;
         lua_yield(L, 0);

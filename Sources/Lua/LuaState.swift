@@ -1,6 +1,6 @@
 import CLua
 
-/// A sandboxed Lua 5.4 state and the scripts that run in it.
+/// A Lua 5.4 state, sandboxed unless asked otherwise, and the scripts that run in it.
 ///
 /// Many runs can be under way at once; they take turns on the state's ``LuaThread`` whenever one waits. Runs share the
 /// memory budget and what modules hold, but not their globals. Scripts that must not see each other belong into states
@@ -32,12 +32,17 @@ public actor LuaState {
     ///   - seed: What `math.random` starts from. The same seed and scripts give the same results, in every process.
     ///   - absent: What scripts should use instead of absent parts of Lua's library, by their names: `io`,
     ///     `os.execute`, `dofile`, …
+    ///   - searchPath: Where `require` looks for modules that are no ``LuaModule``. `nil`: nowhere. With the standard library
+    ///     it is not looked at: there `package.path` says where.
+    ///   - library: What of Lua's standard library scripts find.
     public init(
-        thread: LuaThread, limits: LuaLimits = LuaLimits(), seed: UInt64 = 0, absent: [String: String] = [:]
+        thread: LuaThread, limits: LuaLimits = LuaLimits(), seed: UInt64 = 0, absent: [String: String] = [:],
+        searchPath: LuaSearchPath? = nil, library: LuaLibrary = .sandboxed
     ) throws {
         self.thread = thread
         self.limits = limits
-        machine = try Machine(thread: thread, limits: limits, seed: seed, absent: absent, table: table)
+        machine = try Machine(
+            thread: thread, limits: limits, seed: seed, absent: absent, searchPath: searchPath, library: library, table: table)
     }
 
     deinit {

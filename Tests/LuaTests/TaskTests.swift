@@ -123,7 +123,7 @@ import Testing
         #expect(results.first == .table(LuaTable(array: [1, 10, 20, 99, 7].map(LuaValue.integer))))
         #expect(
             Array(results.dropFirst()) == [
-                .string("dead"), .boolean(true), .string("dead"), .boolean(true), .boolean(true),
+                .string("dead"), .boolean(true), .string("dead"), .boolean(false), .boolean(true),
             ])
         #expect(bench.log == ["x"])
     }

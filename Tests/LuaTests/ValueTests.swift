@@ -62,7 +62,114 @@ import Testing
         #expect(results == [.string("a.lua:1"), .integer(0), .integer(1)])
     }
 
-    @Test func `runs leave nothing in the registry`() async throws {
+    @Test(
+        arguments: [
+            (.number(.infinity), "t.echo(1/0)"), (.number(-.infinity), "t.echo(-1/0)"),
+            (.integer(9_007_199_254_740_993), "t.echo((1 << 53) + 1)"),
+            (.number(9_007_199_254_740_992), "t.echo(2^53)"), (.number(0x1p63), "t.echo(2^63)"),
+            (.integer(.min), "t.echo(math.mininteger)"),
+            (.integer(.min), "t.echo(math.maxinteger + 1)"), (.number(-0.0), "t.echo(-0.0)"), (.bytes([0xC3]), "t.echo('\\xC3')"),
+            (.bytes([0xED, 0xA0, 0x80]), "t.echo('\\u{D800}')"), (.bytes([0x80, 0]), "t.echo('\\x80\\0')"),
+            (.string("\0"), "t.echo('\\0')"),
+            (.table(LuaTable(array: [.integer(1), .integer(2)])), "t.echo({[1.0] = 1, [2] = 2})"),
+            (.table(LuaTable(fields: ["": .integer(1), "1": .integer(2)])), "t.echo({[''] = 1, ['1'] = 2})"),
+            (.table(LuaTable(array: [.integer(7)], fields: ["n": .integer(1)])), "t.echo({7, n = 1})"),
+        ] as [(LuaValue, String)])
+    func `what a script gives is what the host gets`(value: LuaValue, expression: String) async throws {
+        let bench = try await Bench()
+        #expect(try await bench.run("return \(expression)") == [value])
+    }
+
+    @Test func `missing arguments are missing, and extra ones are there`() async throws {
+        let bench = try await Bench()
+        #expect(
+            try await bench.run("return select('#', t.echo()), select('#', t.echo(nil, nil)), t.echo(nil, 1, nil)") == [
+                .integer(0), .integer(2), .nil, .integer(1), .nil,
+            ])
+        #expect(try await bench.run("return (t.echo())") == [.nil])
+        let many = try await bench.run("return select('#', t.echo(table.unpack({}, 1, 5000)))")
+        #expect(many == [.integer(5_000)])
+    }
+
+    @Test(
+        arguments: [
+            ("{[0] = 1}", "argument 1 has the key [0], which is neither a name nor part of a list without holes"),
+            ("{[2^53] = 1}", "argument 1 has the key [9007199254740992], which is neither a name nor part of a list without holes"),
+            ("{[2^63] = 1}", "argument 1 has the key [9.223372036854776e+18], which is neither a name nor part of a list without holes"),
+            ("{[1.5] = 1}", "argument 1 has the key [1.5], which is neither a name nor part of a list without holes"),
+            ("{['\\xff'] = 1}", "argument 1 has a key that is not UTF-8"),
+            ("1, {x = {print, {y = {[print] = 1}}}}", "argument 2.x[2].y has a function as a key"),
+            ("setmetatable({}, {__index = function() return 1 end, __len = function() return 9 end, __pairs = error})", nil),
+            (
+                "(function() local x = {} for i = 1, 250001 do x[i] = 0 end return x end)()",
+                "argument 1 has too many values or too much text"
+            ),
+            ("{('x'):rep(20 << 20)}", "argument 1 has too many values or too much text"),
+        ] as [(String, String?)])
+    func `keys and lengths at the border are taken raw or refused`(arguments: String, message: String?) async throws {
+        let bench = try await Bench()
+        let result = try await bench.run("local ok, e = pcall(t.echo, \(arguments)) return ok, type(e) == 'table' and e.message or nil")
+        #expect(result == [.boolean(message == nil), message.map(LuaValue.string) ?? .nil])
+    }
+
+    @Test func `what the host returns counts as memory of the script`() async throws {
+        let bench = try await Bench(limits: LuaLimits(memory: 4 << 20))
+        try await bench.state.define(
+            LuaModule(
+                name: "big",
+                functions: [
+                    .sync("big.text") { _ in [.bytes([UInt8](repeating: 0x41, count: 5 << 20))] },
+                    .async("big.list") { _ in
+                        await Task.yield()
+                        return [
+                            .table(
+                                LuaTable(
+                                    array: [LuaValue](repeating: .string("longer than any short string of Lua is, by far"), count: 300_000))
+                            )
+                        ]
+                    },
+                ]))
+        for name in ["text", "list"] {
+            let error = try await bench.failure(of: "\nlocal ok, e = pcall(require('big').\(name)) error(e, 0)")
+            #expect(error.code == "budget.memory")
+            #expect(try await bench.run("return 1 + 1") == [.integer(2)])
+        }
+        await #expect(throws: LuaError.self) {
+            try await bench.run("return ...", arguments: [.bytes([UInt8](repeating: 0, count: 9 << 20))])
+        }
+        #expect(try await bench.run("return 1 + 1") == [.integer(2)])
+    }
+
+    @Test func `a hundred thousand runs leave nothing in the registry`() async throws {
+        let bench = try await Bench()
+        func sweep(_ count: Int) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for lane in 0..<20 {
+                    group.addTask {
+                        for index in 0..<count / 20 {
+                            let script = LuaScript(name: "a.lua", source: index % 4 == 0 ? "error 'x'" : "return {}")
+                            _ = try? await bench.state.run(script, id: LuaRunID(rawValue: (index + 1) * 100 + lane))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        func size() async -> (Int, Int) {
+            await bench.state.inspect { machine in
+                machine.collect()
+                return (machine.registryCount, machine.context.pointee.used)
+            }
+        }
+        try await sweep(1_000)
+        let before = await size()
+        try await sweep(100_000)
+        let after = await size()
+        #expect(after.0 <= before.0 + 2)
+        #expect(after.1 < before.1 + 20_000)
+    }
+
+    @Test func `runs with tasks and failures leave nothing in the registry`() async throws {
         let bench = try await Bench()
         func sweep(_ count: Int) async throws {
             for _ in 0..<count {  // two runs each
@@ -78,7 +185,7 @@ import Testing
         }
         try await sweep(100)
         let before = await size()
-        try await sweep(5_000)
+        try await sweep(1_000)
         let after = await size()
         #expect(after.0 <= before.0 + 2)
         #expect(after.1 < before.1 + 20_000)

@@ -45,6 +45,21 @@ extension ErrorCatalogue {
                 cure: "Write local push = require \"push\"; put shared code into the flow itself.",
                 example: .lua("local socket = require \"socket\"", cure: "local push = require \"push\"")),
             ErrorDescription(
+                "script.module_name", .misuse, means: "A text was required that cannot be the name of a module.",
+                when: "require gets a name with an empty part, a slash, a backslash or a control character. It is "
+                    + "refused before anything is looked for.",
+                cure: "Write the parts of the name with dots between them, as in lib.text."),
+            ErrorDescription(
+                "script.module_cycle", .misuse, means: "Modules require each other in a circle.",
+                when: "A module is required while it is still being loaded, by itself or by a module that it "
+                    + "requires. The message shows the circle.",
+                cure: "Move what both need into a third module, or require one of them inside of the function that needs it."),
+            ErrorDescription(
+                "script.module_unreadable", .failure, means: "The file of a module cannot be read.",
+                when: "The system refuses, a link leads out of the folder of the modules, or the file has more than "
+                    + "4 MiB. The message says which.",
+                cure: "Put the file itself into the folder, readable and with nothing but code."),
+            ErrorDescription(
                 "script.read_only", .misuse, means: "The script tries to change something that belongs to the host.",
                 when: "A field of push, of a phone or of a session is assigned to.",
                 cure: "Keep the value in a local variable; to change a phone call its methods.",

@@ -48,6 +48,7 @@ typedef struct clua_run {
     int environment;          ///< registry reference of the globals of this run; or LUA_NOREF
     char stop_chunk[CLUA_CHUNK_SIZE]; ///< where a stop met the script; empty when it met none
     int stop_line;
+    int loaded;               ///< registry reference of the modules it has loaded, by name; or LUA_NOREF
     int origins;              ///< registry reference of a table: error value -> where it was raised; LUA_NOREF: none yet
 } clua_run;
 
@@ -73,6 +74,7 @@ typedef struct clua_context {
     int refused_line;
     lua_State *refused_state; ///< the coroutine it was in; only to compare with
     int64_t fail_after;      ///< fault injection: the allocation that brings it to zero fails, and so does the retry
+    int32_t fail_onward;     ///< fault injection: all allocations after that one fail, too
     int32_t ignore_no_fail;  ///< fault injection: shows what `no_fail` prevents
 
     clua_run *run;           ///< the run being resumed
@@ -81,6 +83,7 @@ typedef struct clua_context {
     int32_t no_yield;        ///< a coroutine is being resumed from where no suspension can pass
     int32_t resume_kind;     ///< CLUA_RESUME_...
 
+    bool is_standard;        ///< the state has the whole standard library
     int64_t seed;
     int64_t last_number;     ///< the number given to the last value shown without an address
     int64_t last_object;     ///< the number given to the last object of the host
@@ -113,7 +116,7 @@ static inline void *clua_newuserdata(lua_State *L, size_t n) { return lua_newuse
 // -- States (runtime.c)
 clua_context *clua_context_new(size_t limit, int64_t seed);
 void clua_context_free(clua_context *context);
-/// A sandboxed state, or NULL when the limit does not even hold the libraries. Leaves `no_fail` at 1: Swift is running.
+/// A state, sandboxed unless the context says otherwise, or NULL when the limit does not even hold the libraries. Leaves `no_fail` at 1: Swift is running.
 lua_State *clua_state_new(clua_context *context);
 void clua_state_close(lua_State *L);
 void clua_collect(lua_State *L);
@@ -155,9 +158,8 @@ bool clua_nearest_frame(lua_State *L, int level, const char **chunk, int *line);
 void clua_push_origin(lua_State *L, clua_run *run, int index);
 
 // -- Sandbox (sandbox.c)
-/// The registry's table of hints for absent things, and of modules for `require`.
+/// The registry's table of hints for absent things.
 void clua_push_hints(lua_State *L);
-void clua_push_modules(lua_State *L);
 void clua_push_globals(lua_State *L);
 
 // -- Globals of runs (globals.c)
@@ -165,6 +167,13 @@ void clua_push_globals(lua_State *L);
 void clua_push_run_globals(lua_State *L);
 /// Gives the function on the top, compiled from `source`, the globals of the run.
 void clua_bind_globals(lua_State *L, const clua_run *run, const char *source, size_t count);
+
+// -- Modules (modules.c)
+/// The registry's table of the host's modules.
+void clua_push_modules(lua_State *L);
+/// Pops the three functions that `require` asks for other modules, each with a name: `find` answers true when the caller
+/// is to load it, after waiting for another task that does; `open` gives the chunk and its path; `finish` ends that.
+void clua_set_loader(lua_State *L);
 
 // -- Watchdog (watchdog.c)
 /// Names this thread and starts the tick of its CPU clock; `runs` counts the runs that it has to serve.

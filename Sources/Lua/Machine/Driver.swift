@@ -171,6 +171,7 @@ extension Machine {
         task.waiters = []
         for group in task.groups { memberEnded(task, of: group) }
         task.groups = []
+        for load in task.moduleLoads.reversed() { endLoad(load) }
         releaseAnchor(task)
         if let session = run.session {
             taskEnded(task, in: session, of: run)
@@ -246,7 +247,7 @@ extension Machine {
             group.isCancelled = true
             for member in group.members { cancel(member) }
             return  // goes on when all members have ended
-        case .operation, .task: break
+        case .operation, .task, .module: break
         }
         abandonWait(task)
         resume(task, raising: task.cancellation)
@@ -261,6 +262,7 @@ extension Machine {
             task.run.operations -= 1
             operation.cancel()
         case .task(let awaited): awaited.waiters.removeAll { $0 === task }
+        case .module(let load): load.waiters.removeAll { $0 === task }
         }
         task.wait = .nothing
     }

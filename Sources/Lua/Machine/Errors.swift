@@ -52,7 +52,7 @@ extension Machine {
             }
         case LUA_TTABLE:
             error.code = field(L, index, "code") ?? "script.error"
-            error.message = field(L, index, "message") ?? "the script raised a table"
+            error.message = field(L, index, "message") ?? describeTable(L, index)
             error.value = (try? read(L, index)) ?? .nil
         case LUA_TNIL:
             error.message = "the script raised nil"
@@ -96,6 +96,40 @@ extension Machine {
             error.annotations[name] = field(L, index, name)
         }
         return error
+    }
+
+    /// Says what a table has that was raised: its fields in a fixed order, few and short.
+    private func describeTable(_ L: OpaquePointer, _ table: Int32) -> String {
+        let most = (walked: 1_000, shown: 8)
+        var fields: [(key: String, value: String)] = []
+        guard lua_checkstack(L, 4) != 0 else { return "the script raised a table" }
+        lua_pushnil(L)
+        while lua_next(L, table) != 0 {
+            let key = lua_type(L, -2) == LUA_TSTRING ? String(text(L, -2).prefix(40)) : "[\(shown(L, -2))]"
+            fields.append((key, shown(L, -1)))
+            clua_pop(L, 1)
+            if fields.count > most.walked {
+                clua_pop(L, 1)
+                return "the script raised a table of more than \(most.walked) fields"
+            }
+        }
+        if fields.isEmpty { return "the script raised a table" }
+        fields.sort { ($0.key.count, $0.key) < ($1.key.count, $1.key) }
+        let shown = fields.prefix(most.shown).map { "\($0.key) = \($0.value)" }.joined(separator: ", ")
+        return "the script raised a table: {\(shown)\(fields.count > most.shown ? ", …" : "")}"
+    }
+
+    private func shown(_ L: OpaquePointer, _ index: Int32) -> String {
+        switch lua_type(L, index) {
+        case LUA_TBOOLEAN: return lua_toboolean(L, index) != 0 ? "true" : "false"
+        case LUA_TNUMBER where lua_isinteger(L, index) != 0: return "\(lua_tointegerx(L, index, nil))"
+        case LUA_TNUMBER: return "\(lua_tonumberx(L, index, nil))"
+        case LUA_TSTRING:
+            let text = text(L, index)
+            return "\"\(text.prefix(60))\(text.count > 60 ? "…" : "")\""
+        case LUA_TTABLE: return "{…}"
+        default: return "a \(String(cString: lua_typename(L, lua_type(L, index))))"
+        }
     }
 
     private static func frames(_ text: String?) -> [SourceLocation] {

@@ -18,6 +18,8 @@ final class Machine: @unchecked Sendable {
     let lua: OpaquePointer
     let bin = ReferenceBin()
     let table: RunTable
+    let searchPath: LuaSearchPath?
+    let library: LuaLibrary
 
     var functions: [Function] = []
     /// Registry references of the metatables of object types, and their descriptions.
@@ -48,11 +50,17 @@ final class Machine: @unchecked Sendable {
     /// The name of the chunk that called last, to save making the same string again.
     var lastChunk = ""
 
-    init(thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], table: RunTable) throws {
+    init(
+        thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], searchPath: LuaSearchPath?,
+        library: LuaLibrary, table: RunTable
+    ) throws {
         self.thread = thread
         self.limits = limits
         self.table = table
+        self.searchPath = searchPath
+        self.library = library
         context = clua_context_new(limits.memory, Int64(bitPattern: seed))
+        context.pointee.is_standard = library == .standard
         guard let lua = clua_state_new(context) else {
             clua_context_free(context)
             throw LuaError.memoryBudget(limits)
@@ -64,6 +72,7 @@ final class Machine: @unchecked Sendable {
         context.pointee.push_value = pushValueFromLua
         installHints(absent)
         installTasks()
+        installLoader()
     }
 
     /// Ends the state. Operations that are still under way find it closed.
@@ -85,7 +94,7 @@ final class Machine: @unchecked Sendable {
 
 /// The cancel flags of the runs of a state, for all threads.
 final class RunTable: Sendable {
-    private let controls = Mutex<[LuaRunID: RunControl]>([:])
+    fileprivate let controls = Mutex<[LuaRunID: RunControl]>([:])
 
     func add(_ id: LuaRunID, _ control: RunControl) -> Bool {
         controls.withLock { table in
@@ -109,13 +118,19 @@ final class RunTable: Sendable {
 
 // MARK: For tests of the machine
 
+extension RunTable {
+    func contains(_ id: LuaRunID) -> Bool { controls.withLock { $0[id] != nil } }
+}
+
 extension Machine {
-    /// Lets an allocation of Lua code fail, and its retry: the one after so many others.
     /// Swift frames below Lua: how often one was entered, and left. They differ if Lua ever jumped over one.
     var framesEntered: Int { Int(context.pointee.frames_entered) }
     var framesLeft: Int { Int(context.pointee.frames_left) }
 
-    func armFault(after count: Int) {
+    /// Lets an allocation of Lua code fail, and its retry: the one after so many others. Or all from that one on.
+    /// 0: none any more.
+    func armFault(after count: Int, onward: Bool = false) {
+        context.pointee.fail_onward = onward ? 1 : 0
         context.pointee.fail_after = Int64(count)
     }
 

@@ -20,6 +20,7 @@ final class RunControl: @unchecked Sendable {
         pointer.pointee.annotations = clua_noref()
         pointer.pointee.environment = clua_noref()
         pointer.pointee.origins = clua_noref()
+        pointer.pointee.loaded = clua_noref()
     }
 
     deinit {
@@ -80,6 +81,8 @@ final class Run {
     /// Nil for a run that ends with its script.
     var session: Session?
 
+    /// Modules that are being loaded, by name.
+    var moduleLoads: [String: ModuleLoad] = [:]
     /// Operations of the host that have not ended.
     var operations = 0
     /// The task whose error is the run's error.

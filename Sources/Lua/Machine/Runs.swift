@@ -36,7 +36,7 @@ extension Machine {
     func prepare(_ run: Run) {
         let pointer = run.control.pointer
         _ = lua_checkstack(lua, 8)
-        clua_push_run_globals(lua)
+        if library == .sandboxed { clua_push_run_globals(lua) } else { clua_push_globals(lua) }
         pointer.pointee.environment = luaL_ref(lua, clua_registryindex())
         if !run.annotations.isEmpty {
             lua_createtable(lua, 0, Int32(clamping: run.annotations.count))
@@ -141,12 +141,14 @@ extension Machine {
         run.rootFailure = nil
         run.main = nil
         let pointer = run.control.pointer
-        for reference in [pointer.pointee.environment, pointer.pointee.annotations, pointer.pointee.origins] {
-            luaL_unref(lua, clua_registryindex(), reference)
-        }
+        let references = [
+            pointer.pointee.environment, pointer.pointee.annotations, pointer.pointee.origins, pointer.pointee.loaded,
+        ]
+        for reference in references { luaL_unref(lua, clua_registryindex(), reference) }
         pointer.pointee.environment = clua_noref()
         pointer.pointee.annotations = clua_noref()
         pointer.pointee.origins = clua_noref()
+        pointer.pointee.loaded = clua_noref()
     }
 }
 

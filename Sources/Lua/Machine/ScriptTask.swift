@@ -5,6 +5,7 @@ final class ScriptTask {
         case operation(serial: Int, task: Task<Void, Never>)
         case task(ScriptTask)
         case all(AllWait)
+        case module(ModuleLoad)
     }
 
     enum End {
@@ -42,6 +43,8 @@ final class ScriptTask {
     var delivery: Delivery?
     var waiters: [ScriptTask] = []
     var groups: [AllWait] = []
+    /// The modules it is loading, each required by the one before.
+    var moduleLoads: [ModuleLoad] = []
     var end: End?
     var hasStarted = false
     var isCancelled = false

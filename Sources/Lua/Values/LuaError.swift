@@ -90,15 +90,20 @@ extension LuaError {
     /// A field or method that objects of a type do not have.
     package static func unknownMember(_ wanted: String, of type: String, names: [String]) -> LuaError {
         let names = names.sorted()
+        let meant = nearest(to: wanted, among: names)
+        return .misuse(
+            "script.unknown_name", "a \(type) has no field or method '\(wanted)'",
+            hint: meant.map { "did you mean '\($0)'?" } ?? "it has \(names.joined(separator: ", "))")
+    }
+
+    /// The name that a misspelt one may mean. The names are sorted.
+    static func nearest(to wanted: String, among names: [String]) -> String? {
         // Half a name is likelier than a misspelt other one: user for username.
         let whole = wanted.count >= 3 ? names.first { $0.hasPrefix(wanted) } ?? names.first { $0.hasSuffix(wanted) } : nil
         let near = names.min { editDistance($0, wanted) < editDistance($1, wanted) }
         // Two swapped letters are two edits.
         let limit = min(max(2, wanted.count / 3), wanted.count - 1)
-        let meant = whole ?? near.flatMap { editDistance($0, wanted) <= limit ? $0 : nil }
-        return .misuse(
-            "script.unknown_name", "a \(type) has no field or method '\(wanted)'",
-            hint: meant.map { "did you mean '\($0)'?" } ?? "it has \(names.joined(separator: ", "))")
+        return whole ?? near.flatMap { editDistance($0, wanted) <= limit ? $0 : nil }
     }
 
     static let cancelled = LuaError(kind: .cancelled, code: "cancelled", message: "the run was cancelled")

@@ -12,6 +12,8 @@ final class Bench: Sendable {
     let gates = Gates()
     let printed = Printed()
     private let lastRun = Mutex(0)
+    /// Lives as long as the bench.
+    private let folder: Folder?
 
     static let prelude = """
         local host = ...
@@ -35,11 +37,16 @@ final class Bench: Sendable {
         }
         """
 
-    init(limits: LuaLimits = LuaLimits(), seed: UInt64 = 7, thread: LuaThread? = nil) async throws {
+    init(
+        limits: LuaLimits = LuaLimits(), seed: UInt64 = 7, thread: LuaThread? = nil, searchPath: LuaSearchPath? = nil,
+        folder: Folder? = nil, library: LuaLibrary = .sandboxed
+    ) async throws {
         self.thread = thread ?? LuaThread(name: "lua-test")
+        self.folder = folder
         state = try LuaState(
             thread: self.thread, limits: limits, seed: seed,
-            absent: ["io": "use push.log", "os.execute": "there are no processes", "dofile": "use require"])
+            absent: ["io": "use push.log", "os.execute": "there are no processes", "dofile": "use require"],
+            searchPath: searchPath, library: library)
         let printed = self.printed
         let gates = self.gates
         try await state.define(
@@ -219,6 +226,10 @@ final class Gates: Sendable {
             return waiting
         }
         for one in waiting { one.resume() }
+    }
+
+    func isOpen(_ name: String) -> Bool {
+        shared.withLock { $0.gates[name]?.isOpen == true }
     }
 
     /// Makes gates as they were at first.

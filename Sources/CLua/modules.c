@@ -1,0 +1,132 @@
+// require: the modules of the host, those that the run has loaded already, and those that the host finds for it.
+//
+// The host keeps the account of what is being loaded, so that a module that requires itself is told and another task
+// that requires it meanwhile waits. Here is what has to run as Lua: the chunk, in the globals of the run, suspendable.
+
+#include <string.h>
+
+#include "internal.h"
+
+void clua_push_modules(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_modules); }
+
+enum { LOADER_FIND = 1, LOADER_OPEN, LOADER_FINISH };
+
+// The functions of the host are at the top: find, open, finish.
+void clua_set_loader(lua_State *L) {
+    lua_createtable(L, 3, 0);
+    lua_insert(L, -4);
+    for (int i = LOADER_FINISH; i >= LOADER_FIND; i--) lua_rawseti(L, -1 - i, i);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_loader);
+}
+
+static void push_loader(lua_State *L, int function) {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_loader) != LUA_TTABLE) luaL_error(L, "there are no modules");
+    lua_rawgeti(L, -1, function);
+    lua_remove(L, -2);
+}
+
+static bool push_loaded(lua_State *L, int name) {  // the module, if the run has loaded it
+    clua_run *run = clua_get(L)->run;
+    if (!run || run->loaded == LUA_NOREF) return false;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, run->loaded);
+    lua_pushvalue(L, name);
+    bool is_loaded = lua_rawget(L, -2) != LUA_TNIL;
+    lua_remove(L, -2);
+    if (!is_loaded) lua_pop(L, 1);
+    return is_loaded;
+}
+
+static void keep_loaded(lua_State *L, int name, int value) {
+    clua_run *run = clua_get(L)->run;
+    if (run->loaded == LUA_NOREF) {
+        lua_newtable(L);
+        run->loaded = luaL_ref(L, LUA_REGISTRYINDEX);
+    }
+    lua_rawgeti(L, LUA_REGISTRYINDEX, run->loaded);
+    lua_pushvalue(L, name);
+    lua_pushvalue(L, value);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
+// -- The body, protected: whatever fails in it, the host is told that the loading has ended.
+
+static int body_done(lua_State *L, int status, lua_KContext context) {  // name, path, the module
+    (void)status, (void)context;
+    if (lua_isnil(L, 3)) {
+        lua_pushboolean(L, 1);
+        lua_replace(L, 3);
+    }
+    keep_loaded(L, 1, 3);
+    lua_insert(L, 2);
+    return 2;
+}
+
+static int load_body(lua_State *L) {  // name
+    push_loader(L, LOADER_OPEN);
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 2);  // name, chunk, path
+    lua_insert(L, 2);
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 2);  // name, path, chunk, name, path
+    lua_callk(L, 2, 1, 0, body_done);
+    return body_done(L, LUA_OK, 0);
+}
+
+static int load_ended(lua_State *L, int status, lua_KContext context) {  // name, handler, then what there is
+    (void)context;
+    push_loader(L, LOADER_FINISH);
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 0);
+    if (status == LUA_OK || status == LUA_YIELD) return 2;
+    return lua_error(L);
+}
+
+// -- The function
+
+static int look(lua_State *L);
+
+static int found(lua_State *L, int status, lua_KContext context) {  // name, true to load it
+    (void)status, (void)context;
+    bool is_ours = lua_toboolean(L, 2);
+    lua_settop(L, 1);
+    if (!is_ours) return look(L);  // another task was loading it: now it is there, or it has failed
+    lua_pushcfunction(L, clua_record_origin);
+    lua_pushcfunction(L, load_body);
+    lua_pushvalue(L, 1);
+    return load_ended(L, lua_pcallk(L, 1, 2, 2, 0, load_ended), 0);
+}
+
+static int look(lua_State *L) {  // name
+    if (push_loaded(L, 1)) return 1;
+    push_loader(L, LOADER_FIND);
+    lua_pushvalue(L, 1);
+    lua_callk(L, 1, 1, 0, found);
+    return found(L, LUA_OK, 0);
+}
+
+// Stock `require` gives the libraries too. Of those that are absent, what says so.
+static bool is_library(const char *name) {
+    static const char *const names[] = {"_G",   "string", "table", "math",  "utf8",
+                                        "coroutine", "io",     "os",    "debug", "package"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+int clua_require(lua_State *L) {
+    const char *name = luaL_checkstring(L, 1);
+    lua_settop(L, 1);
+    clua_push_modules(L);
+    lua_pushvalue(L, 1);
+    if (lua_rawget(L, 2) != LUA_TNIL) return 1;
+    lua_settop(L, 1);
+    if (is_library(name)) {
+        clua_run *run = clua_get(L)->run;
+        lua_rawgeti(L, LUA_REGISTRYINDEX, run && run->environment != LUA_NOREF ? run->environment : LUA_RIDX_GLOBALS);
+        lua_pushvalue(L, 1);
+        if (lua_gettable(L, 2) != LUA_TNIL) return 1;
+        lua_settop(L, 1);
+    }
+    return look(L);
+}

@@ -1,0 +1,12 @@
+// The whole standard library, for scripts that may do what the program may do.
+
+#include "internal.h"
+
+void clua_open_standard(lua_State *L) {
+    luaL_openlibs(L);
+    lua_newtable(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_hints);
+    // The stock `require` finds the modules of the host among those that are loaded.
+    lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_modules);
+}

@@ -1,0 +1,114 @@
+import CLua
+
+// `require` of modules that are no part of the host; see modules.c.
+
+/// A module that is being loaded.
+final class ModuleLoad {
+    let name: String
+    unowned let task: ScriptTask
+    /// Tasks that required it meanwhile.
+    var waiters: [ScriptTask] = []
+
+    init(name: String, task: ScriptTask) {
+        self.name = name
+        self.task = task
+    }
+}
+
+extension Machine {
+    func installLoader() {
+        let builtins: [(Machine, OpaquePointer) throws -> Int32] = [
+            { try $0.findModule($1) }, { try $0.openModule($1) },
+            { machine, L in
+                if let name = machine.readString(L, 1), let load = machine.current?.run.moduleLoads[name] { machine.endLoad(load) }
+                return 0
+            },
+        ]
+        for builtin in builtins { clua_push_function(lua, add(.builtin(builtin)), "require", false) }
+        clua_set_loader(lua)
+    }
+
+    /// `find(name)`: true when the caller is to load the module.
+    private func findModule(_ L: OpaquePointer) throws -> Int32 {
+        let name = try LuaSearchPath.check(readString(L, 1))
+        guard searchPath != nil, let task = current else { throw unknownModule(name) }
+        guard let load = task.run.moduleLoads[name] else {
+            lua_pushboolean(L, 1)
+            return 1
+        }
+        if let chain = chain(to: task, from: load) {
+            throw LuaError.misuse(
+                "script.module_cycle",
+                "the module '\(name)' is required while it is being loaded: \(chain.joined(separator: " → "))",
+                hint: "let one of them require the other in a function, when it is needed")
+        }
+        guard context.pointee.no_yield == 0, lua_isyieldable(L) != 0 else {
+            throw LuaError.misuse(
+                "lua.cannot_wait", "require cannot wait here for another task that is loading '\(name)'",
+                hint: "require it at the top of the script")
+        }
+        if task.isCancelled { throw task.cancellation }
+        load.waiters.append(task)
+        task.wait = .module(load)
+        return Int32(CLUA_PENDING)
+    }
+
+    /// The modules between one that is required and the task that requires it, if that is how it comes to wait for itself.
+    private func chain(to task: ScriptTask, from load: ModuleLoad) -> [String]? {
+        var chain: [String] = []
+        var next = load
+        var seen: Set<ObjectIdentifier> = []
+        while seen.insert(ObjectIdentifier(next)).inserted {
+            chain += next.task.moduleLoads.drop { $0 !== next }.map(\.name)
+            if next.task === task { return chain + [load.name] }
+            guard case .module(let wanted) = next.task.wait else { return nil }
+            next = wanted
+        }
+        return nil
+    }
+
+    /// `open(name)`: the chunk and its path.
+    private func openModule(_ L: OpaquePointer) throws -> Int32 {
+        guard let task = current, let name = readString(L, 1) else { return 0 }
+        let load = ModuleLoad(name: name, task: task)
+        task.run.moduleLoads[name] = load
+        task.moduleLoads.append(load)
+        guard let script = try searchPath?.script(for: name) else { throw unknownModule(name) }
+        try self.load(script, to: L, globalsOf: task.run)
+        let isMarked = script.name.hasPrefix("@") || script.name.hasPrefix("=")
+        push(isMarked ? String(script.name.dropFirst()) : script.name, to: L)
+        return 2
+    }
+
+    /// The module has been loaded, or has failed.
+    func endLoad(_ load: ModuleLoad) {
+        guard load.task.run.moduleLoads[load.name] === load else { return }
+        load.task.run.moduleLoads[load.name] = nil
+        load.task.moduleLoads.removeAll { $0 === load }
+        for waiter in load.waiters { resume(waiter, count: 0, kind: CLUA_RESUME_VALUES) }
+        load.waiters = []
+    }
+
+    private func unknownModule(_ name: String) -> LuaError {
+        var names: Set<String> = []
+        clua_push_modules(lua)
+        lua_pushnil(lua)
+        while lua_next(lua, -2) != 0 {
+            clua_pop(lua, 1)
+            if let known = readString(lua, -1) { names.insert(known) }
+        }
+        clua_pop(lua, 1)
+        var places: [String] = []
+        for case .folder(let folder) in searchPath?.places ?? [] {
+            names.formUnion(folder.names())
+            places.append(folder.path(of: name))
+        }
+        let known = names.sorted()
+        let shown = known.prefix(20).joined(separator: ", ") + (known.count > 20 ? ", …" : "")
+        return .misuse(
+            "script.unknown_module",
+            "there is no module '\(name)'; modules: \(known.isEmpty ? "none" : shown)"
+                + (places.isEmpty ? "" : "; looked for \(places.joined(separator: ", "))"),
+            hint: LuaError.nearest(to: name, among: known).map { "did you mean '\($0)'?" })
+    }
+}

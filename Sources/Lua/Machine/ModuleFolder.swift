@@ -1,0 +1,86 @@
+import Glibc
+
+/// A folder whose files are modules. No name and no link leads out of it.
+struct ModuleFolder: Sendable {
+    let path: String
+
+    func path(of name: String) -> String {
+        let file = name.split(separator: ".").joined(separator: "/") + ".lua"
+        return path.isEmpty ? file : path.hasSuffix("/") ? path + file : "\(path)/\(file)"
+    }
+
+    /// The module of a name that has been checked; `nil`: there is no such file.
+    func script(for name: String) throws -> LuaScript? {
+        let path = path(of: name)
+        // Without side effects, whatever it is; the same file is read that has been looked at.
+        let probe = open(path, Self.pathOnly | O_CLOEXEC)
+        guard probe >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw LuaError.unreadable(path, "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(probe) }
+        guard let real = Self.target(of: "/proc/self/fd/\(probe)"), let root = Self.realPath(self.path.isEmpty ? "." : self.path)
+        else { throw LuaError.unreadable(path, "cannot be read: it is not known where it is") }
+        guard real.hasPrefix(root == "/" ? "/" : root + "/") else {
+            throw LuaError.unreadable(path, "is a link that leads out of \(self.path.isEmpty ? "." : self.path)")
+        }
+        // A FIFO must not keep the thread.
+        let file = open("/proc/self/fd/\(probe)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw LuaError.unreadable(path, "cannot be read: \(String(cString: strerror(errno)))") }
+        defer { close(file) }
+        return LuaScript(name: "@" + path, source: try Self.read(file, path))
+    }
+
+    private static func read(_ file: Int32, _ path: String) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw LuaError.unreadable(path, "cannot be read: \(String(cString: strerror(errno)))") }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= LuaSearchPath.sizeLimit else { throw LuaError.unreadable(path, LuaSearchPath.tooLarge) }
+        }
+    }
+
+    /// `O_PATH`, which the overlay lacks.
+    private static let pathOnly: Int32 = 0o10000000
+
+    private static func target(of link: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: 4_097)
+        let count = readlink(link, &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        return String(validating: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(validatingCString: resolved)
+    }
+
+    /// Names of modules that are there, for messages; in a large tree not all of them.
+    func names() -> [String] {
+        var names: [String] = []
+        var remaining = 256
+        var folders: [(path: String, prefix: String)] = [(path.isEmpty ? "." : path, "")]
+        while let folder = folders.popLast(), remaining > 0 {
+            guard let stream = opendir(folder.path) else { continue }
+            defer { closedir(stream) }
+            while remaining > 0, let entry = readdir(stream) {
+                remaining -= 1
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                }
+                if name.hasPrefix(".") { continue }
+                if name.hasSuffix(".lua") {
+                    names.append(folder.prefix + name.dropLast(4))
+                } else if entry.pointee.d_type == UInt8(DT_DIR) {
+                    folders.append(("\(folder.path)/\(name)", "\(folder.prefix)\(name)."))
+                }
+            }
+        }
+        return names
+    }
+}
