@@ -14,7 +14,7 @@ extension Machine {
         main.holders = 1
         run.main = main
         do {
-            try load(script, to: main.coroutine)
+            try load(script, to: main.coroutine, run: run)
             lua_rawgeti(main.coroutine, clua_registryindex(), Int64(run.control.pointer.pointee.environment))
             if lua_setupvalue(main.coroutine, -2, 1) == nil { clua_pop(main.coroutine, 1) }
             let count = try push(arguments, to: main.coroutine)
@@ -79,15 +79,16 @@ extension Machine {
         }
     }
 
-    /// Pushes the compiled script.
-    func load(_ script: LuaScript, to L: OpaquePointer) throws {
+    /// Pushes the compiled script. The work counts as the run's.
+    func load(_ script: LuaScript, to L: OpaquePointer, run: Run? = nil) throws {
         let status = script.compilable.withUnsafeBytes { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
-                clua_load(L, $0.baseAddress, $0.count, script.chunkName)
+                clua_load(L, run?.control.pointer, $0.baseAddress, $0.count, script.chunkName)
             }
         }
         guard status != LUA_OK else { return }
         defer { clua_pop(L, 1) }
+        if let stopped = run.flatMap(stopError) { throw stopped }
         var error = readError(L, -1, run: nil)
         if status == LUA_ERRSYNTAX || error.code == "script.error" {
             error.kind = .syntax

@@ -1,0 +1,131 @@
+// The parts of the string library whose time grows with the length of a text: done in pieces, each charged.
+
+#include <limits.h>
+#include <string.h>
+
+#include "internal.h"
+
+enum { PIECE = 64 * 1024, BYTES_PER_UNIT = 32, FEW = 32 };
+
+static int64_t cost_of(size_t bytes) { return (int64_t)(bytes / BYTES_PER_UNIT); }
+
+// -- rep
+
+static int string_rep(lua_State *L) {
+    size_t count, separator_count;
+    const char *text = luaL_checklstring(L, 1, &count);
+    lua_Integer times = luaL_checkinteger(L, 2);
+    const char *separator = luaL_optlstring(L, 3, "", &separator_count);
+    size_t unit = count + separator_count;
+    if (times <= 0 || unit == 0) {
+        lua_pushliteral(L, "");
+        return 1;
+    }
+    if (unit > (size_t)LUA_MAXINTEGER / (lua_Unsigned)times) return luaL_error(L, "resulting string too large");
+    size_t total = unit * (size_t)times - separator_count, filled = unit < total ? unit : total;
+    luaL_Buffer out;
+    char *bytes = luaL_buffinitsize(L, &out, total);
+    memcpy(bytes, text, count);
+    if (filled > count) memcpy(bytes + count, separator, separator_count);
+    while (filled < total) {  // what is there is repeated
+        size_t offset = filled % unit, size = filled - offset;
+        if (size > PIECE) size = PIECE;
+        if (size > total - filled) size = total - filled;
+        clua_charge(L, cost_of(size));
+        memcpy(bytes + filled, bytes + offset, size);
+        filled += size;
+    }
+    luaL_pushresultsize(&out, total);
+    return 1;
+}
+
+// -- lower, upper, reverse
+
+typedef void (*piece_writer)(char *out, const char *text, size_t count);
+
+static void write_lower(char *out, const char *text, size_t count) {
+    for (size_t i = 0; i < count; i++) out[i] = (char)(text[i] + (text[i] >= 'A' && text[i] <= 'Z' ? 'a' - 'A' : 0));
+}
+
+static void write_upper(char *out, const char *text, size_t count) {
+    for (size_t i = 0; i < count; i++) out[i] = (char)(text[i] - (text[i] >= 'a' && text[i] <= 'z' ? 'a' - 'A' : 0));
+}
+
+static void write_reversed(char *out, const char *text, size_t count) {
+    for (size_t i = 0; i < count; i++) out[i] = text[count - 1 - i];
+}
+
+static int rewrite(lua_State *L, piece_writer write, bool is_backward) {
+    size_t count;
+    const char *text = luaL_checklstring(L, 1, &count);
+    luaL_Buffer out;
+    char *bytes = luaL_buffinitsize(L, &out, count);
+    for (size_t done = 0; done < count;) {
+        size_t size = count - done < PIECE ? count - done : PIECE;
+        clua_charge(L, cost_of(size));
+        write(bytes + done, is_backward ? text + (count - done - size) : text + done, size);
+        done += size;
+    }
+    luaL_pushresultsize(&out, count);
+    return 1;
+}
+
+static int string_lower(lua_State *L) { return rewrite(L, write_lower, false); }
+static int string_upper(lua_State *L) { return rewrite(L, write_upper, false); }
+static int string_reverse(lua_State *L) { return rewrite(L, write_reversed, true); }
+
+// -- byte and char
+
+static int string_byte(lua_State *L) {
+    size_t count;
+    const unsigned char *text = (const unsigned char *)luaL_checklstring(L, 1, &count);
+    lua_Integer first = luaL_optinteger(L, 2, 1), last = luaL_optinteger(L, 3, first);
+    size_t begin = clua_string_start(first, count), end;
+    if (last > (lua_Integer)count)
+        end = count;
+    else if (last >= 0)
+        end = (size_t)last;
+    else
+        end = last < -(lua_Integer)count ? 0 : count + (size_t)last + 1;
+    if (begin > end) return 0;
+    if (end - begin >= (size_t)INT_MAX) return luaL_error(L, "string slice too long");
+    int n = (int)(end - begin) + 1;
+    luaL_checkstack(L, n, "string slice too long");
+    for (int i = 0; i < n; i++) {
+        if (i % FEW == FEW - 1) clua_charge(L, FEW / 2);
+        lua_pushinteger(L, text[begin + (size_t)i - 1]);
+    }
+    return n;
+}
+
+static int string_char(lua_State *L) {
+    int count = lua_gettop(L);
+    luaL_Buffer out;
+    char *bytes = luaL_buffinitsize(L, &out, (size_t)count);
+    for (int i = 1; i <= count; i++) {
+        if (i % FEW == 0) clua_charge(L, FEW / 2);
+        lua_Unsigned code = (lua_Unsigned)luaL_checkinteger(L, i);
+        luaL_argcheck(L, code <= UCHAR_MAX, i, "value out of range");
+        bytes[i - 1] = (char)(unsigned char)code;
+    }
+    luaL_pushresultsize(&out, (size_t)count);
+    return 1;
+}
+
+// -- tonumber
+
+static int metered_tonumber(lua_State *L) {
+    if (lua_type(L, 1) == LUA_TSTRING) {
+        size_t count = lua_rawlen(L, 1);
+        if (count >= FEW) clua_charge(L, (int64_t)count / 2);
+    }
+    return clua_call_original(L);
+}
+
+void clua_open_strings(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"rep", string_rep},   {"lower", string_lower}, {"upper", string_upper}, {"reverse", string_reverse},
+        {"byte", string_byte}, {"char", string_char},   {NULL, NULL}};
+    clua_set_functions(L, LUA_STRLIBNAME, functions);
+    clua_guard(L, "_G", "tonumber", metered_tonumber);
+}
