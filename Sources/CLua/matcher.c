@@ -183,7 +183,7 @@ static const byte *close_capture(matcher *m, const byte *s, const byte *p) {
 static const byte *match_again(matcher *m, const byte *s, byte digit) {
     int i = digit - '1';
     if (i < 0 || i >= m->level || m->captures[i].count == CAPTURE_OPEN)
-        luaL_error(m->L, "invalid capture index %%%d in pattern", i + 1);
+        luaL_error(m->L, "invalid capture index %%%d", i + 1);
     ptrdiff_t count = m->captures[i].count;
     if (count < 0 || m->end - s < count) return NULL;  // nothing repeats a position
     matcher_spend(m, count / 16);

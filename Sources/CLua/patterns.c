@@ -199,7 +199,7 @@ static void add_text(matcher *m, luaL_Buffer *out, const byte *s, const byte *e)
             add_bytes(m, out, s, (size_t)(e - s));
         } else if (what >= '1' && what <= '9') {
             int i = what - '1';
-            if (i >= m->level && i != 0) luaL_error(m->L, "invalid capture index %%%d in replacement string", i + 1);
+            if (i >= m->level && i != 0) luaL_error(m->L, "invalid capture index %%%d", i + 1);
             if (i < m->level && m->captures[i].count >= 0) {
                 add_bytes(m, out, m->captures[i].start, (size_t)m->captures[i].count);
             } else if (i >= m->level) {
