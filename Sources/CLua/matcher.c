@@ -260,10 +260,30 @@ const byte *matcher_match(matcher *m, const byte *s, const byte *pattern) {
     return match(m, s, pattern);
 }
 
+// Passes over what a class or a set rules out.
+static const byte *find_member(matcher *m, const byte *s, const byte *pattern) {
+    const byte *end = item_end(m, pattern);
+    if (*end == '*' || *end == '?' || *end == '-') return s;
+    while (s < m->end) {
+        const byte *block = s, *stop = m->end - s > BLOCK ? s + BLOCK : m->end;
+        if (*pattern == '[')
+            while (s < stop && !in_set(m, *s, pattern, end - 1)) s++;
+        else
+            while (s < stop && !in_class(*s, pattern[1])) s++;
+        matcher_spend(m, (s - block) / 2);
+        if (s < stop) break;
+    }
+    return s;
+}
+
 const byte *matcher_candidate(matcher *m, const byte *s, const byte *pattern) {
     if (pattern == m->pattern_end) return s;
     switch (*pattern) {
-        case '%': case '[': case '.': case '(': case ')': case '$': return s;
+        case '.': case '(': case ')': case '$': return s;
+        case '[': return find_member(m, s, pattern);
+        case '%':
+            if (pattern[1] == 'b' || pattern[1] == 'f' || (classes[pattern[1]] & DIGIT)) return s;
+            return find_member(m, s, pattern);
         default: break;
     }
     if (pattern[1] == '*' || pattern[1] == '?' || pattern[1] == '-') return s;

@@ -114,12 +114,57 @@ static int string_char(lua_State *L) {
 
 // -- tonumber
 
-static int metered_tonumber(lua_State *L) {
-    if (lua_type(L, 1) == LUA_TSTRING) {
-        size_t count = lua_rawlen(L, 1);
-        if (count >= FEW) clua_charge(L, (int64_t)count / 2);
+static int digit_of(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'Z') return c - 'A' + 10;
+    return INT_MAX;
+}
+
+static size_t skip_spaces(lua_State *L, const char *text, size_t i) {
+    for (; text[i] == ' ' || (text[i] >= '\t' && text[i] <= '\r'); i++)
+        if (i % FEW == FEW - 1) clua_charge(L, FEW / 2);
+    return i;
+}
+
+// Pushes the number that the text is in the base, and answers whether it is one.
+static bool push_number(lua_State *L, const char *text, size_t count, lua_Unsigned base) {
+    size_t i = skip_spaces(L, text, 0);
+    bool is_negative = text[i] == '-';
+    if (is_negative || text[i] == '+') i++;
+    lua_Unsigned number = 0;
+    size_t begin = i;
+    for (; (lua_Unsigned)digit_of(text[i]) < base; i++) {
+        number = number * base + (lua_Unsigned)digit_of(text[i]);
+        if (i % FEW == FEW - 1) clua_charge(L, FEW / 2);
     }
-    return clua_call_original(L);
+    if (i == begin || skip_spaces(L, text, i) != count) return false;
+    lua_pushinteger(L, (lua_Integer)(is_negative ? 0 - number : number));
+    return true;
+}
+
+static int base_tonumber(lua_State *L) {
+    size_t count;
+    if (lua_isnoneornil(L, 2)) {
+        if (lua_type(L, 1) == LUA_TNUMBER) {
+            lua_settop(L, 1);
+            return 1;
+        }
+        const char *text = lua_tolstring(L, 1, &count);
+        if (text) {
+            if (count >= FEW) clua_charge(L, (int64_t)count / 2);
+            if (lua_stringtonumber(L, text) == count + 1) return 1;
+        }
+        luaL_checkany(L, 1);
+    } else {
+        lua_Integer base = luaL_checkinteger(L, 2);
+        luaL_checktype(L, 1, LUA_TSTRING);
+        const char *text = lua_tolstring(L, 1, &count);
+        luaL_argcheck(L, 2 <= base && base <= 36, 2, "base out of range");
+        if (push_number(L, text, count, (lua_Unsigned)base)) return 1;
+    }
+    luaL_pushfail(L);
+    return 1;
 }
 
 void clua_open_strings(lua_State *L) {
@@ -127,5 +172,5 @@ void clua_open_strings(lua_State *L) {
         {"rep", string_rep},   {"lower", string_lower}, {"upper", string_upper}, {"reverse", string_reverse},
         {"byte", string_byte}, {"char", string_char},   {NULL, NULL}};
     clua_set_functions(L, LUA_STRLIBNAME, functions);
-    clua_guard(L, "_G", "tonumber", metered_tonumber);
+    lua_register(L, "tonumber", base_tonumber);
 }

@@ -73,12 +73,14 @@ static int table_remove(lua_State *L) {
     if (position != size)
         luaL_argcheck(L, (lua_Unsigned)position - 1 <= (lua_Unsigned)size, 1, "position out of bounds");
     lua_geti(L, 1, position);
-    unsigned steps = 0;
-    for (; position < size; position++) {
-        copy_element(L, 1, position + 1, 1, position);
-        step(L, &steps);
+    if (position < size) {
+        unsigned steps = 0;
+        for (; position < size; position++) {
+            copy_element(L, 1, position + 1, 1, position);
+            step(L, &steps);
+        }
+        end_steps(L, steps);
     }
-    end_steps(L, steps);
     lua_pushnil(L);
     lua_seti(L, 1, position);
     return 1;
@@ -112,15 +114,12 @@ static void add_element(lua_State *L, luaL_Buffer *out, lua_Integer i) {
     lua_geti(L, 1, i);
     if (!lua_isstring(L, -1))
         luaL_error(L, "invalid value (%s) at index %I in table for 'concat'", luaL_typename(L, -1), (LUAI_UACINT)i);
-    size_t count;
-    lua_tolstring(L, -1, &count);
-    clua_charge(L, COST_OF_STEP + (int64_t)count / 32);
     luaL_addvalue(out);
 }
 
 static int table_concat(lua_State *L) {
     lua_Integer last = check_length(L, 1, READS);
-    size_t count;
+    size_t count, charged = 0;
     const char *separator = luaL_optlstring(L, 2, "", &count);
     lua_Integer i = luaL_optinteger(L, 3, 1);
     last = luaL_optinteger(L, 4, last);
@@ -128,8 +127,9 @@ static int table_concat(lua_State *L) {
     luaL_buffinit(L, &out);
     for (; i < last; i++) {
         add_element(L, &out, i);
-        clua_charge(L, (int64_t)count / 32);
         luaL_addlstring(&out, separator, count);
+        clua_charge(L, COST_OF_STEP + (int64_t)(luaL_bufflen(&out) - charged) / 32);
+        charged = luaL_bufflen(&out);
     }
     if (i == last) add_element(L, &out, i);
     luaL_pushresult(&out);
@@ -156,12 +156,11 @@ static int table_unpack(lua_State *L) {
     if (first > last) return 0;
     lua_Unsigned count = (lua_Unsigned)last - (lua_Unsigned)first;
     if (count >= INT_MAX || !lua_checkstack(L, (int)++count)) return luaL_error(L, "too many results to unpack");
-    unsigned steps = 0;
+    clua_charge(L, (int64_t)(count % STEPS) * COST_OF_STEP);
     for (lua_Unsigned i = 0; i < count; i++) {
         lua_geti(L, 1, first + (lua_Integer)i);
-        step(L, &steps);
+        if (i % STEPS == STEPS - 1) clua_charge(L, STEPS * COST_OF_STEP);
     }
-    end_steps(L, steps);
     return (int)count;
 }
 

@@ -80,7 +80,7 @@ public struct LuaLimits: Sendable {
     /// no limit.
     ///
     /// The same script stops at the same place in every process, which CPU time cannot promise. That is not for free: every
-    /// instruction takes the interpreter's slow path, about twice the time. What takes long without many instructions, such
+    /// instruction takes the interpreter's slow path, two to three times the time. What takes long without many instructions, such
     /// as joining long texts in memory, is charged roughly; so set `cpu` too. A script that goes over the budget ends with
     /// the error `budget.instructions`.
     public var instructions: Int?

@@ -10,6 +10,27 @@ import Testing
         #expect(error == nil, "seed \(seed)")
     }
 
+    @Test func `numbers are read as by the manual`() async throws {
+        let bench = try await Bench()
+        try await bench.run(
+            """
+            local function check(wanted, ...)
+                local got = tonumber(...)
+                if got ~= wanted or math.type(got) ~= math.type(wanted) then
+                    error(("tonumber(%q) gives %s"):format(..., tostring(got)))
+                end
+            end
+            check(12, "12") check(12.5, " 12.5 ") check(255, "0xff") check(nil, "12x") check(nil, "") check(nil, "1\\0")
+            check(7, 7) check(7.0, 7.0) check(1000.0, "1e3") check(nil, "1 2") check(nil, nil) check(nil, {}) check(nil, "nan")
+            check(255, "ff", 16) check(-255, " -FF\\n", 16) check(35, "z", 36) check(nil, "8", 8) check(nil, "", 10)
+            check(nil, "1.5", 10) check(nil, "- 1", 10) check(5, "+101", 2) check(nil, "1\\0", 10) check(nil, " ", 10)
+            check(-1, ("f"):rep(16), 16) check(0, ("0"):rep(5000), 10)
+            for _, wrong in ipairs { {}, {"1", 1}, {"1", 37}, {1, 10}, {"1", "x"} } do
+                assert(not pcall(tonumber, table.unpack(wrong)))
+            end
+            """)
+    }
+
     static let comparison = """
         math.randomseed(...)
         local random = math.random
