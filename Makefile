@@ -8,13 +8,14 @@ TEST_PACKAGES := lua-check
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
-.PHONY: help demo test check format docs bench install setup setup-tests clean
+.PHONY: help demo test check format docs bench bench-lua bench-lua-check build-bench-lua install setup setup-tests clean
 
 help:
 	@echo "make demo     build, then run a push flow on simulated phones"
 	@echo "make test     build, then run all tests"
 	@echo "make check    format, warnings and tests: what a change must pass"
 	@echo "make bench    measure against a rival, print the figures"
+	@echo "make bench-lua        the same for the Lua machine alone; bench-lua-check: fail beyond a goal"
 	@echo "make install  build for release, install to $(PREFIX)/bin with shell completion"
 
 demo: setup
@@ -33,11 +34,11 @@ test: setup setup-tests
 	@swift test --skip-build
 
 check: setup
-	@swift format lint --strict --recursive Package.swift Sources Tests
+	@swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
 	@$(MAKE) --no-print-directory test
 
 format:
-	@swift format format --in-place --recursive Package.swift Sources Tests
+	@swift format format --in-place --recursive Package.swift Sources Tests Benchmarks
 
 docs: setup
 	@swift build --product pushhost
@@ -51,6 +52,20 @@ bench: setup
 	@Benchmarks/startup.sh .build/release/pushhost
 	@echo
 	@/usr/bin/python3 Benchmarks/crowd.py .build/release/pushhost
+
+# The machine alone: needs no packages from outside, and leaves other builds as they are.
+LUA_BENCHMARK := .build/bench-lua/release/LuaBenchmark
+
+bench-lua: build-bench-lua
+	@$(LUA_BENCHMARK)
+	@/usr/bin/python3 Benchmarks/Lua/instructions.py $(LUA_BENCHMARK)
+
+# Counts of instructions alone, which do not depend on what else the machine does.
+bench-lua-check: build-bench-lua
+	@/usr/bin/python3 Benchmarks/Lua/instructions.py --check $(LUA_BENCHMARK)
+
+build-bench-lua: setup
+	@PUSHHOST_PART=bench swift build --configuration release --scratch-path .build/bench-lua --product LuaBenchmark
 
 install: setup
 	@echo "Building for release (the first time takes some minutes) …"

@@ -71,9 +71,19 @@ let package = Package(
     ]
 )
 
-// `PUSHHOST_PART=machine` leaves the machine alone, without packages from outside: for its sanitizers and its benchmarks.
-if Context.environment["PUSHHOST_PART"] == "machine" {
+// The machine alone, without packages from outside: `PUSHHOST_PART=machine` for its sanitizers, `PUSHHOST_PART=bench` for its
+// benchmarks.
+let part = Context.environment["PUSHHOST_PART"]
+if part == "machine" || part == "bench" {
     package.products = [.library(name: "Lua", targets: ["Lua"])]
     package.dependencies = []
     package.targets = package.targets.filter { ["CLua", "Lua", "LuaTests"].contains($0.name) }
+}
+if part == "bench" {
+    package.targets = package.targets.filter { !$0.isTest }
+    package.targets += [
+        .target(name: "StockLua", path: "Benchmarks/Lua/Stock", linkerSettings: [.linkedLibrary("lua5.4")]),
+        .executableTarget(
+            name: "LuaBenchmark", dependencies: ["Lua", "CLua", "StockLua"], path: "Benchmarks/Lua/Program", swiftSettings: strict),
+    ]
 }

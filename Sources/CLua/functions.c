@@ -4,7 +4,7 @@
 
 // -- The trampoline
 
-static int cannot_wait(lua_State *L, const char *name) {
+int clua_cannot_wait(lua_State *L, const char *name) {
     return clua_raise(L, "misuse", "lua.cannot_wait",
                       "wait in the body of the script, in a function, a coroutine, a loop or a pcall; collect what is "
                       "needed before calling the library function",
@@ -13,7 +13,7 @@ static int cannot_wait(lua_State *L, const char *name) {
                       name);
 }
 
-static void check_memory(lua_State *L) {
+void clua_check_memory(lua_State *L) {
     clua_context *context = clua_get(L);
     if (context->used <= context->limit || context->ignore_no_fail) return;
     lua_gc(L, LUA_GCCOLLECT);
@@ -26,33 +26,40 @@ static int finish_wait(lua_State *L, int status, lua_KContext base) {
     clua_context *context = clua_get(L);
     int32_t kind = context->resume_kind;
     context->resume_kind = CLUA_RESUME_VALUES;
-    check_memory(L);
+    clua_check_memory(L);
     if (kind == CLUA_RESUME_ERROR) return clua_finish_error(L);
     if (kind == CLUA_RESUME_RERAISE) return lua_error(L);
+    if (kind == CLUA_RESUME_SLOTS) return clua_push_results(L, lua_touserdata(L, lua_upvalueindex(1)));
     return lua_gettop(L) - (int)base;
 }
 
-static int run_in_host(lua_State *L, int64_t function) {
-    clua_context *context = clua_get(L);
-    if (!context->ignore_no_fail) context->no_fail++;
-    int32_t answer = context->dispatch(context->host, L, function);
-    if (!context->ignore_no_fail) context->no_fail--;
-    // Swift has returned: raising is safe from here on.
+int clua_finish_call(lua_State *L, int32_t answer) {
     if (answer == CLUA_PENDING) {
         lua_settop(L, 0);  // the arguments were read
-        context->host_yield = 1;
+        clua_get(L)->host_yield = 1;
         return lua_yieldk(L, 0, 0, finish_wait);
     }
-    check_memory(L);
+    clua_check_memory(L);
     if (answer == CLUA_ERROR) return clua_finish_error(L);
     if (answer == CLUA_RERAISE) return lua_error(L);
     return answer;
 }
 
+int clua_run_in_host(lua_State *L, int64_t function) {
+    clua_context *context = clua_get(L);
+    if (!context->ignore_no_fail) context->no_fail++;
+    context->frames_entered++;
+    int32_t answer = context->dispatch(context->host, L, function);
+    context->frames_left++;
+    if (!context->ignore_no_fail) context->no_fail--;
+    // Swift has returned: raising is safe from here on.
+    return clua_finish_call(L, answer);
+}
+
 static int trampoline(lua_State *L) {  // upvalues: function, waits, name
     if (lua_toboolean(L, lua_upvalueindex(2)) && (clua_get(L)->no_yield || !lua_isyieldable(L)))
-        return cannot_wait(L, lua_tostring(L, lua_upvalueindex(3)));
-    return run_in_host(L, lua_tointeger(L, lua_upvalueindex(1)));
+        return clua_cannot_wait(L, lua_tostring(L, lua_upvalueindex(3)));
+    return clua_run_in_host(L, lua_tointeger(L, lua_upvalueindex(1)));
 }
 
 void clua_push_function(lua_State *L, int64_t function, const char *name, bool waits) {
@@ -83,7 +90,7 @@ static int object_index(lua_State *L) {  // upvalues: methods, property function
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
     lua_settop(L, 2);
-    return run_in_host(L, lua_tointeger(L, lua_upvalueindex(2)));
+    return clua_run_in_host(L, lua_tointeger(L, lua_upvalueindex(2)));
 }
 
 static int object_newindex(lua_State *L) {
@@ -91,7 +98,7 @@ static int object_newindex(lua_State *L) {
     return clua_raise(L, "misuse", "script.read_only", NULL, "a %s cannot be changed by assigning to its fields", name);
 }
 
-static int object_tostring(lua_State *L) { return run_in_host(L, lua_tointeger(L, lua_upvalueindex(1))); }
+static int object_tostring(lua_State *L) { return clua_run_in_host(L, lua_tointeger(L, lua_upvalueindex(1))); }
 
 static int object_equal(lua_State *L) {
     void *left = clua_to_object(L, 1);

@@ -36,6 +36,15 @@ int clua_record_origin(lua_State *L);  // a message handler
 int clua_raise_memory(lua_State *L);
 void clua_note_refusal(clua_context *context);
 
+// functions.c, slots.c
+int clua_cannot_wait(lua_State *L, const char *name);
+void clua_check_memory(lua_State *L);  // raises when the host went over the limit
+int clua_run_in_host(lua_State *L, int64_t function);
+int clua_finish_call(lua_State *L, int32_t answer);  // what the host answered, once it has returned
+int clua_push_results(lua_State *L, const clua_signature *signature);
+void clua_slots_make(clua_context *context);
+void clua_slots_free(clua_context *context);
+
 // sandbox.c, coroutines.c, ordering.c
 void clua_open_sandbox(lua_State *L);
 void clua_lock_strings(lua_State *L);  // after everything that changes the string library

@@ -59,10 +59,14 @@ clua_context *clua_context_new(size_t limit, int64_t seed) {
     if (!context) abort();
     context->limit = limit;
     context->seed = seed;
+    clua_slots_make(context);
     return context;
 }
 
-void clua_context_free(clua_context *context) { free(context); }
+void clua_context_free(clua_context *context) {
+    clua_slots_free(context);
+    free(context);
+}
 
 static int open_state(lua_State *L) {
     // Lua makes these two strings outside of any protection when it needs them: they must exist before.

@@ -31,7 +31,11 @@ public struct LuaCall: Sendable {
 
 /// A Swift function that scripts can call.
 ///
-/// It takes and returns values and may throw; a ``LuaError`` keeps its structure in the script, any other error becomes
+/// Most functions are typed: they take and return Swift types, and arguments that do not fit are refused before they are
+/// called. ``sync(_:_:)`` and ``async(_:_:)`` make functions that take whatever they are given, as ``LuaValue``s, for several
+/// times the cost.
+///
+/// A function may throw; a ``LuaError`` keeps its structure in the script, any other error becomes
 /// one with the code `host.error`.
 public struct LuaFunction: Sendable {
     /// The full name used in messages, for example `push.send`. In its module it is known by the part after the last dot.
@@ -40,8 +44,14 @@ public struct LuaFunction: Sendable {
     enum Body: Sendable {
         case sync(@Sendable (LuaCall) throws -> [LuaValue])
         case async(@Sendable (LuaCall) async throws -> [LuaValue])
+        case typed(TypedFunction)
     }
     let body: Body
+
+    init(name: String, body: Body) {
+        self.name = name
+        self.body = body
+    }
 
     /// A function that answers at once.
     public static func sync(

@@ -16,18 +16,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "slots.h"
+
 /// What a dispatched Swift function answers instead of a count of results.
 enum {
     CLUA_ERROR = -1,    ///< the top of the stack is a table of error fields: complete and raise it
     CLUA_PENDING = -2,  ///< the result comes later: suspend the task
     CLUA_RERAISE = -3,  ///< the top of the stack is an error value that is raised unchanged
+    CLUA_SLOTS = -4,    ///< of a typed function: the results are in the context
+    CLUA_MISFIT = -5,   ///< of a typed function: an argument is not what it must be
 };
 
 /// Why a run was stopped for good. Kept in the run, never inferred from an error value.
 enum { CLUA_STOP_NONE = 0, CLUA_STOP_CPU, CLUA_STOP_WALL, CLUA_STOP_CANCEL, CLUA_STOP_FUEL };
 
 /// How the values that resume a waiting task are to be taken.
-enum { CLUA_RESUME_VALUES = 0, CLUA_RESUME_ERROR, CLUA_RESUME_RERAISE };
+enum { CLUA_RESUME_VALUES = 0, CLUA_RESUME_ERROR, CLUA_RESUME_RERAISE, CLUA_RESUME_SLOTS };
 
 /// The budgets of one run. Belongs to the thread that executes the run, except for the cancel flag.
 enum { CLUA_CHUNK_SIZE = 256 };
@@ -58,6 +62,12 @@ typedef struct clua_context {
     void *host;
     int32_t (*dispatch)(void *host, lua_State *L, int64_t function);
     void (*release)(void *object);
+    /// Pushes one value of the results of a typed function, and answers 1; or an error, and answers CLUA_ERROR.
+    int32_t (*push_value)(void *host, lua_State *L, uint32_t number);
+    clua_slot *arguments;    ///< of the typed function that is being called
+    size_t argument_capacity;
+    clua_results results;
+    int64_t frames_entered, frames_left;  ///< of the host, below Lua: they differ if Lua ever jumped over one
 
     size_t used, limit, peak;
     int32_t no_fail;         ///< above zero: the allocator must not refuse
@@ -81,6 +91,9 @@ typedef struct clua_context {
 
 /// The chunk in which memory was refused, as a C string.
 static inline const char *clua_refused_chunk(const clua_context *context) { return context->refused_chunk; }
+
+/// Where the host writes the results of a typed function.
+static inline clua_results *clua_context_results(clua_context *context) { return &context->results; }
 
 static inline clua_context *clua_get(lua_State *L) {
     // The low bits of the pointer mark coroutines, see coroutines.c.

@@ -13,14 +13,20 @@ let releaseFromLua: @convention(c) (UnsafeMutableRawPointer?) -> Void = { object
     Unmanaged<AnyObject>.fromOpaque(object).release()
 }
 
+/// What an operation of the host gives to the script.
+enum Answer: Sendable {
+    case values([LuaValue])
+    case slots(TypedFunction.Write)
+}
+
 extension Machine {
     func dispatch(_ L: OpaquePointer, _ index: Int) -> Int32 {
-        framesEntered += 1
-        defer { framesLeft += 1 }
         do {
             switch functions[index] {
             case .sync(let body): return try push(body(try call(from: L)), to: L)
-            case .async(let body): return try startOperation(body, L)
+            case .async(let body):
+                let call = try call(from: L)
+                return try startOperation(L) { .values(try await body(call)) }
             case .builtin(let body): return try body(self, L)
             }
         } catch {
@@ -40,6 +46,7 @@ extension Machine {
         switch function.body {
         case .sync(let body): clua_push_function(L, add(.sync(body)), function.name, false)
         case .async(let body): clua_push_function(L, add(.async(body)), function.name, true)
+        case .typed(let typed): pushTyped(typed, name: function.name, to: L)
         }
     }
 
@@ -74,21 +81,18 @@ extension Machine {
 
     // MARK: Operations
 
-    private func startOperation(
-        _ body: @escaping @Sendable (LuaCall) async throws -> [LuaValue], _ L: OpaquePointer
-    ) throws -> Int32 {
+    func startOperation(_ L: OpaquePointer, _ body: @escaping @Sendable () async throws -> Answer) throws -> Int32 {
         guard let task = current else {
             throw LuaError.misuse("lua.cannot_wait", "a prelude cannot wait while it is being loaded")
         }
-        let call = try call(from: L)
         lastOperation += 1
         let serial = lastOperation
         starting = serial
         // Runs here until the body suspends for the first time; most never do. Afterwards it continues on the thread.
         let operation = Task.immediate(executorPreference: thread) {
-            let result: Result<[LuaValue], any Error>
+            let result: Result<Answer, any Error>
             do {
-                result = .success(try await body(call))
+                result = .success(try await body())
             } catch {
                 result = .failure(error)
             }
@@ -100,7 +104,12 @@ extension Machine {
         if let result = immediateResult {
             immediateResult = nil
             do {
-                return try push(result.get(), to: L)
+                switch try result.get() {
+                case .values(let values): return try push(values, to: L)
+                case .slots(let write):
+                    self.write(write)
+                    return Int32(CLUA_SLOTS)
+                }
             } catch {
                 throw self.error(error, of: task)
             }
@@ -111,7 +120,7 @@ extension Machine {
         return Int32(CLUA_PENDING)
     }
 
-    private func operationEnded(_ serial: Int, _ result: Result<[LuaValue], any Error>) {
+    private func operationEnded(_ serial: Int, _ result: Result<Answer, any Error>) {
         if starting == serial {
             immediateResult = result
             return

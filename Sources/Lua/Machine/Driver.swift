@@ -73,7 +73,10 @@ extension Machine {
         task.run.operations -= 1
         task.wait = .nothing
         do {
-            resume(task, with: try operation.result.get())
+            switch try operation.result.get() {
+            case .values(let values): resume(task, with: values)
+            case .slots(let write): resume(task, count: 0, kind: CLUA_RESUME_SLOTS, write: write)
+            }
         } catch {
             resume(task, raising: self.error(error, of: task))
         }
@@ -102,9 +105,9 @@ extension Machine {
     }
 
     /// The values are on the stack of the task already.
-    func resume(_ task: ScriptTask, count: Int32, kind: Int) {
+    func resume(_ task: ScriptTask, count: Int32, kind: Int, write: TypedFunction.Write? = nil) {
         task.wait = .nothing
-        task.delivery = ScriptTask.Delivery(count: count, kind: Int32(kind))
+        task.delivery = ScriptTask.Delivery(count: count, kind: Int32(kind), write: write)
         task.run.ready.append(task)
     }
 
@@ -128,6 +131,7 @@ extension Machine {
             task.delivery = nil
             arguments = delivery.count
             context.pointee.resume_kind = delivery.kind
+            if let write = delivery.write { self.write(write) }
         }
         current = task
         run.session?.stepping = task

@@ -38,11 +38,12 @@ final class Machine: @unchecked Sendable {
     var waiting: [Int: ScriptTask] = [:]
     /// The operation that is being started, and its result if it ended at once.
     var starting = 0
-    var immediateResult: Result<[LuaValue], any Error>?
+    var immediateResult: Result<Answer, any Error>?
 
-    /// Swift frames below Lua: how often one was entered, and left. They differ if Lua ever jumped over one.
-    var framesEntered = 0
-    var framesLeft = 0
+    /// The typed functions of the state, and what they live on.
+    var typed: [(signature: UnsafeMutablePointer<clua_signature>, function: TypedFunction, box: AnyObject)] = []
+    /// The values without a schema among the results of the call under way.
+    var resultValues: [LuaValue] = []
 
     /// The name of the chunk that called last, to save making the same string again.
     var lastChunk = ""
@@ -60,6 +61,7 @@ final class Machine: @unchecked Sendable {
         context.pointee.host = Unmanaged.passUnretained(self).toOpaque()
         context.pointee.dispatch = dispatchFromLua
         context.pointee.release = releaseFromLua
+        context.pointee.push_value = pushValueFromLua
         installHints(absent)
         installTasks()
     }
@@ -70,6 +72,7 @@ final class Machine: @unchecked Sendable {
         isClosed = true
         clua_state_close(lua)
         clua_context_free(context)
+        freeSignatures()
     }
 
     /// Frees what references of the host no longer hold.
@@ -108,6 +111,10 @@ final class RunTable: Sendable {
 
 extension Machine {
     /// Lets an allocation of Lua code fail, and its retry: the one after so many others.
+    /// Swift frames below Lua: how often one was entered, and left. They differ if Lua ever jumped over one.
+    var framesEntered: Int { Int(context.pointee.frames_entered) }
+    var framesLeft: Int { Int(context.pointee.frames_left) }
+
     func armFault(after count: Int) {
         context.pointee.fail_after = Int64(count)
     }

@@ -81,7 +81,7 @@ final class Run {
 
 struct OperationResult {
     var serial: Int
-    var result: Result<[LuaValue], any Error>
+    var result: Result<Answer, any Error>
 }
 
 extension Duration {

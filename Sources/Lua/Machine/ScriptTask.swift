@@ -20,6 +20,8 @@ final class ScriptTask {
         var count: Int32
         /// One of `CLUA_RESUME_…`.
         var kind: Int32
+        /// Writes the results of a typed function, when these are what it gets.
+        var write: TypedFunction.Write?
     }
 
     let number: Int

@@ -1,0 +1,59 @@
+"""Counts of instructions of the loops that run in the sandbox and in stock Lua, by valgrind's callgrind.
+
+A loop's count is the difference between 2n and n rounds, divided by n, so that the start of the program cancels out.
+With --check, the exit status is 1 when a ratio is beyond its goal.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+
+def instructions(program, loop, side, count, folder):
+    """Instructions of a whole process that goes around a loop so often."""
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/{loop}.{side}.{count}",
+               program, "count", loop, side, str(count)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    found = re.search(r"Collected : (\d+)", result.stderr)
+    if result.returncode != 0 or not found:
+        sys.exit(f"{' '.join(command)} failed:\n{result.stderr}")
+    return int(found.group(1))
+
+
+def per_round(program, loop, side, count, folder):
+    return (instructions(program, loop, side, 2 * count, folder) - instructions(program, loop, side, count, folder)) / count
+
+
+def main():
+    is_check = "--check" in sys.argv
+    program = sys.argv[-1]
+    if not shutil.which("valgrind"):
+        print("\nInstructions were not counted: valgrind is not installed.")
+        sys.exit(1 if is_check else 0)
+    beyond = False
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        # valgrind 3.19 cannot read the debugging information of newer compilers.
+        stripped = os.path.join(folder, "benchmark")
+        subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
+        loops = [line.split("\t") for line in subprocess.run(
+            [program, "loops"], check=True, capture_output=True, text=True).stdout.splitlines()]
+        counts = {}
+        for loop, iterations, *_ in loops:
+            count = max(1, int(iterations) // 10)
+            for side in ("ours", "stock"):
+                counts[loop, side] = pool.submit(per_round, stripped, loop, side, count, folder)
+        print("\nInstructions for each call or round\n\n| | ours | stock Lua and C | ratio | goal |\n|---|---|---|---|---|")
+        for loop, _, goal, title in loops:
+            ours, stock = counts[loop, "ours"].result(), counts[loop, "stock"].result()
+            ratio = ours / stock
+            missed = goal != "-" and ratio > float(goal)
+            beyond |= missed
+            text = "–" if goal == "-" else f"≤ {goal} ×" + (", **missed**" if missed else "")
+            print(f"| {title} | {ours:.0f} | {stock:.0f} | {ratio:.2f} | {text} |", flush=True)
+    sys.exit(1 if beyond and is_check else 0)
+
+
+main()

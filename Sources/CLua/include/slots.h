@@ -1,0 +1,96 @@
+#ifndef CLUA_SLOTS_H
+#define CLUA_SLOTS_H
+
+// Typed functions of the host: C reads arguments and writes results by a static schema.
+//
+// Both travel as a stream of slots, in the order of the schema, depth first: a record, list or map has a slot of its own, then
+// come its members. So the host touches neither the Lua stack nor a dictionary.
+
+#include <lua5.4/lua.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct clua_context;
+
+/// What a node of a schema asks for, and what a slot holds.
+enum {
+    CLUA_NIL = 0,
+    CLUA_BOOLEAN,   ///< `integer` is 0 or 1
+    CLUA_INTEGER,   ///< also accepts a float with an integral value
+    CLUA_NUMBER,    ///< also accepts an integer
+    CLUA_TEXT,      ///< `text` and `count` bytes, which belong to Lua; the host takes nothing but UTF-8
+    CLUA_BYTES,     ///< the same, any bytes; only in schemas
+    CLUA_SCALAR,    ///< a Boolean, integer, number, text or object; only in schemas
+    CLUA_OBJECT,    ///< `object` of the host
+    CLUA_FUNCTION,  ///< a function of the script: `count` is its stack index
+    CLUA_VALUE,     ///< any value: `count` is its stack index, or in results its number for `push_value`
+    CLUA_RECORD,    ///< a table; its members follow
+    CLUA_LIST,      ///< `count` elements follow
+    CLUA_MAP,       ///< `count` pairs of a text and an element follow; only in results
+    CLUA_COPIED,    ///< `count` bytes at the offset `integer` of the bytes of the results; only in results
+};
+
+typedef struct clua_slot {
+    union {
+        int64_t integer;
+        double number;
+        const char *text;
+        void *object;
+    };
+    uint32_t count;
+    uint32_t kind;
+} clua_slot;
+
+/// A node of a schema. Nodes stand in an array, each one followed by its members or its element.
+typedef struct clua_shape {
+    uint8_t kind;
+    bool is_optional;
+    bool is_exact;     ///< of a record: other keys do not fit
+    uint8_t key;       ///< of a member: the upvalue that holds its name
+    uint16_t members;  ///< of a record
+    uint16_t size;     ///< nodes of this one with all that belongs to it
+    int16_t alone;     ///< of a record: the member that may stand in place of the table, from 1; or 0
+} clua_shape;
+
+/// One call, for the host.
+typedef struct clua_invocation {
+    struct clua_context *context;
+    lua_State *state;
+    const clua_slot *arguments;
+    size_t count;
+} clua_invocation;
+
+/// A typed function. Lives as long as its state.
+typedef struct clua_signature {
+    const char *name;
+    const clua_shape *arguments;
+    const clua_shape *results;
+    const char *const *keys;    ///< the names of the members, of arguments and results
+    int32_t key_count;
+    int32_t argument_count;
+    int32_t result_count;
+    int32_t waits;
+    int64_t fallback;           ///< the function that is called with arguments that do not fit, or -1: they are refused
+    /// Answers CLUA_SLOTS, CLUA_MISFIT, CLUA_PENDING or CLUA_ERROR.
+    int32_t (*body)(void *box, clua_invocation *call);
+    void *box;
+} clua_signature;
+
+/// The stream of results, and the bytes of its texts. Filled by the host, emptied by `clua_results_reset`.
+typedef struct clua_results {
+    clua_slot *slots;
+    size_t count, capacity;
+    char *bytes;
+    size_t byte_count, byte_capacity;
+} clua_results;
+
+/// Makes room for one more slot.
+void clua_results_grow(clua_results *results);
+/// Makes room for bytes, and answers where they go. The place moves with the next call.
+char *clua_results_bytes(clua_results *results, size_t count);
+
+/// Pushes a Lua function that calls a typed function.
+void clua_push_typed(lua_State *L, const clua_signature *signature);
+
+#endif

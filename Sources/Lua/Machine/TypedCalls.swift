@@ -1,0 +1,120 @@
+import CLua
+import Glibc
+
+// Calls of typed functions: C has read the arguments by their schema, and will write the results.
+
+private final class SyncBody {
+    let run: @Sendable (inout LuaReader, inout LuaWriter) throws -> Void
+
+    init(_ run: @escaping @Sendable (inout LuaReader, inout LuaWriter) throws -> Void) { self.run = run }
+}
+
+private final class AsyncBody {
+    let prepare: @Sendable (inout LuaReader) throws -> @Sendable () async throws -> TypedFunction.Write
+
+    init(_ prepare: @escaping @Sendable (inout LuaReader) throws -> @Sendable () async throws -> TypedFunction.Write) {
+        self.prepare = prepare
+    }
+}
+
+private let callSync: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<clua_invocation>?) -> Int32 = { box, call in
+    guard let box, let call, let host = call.pointee.context.pointee.host else { return 0 }
+    return Unmanaged<SyncBody>.fromOpaque(box)._withUnsafeGuaranteedRef { body in
+        Unmanaged<Machine>.fromOpaque(host)._withUnsafeGuaranteedRef { machine in
+            if !machine.resultValues.isEmpty { machine.resultValues.removeAll(keepingCapacity: true) }
+            var reader = LuaReader(call)
+            var writer = LuaWriter(machine)
+            do {
+                try body.run(&reader, &writer)
+                return Int32(CLUA_SLOTS)
+            } catch {
+                return machine.refuse(error, call.pointee.state)
+            }
+        }
+    }
+}
+
+private let callAsync: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<clua_invocation>?) -> Int32 = { box, call in
+    guard let box, let call, let host = call.pointee.context.pointee.host, let L = call.pointee.state else { return 0 }
+    return Unmanaged<AsyncBody>.fromOpaque(box)._withUnsafeGuaranteedRef { body in
+        Unmanaged<Machine>.fromOpaque(host)._withUnsafeGuaranteedRef { machine in
+            do {
+                var reader = LuaReader(call)
+                let operation = try body.prepare(&reader)
+                return try machine.startOperation(L) { .slots(try await operation()) }
+            } catch {
+                return machine.refuse(error, L)
+            }
+        }
+    }
+}
+
+/// Pushes a value of the results that has no schema.
+let pushValueFromLua: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UInt32) -> Int32 = { host, L, number in
+    guard let host, let L else { return 0 }
+    return Unmanaged<Machine>.fromOpaque(host)._withUnsafeGuaranteedRef { machine in
+        do {
+            return try machine.push([machine.resultValues[Int(number)]], to: L)
+        } catch {
+            machine.pushError(LuaError(raisedByHost: error), to: L)
+            return Int32(CLUA_ERROR)
+        }
+    }
+}
+
+extension Machine {
+    func pushTyped(_ function: TypedFunction, name: String, to L: OpaquePointer) {
+        let layout = function.layout
+        let signature = UnsafeMutablePointer<clua_signature>.allocate(capacity: 1)
+        let (box, body, waits) = Self.box(function.body)
+        signature.initialize(
+            to: clua_signature(
+                name: strdup(name), arguments: layout.arguments, results: layout.results, keys: layout.keys,
+                key_count: Int32(layout.keyCount), argument_count: Int32(layout.argumentCount),
+                result_count: Int32(layout.resultCount), waits: waits ? 1 : 0,
+                fallback: function.fallback.map { add($0) } ?? -1, body: body, box: Unmanaged.passUnretained(box).toOpaque()))
+        typed.append((signature, function, box))
+        clua_push_typed(L, signature)
+    }
+
+    private static func box(_ body: TypedFunction.Body) -> (
+        AnyObject, @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<clua_invocation>?) -> Int32, Bool
+    ) {
+        switch body {
+        case .sync(let run): (SyncBody(run), callSync, false)
+        case .async(let prepare): (AsyncBody(prepare), callAsync, true)
+        }
+    }
+
+    /// Registers a function that takes values.
+    private func add(_ function: LuaFunction) -> Int64 {
+        switch function.body {
+        case .sync(let body): add(.sync(body))
+        case .async(let body): add(.async(body))
+        case .typed: preconditionFailure("a fallback takes values")
+        }
+    }
+
+    func freeSignatures() {
+        for (signature, _, _) in typed {
+            free(UnsafeMutablePointer(mutating: signature.pointee.name))
+            signature.deallocate()
+        }
+        typed = []
+    }
+
+    /// Puts the results of a typed function where C finds them.
+    func write(_ write: TypedFunction.Write) {
+        context.pointee.results.count = 0
+        context.pointee.results.byte_count = 0
+        resultValues.removeAll(keepingCapacity: true)
+        var writer = LuaWriter(self)
+        write(&writer)
+    }
+
+    fileprivate func refuse(_ error: any Error, _ L: OpaquePointer) -> Int32 {
+        if error is Misfit { return Int32(CLUA_MISFIT) }
+        pushError(LuaError(raisedByHost: error), to: L)
+        return Int32(CLUA_ERROR)
+    }
+}

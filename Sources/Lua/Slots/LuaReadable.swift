@@ -1,0 +1,215 @@
+import CLua
+
+/// A type that stands for something in a script.
+public protocol LuaShaped: SendableMetatype {
+    /// What it is there.
+    static var luaShape: LuaShape { get }
+}
+
+/// A type that a typed function can take as an argument, or as a part of one.
+public protocol LuaReadable: LuaShaped {
+    /// Reads the slots of its shape.
+    static func read(from reader: inout LuaReader) throws -> Self
+}
+
+/// A table with named members as a Swift type.
+///
+/// ```swift
+/// struct Order: LuaReadableRecord {
+///     static let luaMembers: [(name: String, shape: LuaShape)] = [("topic", .text), ("priority", .integer)]
+///     var topic: String
+///     var priority: Int
+///
+///     init(members: inout LuaReader) throws {
+///         topic = try members.read()
+///         priority = try members.read()
+///     }
+/// }
+/// ```
+public protocol LuaReadableRecord: LuaRecord, LuaReadable {
+    /// Reads the members, in their order.
+    init(members: inout LuaReader) throws
+}
+
+/// A Swift type that stands for a table with named members.
+public protocol LuaRecord: LuaShaped {
+    /// The names and shapes of the members.
+    static var luaMembers: [(name: String, shape: LuaShape)] { get }
+}
+
+extension LuaRecord {
+    public static var luaShape: LuaShape { .record(luaMembers) }
+}
+
+extension LuaReadableRecord {
+    @inlinable
+    public static func read(from reader: inout LuaReader) throws -> Self {
+        _ = reader.slot()
+        return try Self(members: &reader)
+    }
+}
+
+extension Bool: LuaReadable {
+    public static var luaShape: LuaShape { .boolean }
+
+    @inlinable
+    public static func read(from reader: inout LuaReader) -> Bool { reader.slot().integer != 0 }
+}
+
+extension Int: LuaReadable {
+    public static var luaShape: LuaShape { .integer }
+
+    @inlinable
+    public static func read(from reader: inout LuaReader) -> Int { Int(reader.slot().integer) }
+}
+
+extension Double: LuaReadable {
+    public static var luaShape: LuaShape { .number }
+
+    @inlinable
+    public static func read(from reader: inout LuaReader) -> Double { reader.slot().number }
+}
+
+/// Text: a string that is not UTF-8 is refused.
+extension String: LuaReadable {
+    public static var luaShape: LuaShape { .text }
+
+    @inlinable
+    public static func read(from reader: inout LuaReader) throws -> String {
+        let slot = reader.slot()
+        let bytes = UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count))
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Misfit() }
+        return text
+    }
+}
+
+/// The bytes of any string.
+public struct LuaBytes: LuaReadable, LuaWritable, Sendable, Equatable {
+    /// The bytes.
+    public var bytes: [UInt8]
+
+    /// These bytes.
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    public static var luaShape: LuaShape { .bytes }
+
+    @inlinable
+    public static func read(from reader: inout LuaReader) -> LuaBytes {
+        let slot = reader.slot()
+        return LuaBytes(Array(UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count))))
+    }
+
+    @inlinable
+    public func write(to writer: inout LuaWriter) {
+        bytes.withUnsafeBytes { writer.append(copying: $0) }
+    }
+}
+
+/// The bytes of a string of the script, without a copy.
+///
+/// Only for functions that answer at once, and only until they return: what stays has to be copied. Written as a result it
+/// becomes the same string.
+public struct LuaBorrowedBytes: LuaReadable, LuaWritable {
+    @usableFromInline let slot: clua_slot
+
+    public static var luaShape: LuaShape { .bytes }
+
+    @inlinable
+    init(slot: clua_slot) { self.slot = slot }
+
+    @inlinable
+    public static func read(from reader: inout LuaReader) -> LuaBorrowedBytes { LuaBorrowedBytes(slot: reader.slot()) }
+
+    /// How many there are.
+    @inlinable
+    public var count: Int { Int(slot.count) }
+
+    /// Lends the bytes.
+    @inlinable
+    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(UnsafeRawBufferPointer(start: slot.text, count: count))
+    }
+
+    @inlinable
+    public func write(to writer: inout LuaWriter) { writer.append(slot) }
+}
+
+@available(*, unavailable, message: "the bytes are only there until the function returns")
+extension LuaBorrowedBytes: Sendable {}
+
+extension Optional: LuaShaped where Wrapped: LuaShaped {
+    public static var luaShape: LuaShape { Wrapped.luaShape.optional }
+}
+
+extension Optional: LuaReadable where Wrapped: LuaReadable {
+    @inlinable
+    public static func read(from reader: inout LuaReader) throws -> Wrapped? {
+        guard reader.isNil else { return try Wrapped.read(from: &reader) }
+        _ = reader.slot()
+        return nil
+    }
+}
+
+/// A list: a table with the keys 1…n and no others.
+extension Array: LuaShaped where Element: LuaShaped {
+    public static var luaShape: LuaShape { .list(of: Element.luaShape) }
+}
+
+extension Array: LuaReadable where Element: LuaReadable {
+    @inlinable
+    public static func read(from reader: inout LuaReader) throws -> [Element] {
+        let count = Int(reader.slot().count)
+        var elements: [Element] = []
+        elements.reserveCapacity(count)
+        for _ in 0..<count { elements.append(try Element.read(from: &reader)) }
+        return elements
+    }
+}
+
+extension LuaValue: LuaReadable {
+    public static var luaShape: LuaShape { .value }
+
+    public static func read(from reader: inout LuaReader) throws -> LuaValue { try reader.dynamicValue() }
+}
+
+/// A function of the script, held for later.
+extension LuaFunctionReference: LuaReadable {
+    public static var luaShape: LuaShape { .function }
+
+    public static func read(from reader: inout LuaReader) throws -> LuaFunctionReference {
+        guard case .function(let function) = try reader.dynamicValue() else { throw Misfit() }
+        return function
+    }
+}
+
+/// An object of the host, of whatever type.
+extension LuaObject: LuaReadable {
+    public static var luaShape: LuaShape { .object }
+
+    public static func read(from reader: inout LuaReader) throws -> LuaObject {
+        guard let pointer = reader.slot().object,
+            let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() as? LuaObject
+        else { throw Misfit() }
+        return object
+    }
+}
+
+/// Where a script made a call, and by which of its tasks. As an argument it takes nothing from the script.
+public struct LuaCallSite: Sendable, LuaReadable {
+    /// The line of the script that called, skipping the host's own preludes.
+    public let location: SourceLocation?
+    /// The run that called.
+    public let run: LuaRunID
+    /// The task of the run: 0 is the script's body, spawned tasks follow in the order of their creation.
+    public let task: Int
+
+    public static var luaShape: LuaShape { .nothing }
+
+    init(location: SourceLocation?, run: LuaRunID, task: Int) {
+        self.location = location
+        self.run = run
+        self.task = task
+    }
+
+    public static func read(from reader: inout LuaReader) -> LuaCallSite { reader.site }
+}

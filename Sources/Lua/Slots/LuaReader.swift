@@ -1,0 +1,130 @@
+import CLua
+
+/// Reads the arguments of a call of a typed function, in the order of its shapes.
+///
+/// Valid only while the function that got it has not returned.
+public struct LuaReader {
+    @usableFromInline var next: UnsafePointer<clua_slot>
+    @usableFromInline let call: UnsafeMutablePointer<clua_invocation>
+
+    init(_ call: UnsafeMutablePointer<clua_invocation>) {
+        self.call = call
+        next = call.pointee.arguments
+    }
+
+    /// The next value. The type has to be the one that stands in this place of the shape.
+    @inlinable
+    public mutating func read<Value: LuaReadable>(_ type: Value.Type = Value.self) throws -> Value {
+        try Value.read(from: &self)
+    }
+
+    /// Reads a record, whose shape is not that of a ``LuaReadableRecord``, member by member.
+    @inlinable
+    public mutating func readRecord<Record>(_ members: (inout LuaReader) throws -> Record) rethrows -> Record {
+        _ = slot()
+        return try members(&self)
+    }
+
+    /// Passes over the slot that begins a record, a list or an absent value.
+    @inlinable
+    mutating func slot() -> clua_slot {
+        let slot = next.pointee
+        next += 1
+        return slot
+    }
+
+    @inlinable
+    var isNil: Bool { next.pointee.kind == UInt32(CLUA_NIL) }
+
+    var machine: Machine {
+        // The host of a context is set for as long as functions can be called.
+        Unmanaged<Machine>.fromOpaque(call.pointee.context.pointee.host).takeUnretainedValue()
+    }
+
+    /// The value of a slot that only names a place on the stack.
+    mutating func dynamicValue() throws -> LuaValue {
+        let slot = slot()
+        guard slot.kind != UInt32(CLUA_NIL) else { return .nil }
+        return try machine.read(call.pointee.state, Int32(slot.count))
+    }
+
+    /// Where the call was made, and by whom.
+    var site: LuaCallSite {
+        let machine = machine
+        return LuaCallSite(
+            location: machine.location(in: call.pointee.state), run: machine.current?.run.id ?? LuaRunID(rawValue: 0),
+            task: machine.current?.number ?? 0)
+    }
+}
+
+/// Thrown by a reader for an argument that C took for one that fits: text that is not UTF-8, an object of another type.
+@usableFromInline
+struct Misfit: Error {
+    @usableFromInline init() {}
+}
+
+/// Writes the results of a typed function, in the order of its shapes.
+public struct LuaWriter {
+    @usableFromInline let results: UnsafeMutablePointer<clua_results>
+    let machine: Machine
+
+    init(_ machine: Machine) {
+        self.machine = machine
+        results = clua_context_results(machine.context)
+    }
+
+    /// The next value. The type has to be the one that stands in this place of the shape.
+    @inlinable
+    public mutating func write(_ value: some LuaWritable) {
+        value.write(to: &self)
+    }
+
+    @inlinable
+    mutating func append(_ slot: clua_slot) {
+        if results.pointee.count == results.pointee.capacity { clua_results_grow(results) }
+        results.pointee.slots[results.pointee.count] = slot
+        results.pointee.count += 1
+    }
+
+    /// A slot without a value of its own: nil, or the beginning of a record, a list or a map.
+    @inlinable
+    mutating func append(kind: Int, count: Int = 0) {
+        var slot = clua_slot()
+        slot.kind = UInt32(kind)
+        slot.count = UInt32(truncatingIfNeeded: count)
+        append(slot)
+    }
+
+    @inlinable
+    mutating func append(copying bytes: UnsafeRawBufferPointer) {
+        var slot = clua_slot()
+        slot.kind = UInt32(CLUA_COPIED)
+        slot.integer = Int64(results.pointee.byte_count)
+        slot.count = UInt32(bytes.count)
+        if let start = bytes.baseAddress, let place = clua_results_bytes(results, bytes.count) {
+            place.update(from: start.assumingMemoryBound(to: CChar.self), count: bytes.count)
+        }
+        append(slot)
+    }
+
+    mutating func append(value: LuaValue) {
+        append(kind: CLUA_VALUE, count: machine.resultValues.count)
+        machine.resultValues.append(value)
+    }
+
+    /// Begins a list of so many elements, which are to be written next.
+    @inlinable
+    public mutating func beginList(count: Int) { append(kind: CLUA_LIST, count: count) }
+
+    /// Begins a map of so many entries. A key and a value for each are to be written next, the key as a `String`.
+    @inlinable
+    public mutating func beginMap(count: Int) { append(kind: CLUA_MAP, count: count) }
+
+    /// Begins a record. Its members are to be written next.
+    @inlinable
+    public mutating func beginRecord() { append(kind: CLUA_RECORD) }
+
+    /// Nothing, in a place that is optional.
+    @inlinable
+    public mutating func writeNil() { append(kind: CLUA_NIL) }
+}

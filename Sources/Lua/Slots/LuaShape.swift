@@ -1,0 +1,140 @@
+import CLua
+import Glibc
+
+/// What a typed function takes in one place, or gives: the schema by which C reads arguments and writes results.
+public struct LuaShape: Sendable {
+    indirect enum Form: Sendable {
+        case simple(Int)
+        case record([(name: String, shape: LuaShape)], isExact: Bool, alone: String?)
+        case list(LuaShape)
+        case map(LuaShape)
+        /// Takes nothing from the script.
+        case nothing
+    }
+
+    let form: Form
+    var isOptional = false
+
+    /// `true` or `false`.
+    public static let boolean = LuaShape(form: .simple(CLUA_BOOLEAN))
+    /// An integer, or a float with an integral value.
+    public static let integer = LuaShape(form: .simple(CLUA_INTEGER))
+    /// A number.
+    public static let number = LuaShape(form: .simple(CLUA_NUMBER))
+    /// A string that is UTF-8.
+    public static let text = LuaShape(form: .simple(CLUA_TEXT))
+    /// A string.
+    public static let bytes = LuaShape(form: .simple(CLUA_BYTES))
+    /// A Boolean, a number, a string or an object of the host.
+    public static let scalar = LuaShape(form: .simple(CLUA_SCALAR))
+    /// An object of the host.
+    public static let object = LuaShape(form: .simple(CLUA_OBJECT))
+    /// A function.
+    public static let function = LuaShape(form: .simple(CLUA_FUNCTION))
+    /// Any value, or none: read and written one by one, without a schema.
+    public static let value = LuaShape(form: .simple(CLUA_VALUE))
+    /// Takes nothing from the script: for what the host itself knows of a call.
+    static let nothing = LuaShape(form: .nothing)
+
+    /// A table with the keys 1…n and no others.
+    public static func list(of element: LuaShape) -> LuaShape { LuaShape(form: .list(element)) }
+
+    /// A table with any texts as keys. Only in results.
+    public static func map(of element: LuaShape) -> LuaShape { LuaShape(form: .map(element)) }
+
+    /// A table with named members.
+    ///
+    /// - Parameters:
+    ///   - members: Their names and shapes, in the order in which they are read and written.
+    ///   - isExact: Other keys are refused, at the cost of looking at all keys of the table. Otherwise they are not looked at.
+    ///   - alone: The member that may be given in place of the table, when it is no table itself.
+    public static func record(
+        _ members: [(name: String, shape: LuaShape)], isExact: Bool = false, alone: String? = nil
+    ) -> LuaShape {
+        LuaShape(form: .record(members, isExact: isExact, alone: alone))
+    }
+
+    /// The same, or nil.
+    public var optional: LuaShape {
+        var shape = self
+        shape.isOptional = true
+        return shape
+    }
+}
+
+/// Shapes as C reads them. Can serve any number of states.
+// @unchecked: written once, by `init`, and only read afterwards.
+final class SlotLayout: @unchecked Sendable {
+    let arguments: UnsafeMutablePointer<clua_shape>
+    let results: UnsafeMutablePointer<clua_shape>
+    let keys: UnsafeMutablePointer<UnsafePointer<CChar>?>
+    let keyCount: Int
+    let argumentCount: Int
+    let resultCount: Int
+
+    init(arguments: [LuaShape], results: [LuaShape]) {
+        var names: [String] = []
+        let arguments = arguments.filter(\.takesArgument)
+        self.arguments = Self.nodes(of: arguments, &names)
+        self.results = Self.nodes(of: results, &names)
+        argumentCount = arguments.count
+        resultCount = results.count
+        keyCount = names.count
+        keys = .allocate(capacity: max(1, names.count))
+        for (index, name) in names.enumerated() {
+            (keys + index).initialize(to: name.withCString { UnsafePointer(strdup($0)) })
+        }
+    }
+
+    deinit {
+        for index in 0..<keyCount { free(UnsafeMutablePointer(mutating: keys[index])) }
+        keys.deallocate()
+        arguments.deallocate()
+        results.deallocate()
+    }
+
+    private static func nodes(of shapes: [LuaShape], _ names: inout [String]) -> UnsafeMutablePointer<clua_shape> {
+        var nodes: [clua_shape] = []
+        for shape in shapes { append(shape, name: nil, to: &nodes, &names) }
+        let memory = UnsafeMutablePointer<clua_shape>.allocate(capacity: max(1, nodes.count))
+        memory.initialize(from: nodes, count: nodes.count)
+        return memory
+    }
+
+    private static func append(_ shape: LuaShape, name: String?, to nodes: inout [clua_shape], _ names: inout [String]) {
+        let place = nodes.count
+        var node = clua_shape()
+        node.is_optional = shape.isOptional
+        if let name {
+            let index = names.firstIndex(of: name) ?? names.count
+            if index == names.count { names.append(name) }
+            // The first upvalue is the signature; a C closure has at most 255.
+            precondition(index < 250, "a typed function has at most 250 names of members")
+            node.key = UInt8(index + 2)
+        }
+        nodes.append(node)
+        switch shape.form {
+        case .nothing: preconditionFailure("only an argument can be nothing")
+        case .simple(let kind): nodes[place].kind = UInt8(kind)
+        case .record(let members, let isExact, let alone):
+            nodes[place].kind = UInt8(CLUA_RECORD)
+            nodes[place].is_exact = isExact
+            nodes[place].members = UInt16(members.count)
+            nodes[place].alone = alone.flatMap { name in members.firstIndex { $0.name == name } }.map { Int16($0 + 1) } ?? 0
+            for member in members { append(member.shape, name: member.name, to: &nodes, &names) }
+        case .list(let element):
+            nodes[place].kind = UInt8(CLUA_LIST)
+            append(element, name: nil, to: &nodes, &names)
+        case .map(let element):
+            nodes[place].kind = UInt8(CLUA_MAP)
+            append(element, name: nil, to: &nodes, &names)
+        }
+        nodes[place].size = UInt16(nodes.count - place)
+    }
+}
+
+extension LuaShape {
+    fileprivate var takesArgument: Bool {
+        if case .nothing = form { false } else { true }
+    }
+}

@@ -1,0 +1,81 @@
+import CLua
+
+/// A type that a typed function can give as a result, or as a part of one.
+public protocol LuaWritable: LuaShaped {
+    /// Writes the slots of its shape.
+    func write(to writer: inout LuaWriter)
+}
+
+/// A Swift type that becomes a table with named members.
+public protocol LuaWritableRecord: LuaRecord, LuaWritable {
+    /// Writes the members, in their order.
+    func writeMembers(to writer: inout LuaWriter)
+}
+
+extension LuaWritableRecord {
+    @inlinable
+    public func write(to writer: inout LuaWriter) {
+        writer.beginRecord()
+        writeMembers(to: &writer)
+    }
+}
+
+extension Bool: LuaWritable {
+    @inlinable
+    public func write(to writer: inout LuaWriter) {
+        var slot = clua_slot()
+        slot.kind = UInt32(CLUA_BOOLEAN)
+        slot.integer = self ? 1 : 0
+        writer.append(slot)
+    }
+}
+
+extension Int: LuaWritable {
+    @inlinable
+    public func write(to writer: inout LuaWriter) {
+        var slot = clua_slot()
+        slot.kind = UInt32(CLUA_INTEGER)
+        slot.integer = Int64(self)
+        writer.append(slot)
+    }
+}
+
+extension Double: LuaWritable {
+    @inlinable
+    public func write(to writer: inout LuaWriter) {
+        var slot = clua_slot()
+        slot.kind = UInt32(CLUA_NUMBER)
+        slot.number = self
+        writer.append(slot)
+    }
+}
+
+extension String: LuaWritable {
+    @inlinable
+    public func write(to writer: inout LuaWriter) {
+        var text = self
+        text.withUTF8 { writer.append(copying: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension Optional: LuaWritable where Wrapped: LuaWritable {
+    @inlinable
+    public func write(to writer: inout LuaWriter) {
+        if let self { self.write(to: &writer) } else { writer.writeNil() }
+    }
+}
+
+extension Array: LuaWritable where Element: LuaWritable {
+    @inlinable
+    public func write(to writer: inout LuaWriter) {
+        writer.beginList(count: count)
+        for element in self { element.write(to: &writer) }
+    }
+}
+
+extension LuaValue: LuaWritable {
+    public func write(to writer: inout LuaWriter) { writer.append(value: self) }
+}
+
+/// A type that functions can both take and give.
+public typealias LuaConvertible = LuaReadable & LuaWritable
