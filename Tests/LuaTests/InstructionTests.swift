@@ -93,6 +93,16 @@ import Testing
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
 
+    /// A coroutine begins its count anew; were it not charged itself, its instructions would be free.
+    @Test func `short coroutines are not free`() async throws {
+        let bench = try await Bench()
+        let error = try await bench.failure(
+            of: "local function f() for i = 1, 80 do end end while true do t.log() coroutine.wrap(f)() end",
+            limits: LuaLimits(instructions: 100_000))
+        #expect(error.code == "budget.instructions")
+        #expect((500...1_050).contains(bench.log.count))
+    }
+
     @Test func `a coroutine from a run without the budget counts for the run that resumes it`() async throws {
         let bench = try await Bench()
         try await bench.run("t.spin = coroutine.wrap(function() coroutine.yield() while true do end end) t.spin()")
