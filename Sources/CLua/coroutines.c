@@ -27,6 +27,7 @@ int clua_protected_body(lua_State *L) {
 
 static lua_State *new_coroutine(lua_State *L) {  // pushes a coroutine for the function at 1
     luaL_checktype(L, 1, LUA_TFUNCTION);
+    clua_charge_coroutine(L);
     lua_State *coroutine = lua_newthread(L);
     lua_pushcfunction(coroutine, clua_protected_body);
     lua_pushvalue(L, 1);

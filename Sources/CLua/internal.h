@@ -17,6 +17,16 @@ static inline void clua_clear_mark(lua_State *L, uintptr_t mark) { *(uintptr_t *
 
 static inline bool clua_stopped(clua_context *context) { return context->run && context->run->stop; }
 
+// Charges work in C for which no instruction of the interpreter stands; one unit is about one instruction's work. Now and
+// then it is settled, which raises the stop, or the cancellation, that is due. So no loop in C holds up either.
+void clua_settle(lua_State *L);
+static inline void clua_charge(lua_State *L, int64_t units) {
+    clua_run *run = clua_get(L)->run;
+    if (run && (run->credit -= units) < 0) clua_settle(L);
+}
+
+void clua_charge_coroutine(lua_State *L);  // each new coroutine
+
 // errors.c
 void clua_open_errors(lua_State *L);
 int clua_finish_error(lua_State *L);  // completes the table of fields on the top and raises it
@@ -52,9 +62,25 @@ void clua_open_coroutines(lua_State *L);
 void clua_open_standard_coroutines(lua_State *L);
 void clua_open_ordering(lua_State *L);
 void clua_open_globals(lua_State *L);
+void clua_push_text(lua_State *L, int index);  // what tostring gives, without addresses
 int clua_protected_body(lua_State *L);  // the lowest frame of every coroutine
 void clua_guard(lua_State *L, const char *library, const char *name, lua_CFunction function);
 int clua_call_original(lua_State *L);   // calls the guarded stock function (upvalue 1) in the same frame
+// Reads a text in pieces that are charged: compiling a huge one can be stopped.
+typedef struct clua_text_reader {
+    const char *next;
+    size_t count;
+} clua_text_reader;
+const char *clua_read_text(lua_State *L, void *reader, size_t *count);
+
+// The metered library: own versions of whatever can run long in C
+void clua_open_patterns(lua_State *L);
+void clua_open_strings(lua_State *L);
+void clua_open_formats(lua_State *L);
+void clua_open_tables(lua_State *L);
+void clua_open_unicode(lua_State *L);
+void clua_set_functions(lua_State *L, const char *library, const luaL_Reg *functions);
+size_t clua_string_start(lua_Integer position, size_t count);  // of a string library's argument, from 1
 
 // watchdog.c
 typedef struct clua_watch_scope {

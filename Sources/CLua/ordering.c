@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -33,8 +32,7 @@ static int compare_numbers(const key *a, const key *b) {
     return a->integer <= (lua_Integer)floor(b->number) ? -1 : 1;
 }
 
-static int compare_keys(const void *left, const void *right) {
-    const key *a = left, *b = right;
+static int compare_keys(const key *a, const key *b) {
     if (a->rank != b->rank) return a->rank - b->rank;
     if (a->rank == RANK_NUMBER) return compare_numbers(a, b);
     if (a->rank == RANK_BOOLEAN || a->rank == RANK_OBJECT) return (a->integer > b->integer) - (a->integer < b->integer);
@@ -56,6 +54,7 @@ static int next_in_snapshot(lua_State *L) {  // upvalues: the sorted keys, how m
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_Integer visited = lua_tointeger(L, lua_upvalueindex(2));
     for (;;) {
+        clua_charge(L, 2);
         if (lua_rawgeti(L, lua_upvalueindex(1), ++visited) == LUA_TNIL) return 1;
         lua_pushvalue(L, -1);
         if (lua_rawget(L, 1) != LUA_TNIL) break;
@@ -76,6 +75,7 @@ static bool needs_snapshot(lua_State *L) {
     while (lua_next(L, 1)) {
         lua_pop(L, 1);
         count++;
+        clua_charge(L, 2);
         int type = lua_type(L, -1);
         has_hash |= type == LUA_TSTRING || type == LUA_TUSERDATA;
         if (has_hash && count > 1) {
@@ -104,25 +104,52 @@ static void read_key(lua_State *L, int index, key *out, int position) {
     }
 }
 
+// Merges sorted pieces of growing size, from `keys` to `other` and back; answers where the result is. Not qsort: that can
+// be stopped neither in the middle nor by an error.
+static key *sort_keys(lua_State *L, key *keys, key *other, size_t count) {
+    for (size_t size = 1; size < count; size *= 2) {
+        for (size_t begin = 0; begin < count; begin += 2 * size) {
+            size_t middle = begin + size < count ? begin + size : count;
+            size_t end = begin + 2 * size < count ? begin + 2 * size : count;
+            size_t left = begin, right = middle;
+            for (size_t i = begin; i < end; i++) {
+                bool takes_left = left < middle && (right == end || compare_keys(&keys[left], &keys[right]) <= 0);
+                other[i] = keys[takes_left ? left : right];
+                if (takes_left) left++; else right++;
+                clua_charge(L, 4 + (int64_t)other[i].count / 32);
+            }
+        }
+        key *sorted = other;
+        other = keys;
+        keys = sorted;
+    }
+    return keys;
+}
+
 static void push_sorted_keys(lua_State *L) {  // of the table at 1
     int count = 0;
     lua_pushnil(L);
-    for (; lua_next(L, 1); count++) lua_pop(L, 1);
-    key *keys = lua_newuserdatauv(L, sizeof(key) * (size_t)count, 0);
+    for (; lua_next(L, 1); count++) {
+        lua_pop(L, 1);
+        clua_charge(L, 2);
+    }
+    key *keys = lua_newuserdatauv(L, 2 * sizeof(key) * (size_t)count, 0);
     lua_createtable(L, count, 0);  // in the order of `next`; keeps the strings alive while they are sorted
     int unsorted = lua_gettop(L), read = 0;
     lua_pushnil(L);
     for (; read < count && lua_next(L, 1); read++) {
         lua_pop(L, 1);
+        clua_charge(L, 4);
         read_key(L, -1, &keys[read], read + 1);
         lua_pushvalue(L, -1);
         lua_rawseti(L, unsorted, read + 1);
     }
     lua_settop(L, unsorted);
-    qsort(keys, (size_t)read, sizeof(key), compare_keys);
+    key *sorted = sort_keys(L, keys, keys + count, (size_t)read);
     lua_createtable(L, read, 0);
     for (int i = 0; i < read; i++) {
-        lua_rawgeti(L, unsorted, keys[i].position);
+        clua_charge(L, 4);
+        lua_rawgeti(L, unsorted, sorted[i].position);
         lua_rawseti(L, -2, i + 1);
     }
 }
@@ -161,6 +188,8 @@ static int ordered_pairs(lua_State *L) {
 static void push_numbered(lua_State *L, int index) {
     clua_context *context = clua_get(L);
     luaL_checkstack(L, 6, NULL);
+    int top = lua_gettop(L);
+    index = lua_absindex(L, index);
     const char *name = luaL_getmetafield(L, index, "__name") == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, index);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_numbers);
     lua_pushvalue(L, index);
@@ -174,6 +203,8 @@ static void push_numbered(lua_State *L, int index) {
     char number[32];
     snprintf(number, sizeof number, "0x%08llx", (unsigned long long)lua_tointeger(L, -1));
     lua_pushfstring(L, "%s: %s", name, number);
+    lua_replace(L, top + 1);
+    lua_settop(L, top + 1);
 }
 
 static bool shows_address(lua_State *L, int index) {
@@ -186,37 +217,17 @@ static bool shows_address(lua_State *L, int index) {
     }
 }
 
-static int numbered_tostring(lua_State *L) {
-    luaL_checkany(L, 1);
-    if (shows_address(L, 1))
-        push_numbered(L, 1);
+void clua_push_text(lua_State *L, int index) {
+    if (shows_address(L, index))
+        push_numbered(L, index);
     else
-        luaL_tolstring(L, 1, NULL);
-    return 1;
+        luaL_tolstring(L, index, NULL);
 }
 
-// string.format: gives %s the numbered text, refuses %p, and leaves the rest to the stock function.
-static int numbered_format(lua_State *L) {
-    size_t count;
-    const char *format = luaL_checklstring(L, 1, &count), *end = format + count;
-    int argument = 1, top = lua_gettop(L);
-    while (format < end) {
-        if (*format++ != '%') continue;
-        if (format < end && *format == '%') {
-            format++;
-            continue;
-        }
-        argument++;
-        while (format < end && *format && strchr("-+ #0123456789.", *format)) format++;
-        if (format < end && *format == 'p')
-            return clua_raise(L, "misuse", "sandbox.absent", NULL, "the format %%p is not available to scripts");
-        if (format < end && *format == 's' && argument <= top && shows_address(L, argument)) {
-            push_numbered(L, argument);
-            lua_replace(L, argument);
-            lua_settop(L, top);
-        }
-    }
-    return clua_call_original(L);
+static int numbered_tostring(lua_State *L) {
+    luaL_checkany(L, 1);
+    clua_push_text(L, 1);
+    return 1;
 }
 
 // -- Random numbers
@@ -240,7 +251,6 @@ void clua_open_ordering(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_numbers);
     lua_register(L, "pairs", ordered_pairs);
     lua_register(L, "tostring", numbered_tostring);
-    clua_guard(L, "string", "format", numbered_format);
     clua_guard(L, "math", "randomseed", seeded_randomseed);
     lua_getglobal(L, "math");
     lua_getfield(L, -1, "randomseed");

@@ -6,6 +6,8 @@
 
 #include "internal.h"
 
+enum { LARGE_TEXT = 256 };
+
 // -- Allocator
 
 static bool refuses(clua_context *context, size_t grown) {
@@ -73,6 +75,8 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
         clua_note_refusal(context);
         return NULL;
     }
+    // Texts cost what their bytes cost to write. Other blocks do not: when a table grows depends on hashes.
+    if (!block && old_size == LUA_TSTRING && new_size >= LARGE_TEXT && context->run) context->run->credit -= new_size / 64;
     void *fresh = resize_block(context, block, old, new_size);
     if (!fresh) {
         if (new_size <= old) return block;  // Lua relies on shrinking
@@ -131,6 +135,11 @@ static int open_state(lua_State *L) {
     clua_open_globals(L);
     clua_open_ordering(L);
     clua_open_coroutines(L);
+    clua_open_strings(L);
+    clua_open_patterns(L);
+    clua_open_formats(L);
+    clua_open_tables(L);
+    clua_open_unicode(L);
     clua_lock_strings(L);
     lua_gc(L, LUA_GCRESTART);
     return 0;
@@ -181,18 +190,24 @@ typedef struct chunk {
 
 static int load_chunk(lua_State *L) {
     const chunk *given = lua_touserdata(L, 1);
+    clua_text_reader reader = {given->source, given->count};
     // "t": bytecode is refused, it could break the interpreter.
-    if (luaL_loadbufferx(L, given->source, given->count, given->name, "t") != LUA_OK) return lua_error(L);
+    if (lua_load(L, clua_read_text, &reader, given->name, "t") != LUA_OK) return lua_error(L);
     return 1;
 }
 
-int clua_load(lua_State *L, const char *source, size_t count, const char *name) {
+int clua_load(lua_State *L, clua_run *run, const char *source, size_t count, const char *name) {
     clua_context *context = clua_get(L);
     chunk given = {source, count, name};
     lua_pushcfunction(L, load_chunk);
     lua_pushlightuserdata(L, &given);
     int32_t saved = leave_host(context);
+    clua_run *outer = context->run;
+    context->run = run;
+    clua_watch_scope scope = clua_watch_enter(NULL, run);  // its time counts; there is no frame for a hook
     int status = lua_pcall(L, 1, 1, 0);
+    clua_watch_leave(scope);
+    context->run = outer;
     context->no_fail = saved;
     return status;
 }

@@ -12,18 +12,6 @@ int clua_call_original(lua_State *L) {
 
 // -- Guards
 
-static int guarded_rep(lua_State *L) {
-    size_t text, separator = 0;
-    luaL_checklstring(L, 1, &text);
-    luaL_checkinteger(L, 2);
-    if (!lua_isnoneornil(L, 3)) luaL_checklstring(L, 3, &separator);
-    if (text + separator == 0) {  // would loop 10^18 times without allocating anything
-        lua_pushliteral(L, "");
-        return 1;
-    }
-    return clua_call_original(L);
-}
-
 static int guarded_setmetatable(lua_State *L) {
     if (lua_type(L, 2) == LUA_TTABLE) {
         lua_pushliteral(L, "__gc");
@@ -67,6 +55,20 @@ static int memory_count(lua_State *L) {
     return 1;
 }
 
+// So small because the compiler has steps that take longer the more it has read: whatever waits for the next piece is
+// to wait briefly.
+enum { TEXT_PIECE = 64, COST_OF_COMPILING = 10 };
+
+const char *clua_read_text(lua_State *L, void *user, size_t *count) {
+    clua_text_reader *reader = user;
+    const char *piece = reader->next;
+    *count = reader->count < TEXT_PIECE ? reader->count : TEXT_PIECE;
+    reader->next += *count;
+    reader->count -= *count;
+    clua_charge(L, (int64_t)*count * COST_OF_COMPILING);
+    return piece;
+}
+
 // load: strings only, text only, and the globals of the run unless an environment is given.
 static int guarded_load(lua_State *L) {
     if (lua_type(L, 1) == LUA_TFUNCTION)
@@ -77,7 +79,10 @@ static int guarded_load(lua_State *L) {
     const char *name = luaL_optstring(L, 2, source);
     if (name[0] == '=' && name[1] == '[') name++;  // such names are for the host's own chunks
     bool has_environment = !lua_isnone(L, 4);
-    if (luaL_loadbufferx(L, source, count, name, "t") != LUA_OK) {
+    clua_text_reader reader = {source, count};
+    int status = lua_load(L, clua_read_text, &reader, name, "t");
+    if (status == LUA_ERRRUN) return lua_error(L);  // a stop, or the cancellation: no answer of the compiler
+    if (status != LUA_OK) {
         luaL_pushfail(L);
         lua_insert(L, -2);
         return 2;
@@ -155,6 +160,12 @@ static void open_absent(lua_State *L) {
 
 // -- Installation
 
+void clua_set_functions(lua_State *L, const char *library, const luaL_Reg *functions) {
+    lua_getglobal(L, library);
+    luaL_setfuncs(L, functions, 0);
+    lua_pop(L, 1);
+}
+
 void clua_guard(lua_State *L, const char *library, const char *name, lua_CFunction function) {
     lua_getglobal(L, library);
     lua_getfield(L, -1, name);
@@ -202,7 +213,6 @@ void clua_open_sandbox(lua_State *L) {
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_modules);
 
-    clua_guard(L, "string", "rep", guarded_rep);
     clua_guard(L, "_G", "setmetatable", guarded_setmetatable);
     clua_guard(L, "_G", "xpcall", guarded_xpcall);
     lua_register(L, "load", guarded_load);

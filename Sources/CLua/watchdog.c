@@ -16,7 +16,7 @@
 
 #include "internal.h"
 
-enum { TICK_NS = 5 * 1000 * 1000, HOOK_COUNT = 1000 };
+enum { TICK_NS = 5 * 1000 * 1000, HOOK_COUNT = 1000, METER_COUNT = 100, CREDIT = 1000 };
 static const int64_t cleanup_grace_ns = 1000 * 1000 * 1000LL;
 
 // The thread sanitizer keeps signals back until the thread calls something that it watches. Code of Lua that computes calls
@@ -51,6 +51,7 @@ static void hook(lua_State *L, lua_Debug *unused);
 
 UNWATCHED static int32_t stop_that_is_due(const clua_run *run) {
     if (run->stop) return run->stop;
+    if (run->fuel_limit && run->fuel < 0) return CLUA_STOP_FUEL;
     if (run->cpu_used_ns > run->cpu_limit_ns) return CLUA_STOP_CPU;
     if (run->deadline_ns && clua_monotonic_ns() > run->deadline_ns) return CLUA_STOP_WALL;
     if (run->grace_limit_ns && run->cpu_used_ns > run->grace_limit_ns) return CLUA_STOP_CANCEL;
@@ -93,7 +94,8 @@ UNWATCHED static void on_tick(int signal_number) {
         if (count != 1 && (!has_others(w) || has_other_hook(w->running))) return;
         if (!w->pending || needs_hook(w->running, count)) {
             w->pending = 1;
-            lua_sethook(w->running, hook, LUA_MASKCOUNT, count);
+            // A standing hook looks at `pending` itself; setting it again would restart its count.
+            if (!run->fuel_limit || count == 1) lua_sethook(w->running, hook, LUA_MASKCOUNT, count);
         }
     }
     w->seen_epoch = w->epoch;
@@ -129,6 +131,33 @@ void clua_watch_stop(void) {
 
 int64_t clua_ticks(void) { return t_watch.ticks; }
 
+// -- Instruction budgets
+//
+// Only a run that has one gets a standing hook, on each of its coroutines. New coroutines inherit the hook but not what
+// was counted so far, so that many short ones would get away: each costs a whole count. Everything charged depends on
+// what the script does alone, not on addresses, hashes or the clock: it stops at the same place in every process.
+
+static void meter(lua_State *L, clua_run *run) {
+    if (!run || !run->fuel_limit || !L || lua_gethook(L) == hook) return;
+    lua_sethook(L, hook, LUA_MASKCOUNT, METER_COUNT);
+    run->credit -= METER_COUNT;
+}
+
+void clua_charge_coroutine(lua_State *L) {
+    clua_run *run = clua_get(L)->run;
+    clua_charge(L, run && run->fuel_limit ? METER_COUNT : 1);
+}
+
+void clua_run_refuel(clua_run *run, int64_t instructions) {
+    run->fuel_limit = run->fuel = instructions;
+    run->credit = CREDIT;
+}
+
+static void take_charges(clua_run *run) {
+    if (run->fuel_limit) run->fuel -= CREDIT - run->credit;
+    run->credit = CREDIT;
+}
+
 clua_watch_scope clua_watch_enter(lua_State *L, clua_run *run) {
     watch *w = &t_watch;
     clua_watch_scope previous = {w->running, w->run};
@@ -136,6 +165,7 @@ clua_watch_scope clua_watch_enter(lua_State *L, clua_run *run) {
     w->run = run;
     w->epoch++;
     w->pending = 0;
+    meter(L, run);
     w->running = L;
     return previous;
 }
@@ -152,6 +182,7 @@ void clua_watch_leave(clua_watch_scope previous) {
 lua_State *clua_watch_switch(lua_State *L) {
     watch *w = &t_watch;
     lua_State *before = w->running;
+    meter(L, w->run);
     w->running = L;
     // A hook that was set on the coroutine we leave, and did not run there, is wanted here. One that is set already
     // stays: setting it again would restart its count, and many short coroutines would never get to its end.
@@ -189,28 +220,50 @@ bool clua_run_check(clua_run *run) {
     return run->stop != CLUA_STOP_NONE;
 }
 
+static void raise_stop(lua_State *L, clua_run *run) {
+    const char *chunk;
+    if (!run->stop_chunk[0] && clua_nearest_frame(L, 0, &chunk, &run->stop_line))
+        snprintf(run->stop_chunk, sizeof run->stop_chunk, "%s", chunk);
+    run->credit = 0;  // whatever is charged raises again
+    // From here on every instruction raises again: whoever catches this gets no further than the next one.
+    clua_hook_now(L);
+    lua_pushliteral(L, "stopped");
+    lua_error(L);
+}
+
+// Once, and as an error that can be caught, so that the script may clean up.
+static void raise_cancellation(lua_State *L, clua_run *run) {
+    run->grace_limit_ns = run->cpu_used_ns + cleanup_grace_ns;
+    clua_raise_cancelled(L);
+}
+
+void clua_settle(lua_State *L) {
+    clua_run *run = clua_get(L)->run;
+    take_charges(run);
+    luaL_checkstack(L, 1, NULL);
+    if (clua_run_check(run)) raise_stop(L, run);
+    if (has_undelivered_cancel(run) && !run->is_bystander) raise_cancellation(L, run);
+}
+
 static void hook(lua_State *L, lua_Debug *unused) {
     (void)unused;
     clua_context *context = clua_get(L);
     clua_run *run = context->run;
-    t_watch.pending = 0;
-    if (run && clua_run_check(run)) {
-        const char *chunk;
-        if (!run->stop_chunk[0] && clua_nearest_frame(L, 0, &chunk, &run->stop_line))
-            snprintf(run->stop_chunk, sizeof run->stop_chunk, "%s", chunk);
-        // From here on every instruction raises again: whoever catches this gets no further than the next one.
-        clua_hook_now(L);
-        lua_pushliteral(L, "stopped");
-        lua_error(L);
+    bool is_metered = run && run->fuel_limit;
+    if (is_metered) {
+        run->fuel -= lua_gethookcount(L);
+        take_charges(run);
+        if (!t_watch.pending && !run->stop && run->fuel >= 0) return;
     }
-    lua_sethook(L, NULL, 0, 0);
+    t_watch.pending = 0;
+    if (run && clua_run_check(run)) raise_stop(L, run);
+    if (!is_metered)
+        lua_sethook(L, NULL, 0, 0);
+    else if (lua_gethookcount(L) != METER_COUNT)
+        lua_sethook(L, hook, LUA_MASKCOUNT, METER_COUNT);
     if (!run) return;
     bool is_cancelled = has_undelivered_cancel(run);
-    if (is_cancelled && !run->is_bystander) {
-        // Once, and as an error that can be caught, so that the script may clean up.
-        run->grace_limit_ns = run->cpu_used_ns + cleanup_grace_ns;
-        clua_raise_cancelled(L);
-    }
+    if (is_cancelled && !run->is_bystander) raise_cancellation(L, run);
     // A run that has the thread for itself keeps it; its operations then go on in an order that no clock decides.
     // A bystander of a cancellation makes way for the driver to deliver it.
     if ((has_others(&t_watch) || is_cancelled) && context->no_yield == 0 && lua_isyieldable(L)) {

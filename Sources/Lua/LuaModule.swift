@@ -76,11 +76,27 @@ public struct LuaLimits: Sendable {
     /// Spawned tasks of one run that live at the same time.
     public var tasks: Int = 10_000
 
+    /// Instructions of the interpreter that one run may execute, and about as much work in the library's functions. `nil`:
+    /// no limit.
+    ///
+    /// The same script stops at the same place in every process, which CPU time cannot promise. That is not for free: every
+    /// instruction takes the interpreter's slow path, two to three times the time. What takes long without many instructions, such
+    /// as joining long texts in memory, is charged roughly; so set `cpu` too. A script that goes over the budget ends with
+    /// the error `budget.instructions`.
+    public var instructions: Int?
+
     /// The usual budgets.
-    public init(memory: Int = 64 << 20, cpu: Duration = .seconds(10), wall: Duration? = nil, tasks: Int = 10_000) {
+    public init(
+        memory: Int = 64 << 20, cpu: Duration = .seconds(10), wall: Duration? = nil, tasks: Int = 10_000,
+        instructions: Int? = nil
+    ) {
         self.memory = memory
         self.cpu = cpu
         self.wall = wall
         self.tasks = tasks
+        self.instructions = instructions
     }
+
+    /// The instruction budget as the machine has it: 0 stands for none.
+    var fuel: Int64 { instructions.map { Int64(max($0, 1)) } ?? 0 }
 }

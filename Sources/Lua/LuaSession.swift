@@ -17,7 +17,7 @@ public final class LuaSession: Sendable {
 
     /// Calls a function that a script or a prelude has handed to the host, and answers what it returns.
     ///
-    /// Each call has a CPU budget of its own, which also bears what older tasks do meanwhile. Cancelling the Swift task
+    /// Each call has a CPU budget and an instruction budget of its own, which also bear what older tasks do meanwhile. Cancelling the Swift task
     /// cancels the call.
     ///
     /// - Throws: A ``LuaError``; with the code `session.busy` while another call is under way.

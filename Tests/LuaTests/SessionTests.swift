@@ -313,6 +313,13 @@ private final class SessionBench: Sendable {
         #expect(try await bench.failure(of: "return 1").code == "session.busy")
     }
 
+    @Test func `each call of a session has the budget anew`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(instructions: 1_000_000))
+        for _ in 1...3 { try await bench.call("for i = 1, 600000 do end") }
+        #expect(try await bench.failure(of: "while true do end").code == "budget.instructions")
+        #expect(try await bench.call("for i = 1, 600000 do end return 1") == [.integer(1)])
+    }
+
     @Test func `the end cancels what is left, waits for its cleanup and leaves nothing behind`() async throws {
         let bench = try await SessionBench()
         let before = await bench.bench.state.inspect { $0.registryCount }

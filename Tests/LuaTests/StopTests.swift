@@ -230,7 +230,7 @@ import Testing
 
 extension Bench {
     /// Defines a module `self` whose function `cancel` cancels the run.
-    fileprivate func defineSelfCancel() async throws {
+    func defineSelfCancel() async throws {
         try await state.define(
             LuaModule(
                 name: "self",

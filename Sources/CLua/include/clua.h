@@ -28,7 +28,7 @@ enum {
 };
 
 /// Why a run was stopped for good. Kept in the run, never inferred from an error value.
-enum { CLUA_STOP_NONE = 0, CLUA_STOP_CPU, CLUA_STOP_WALL, CLUA_STOP_CANCEL };
+enum { CLUA_STOP_NONE = 0, CLUA_STOP_CPU, CLUA_STOP_WALL, CLUA_STOP_CANCEL, CLUA_STOP_FUEL };
 
 /// How the values that resume a waiting task are to be taken.
 enum { CLUA_RESUME_VALUES = 0, CLUA_RESUME_ERROR, CLUA_RESUME_RERAISE, CLUA_RESUME_SLOTS };
@@ -41,6 +41,9 @@ typedef struct clua_run {
     int64_t cpu_limit_ns;
     int64_t grace_limit_ns;   ///< CPU time until which a cancelled run may clean up; 0 before the cancellation
     int64_t deadline_ns;      ///< on the monotonic clock; 0 = none
+    int64_t fuel_limit;       ///< the instruction budget; 0 = none
+    int64_t fuel;             ///< what is left of it, without what is in `credit`
+    int64_t credit;           ///< work in C that may go on before it is settled, see `clua_charge`
     int32_t cancel_requested; ///< read and written by any thread, through the functions below
     int32_t stop;
     int32_t is_bystander;     ///< the task being resumed is none of those that a cancellation is for
@@ -123,7 +126,8 @@ void clua_collect(lua_State *L);
 
 // -- Protected entries (runtime.c)
 /// Pushes the compiled chunk, or the error. `name` as Lua wants it ("@file" or "=[prelude]"). Answers a Lua status.
-int clua_load(lua_State *L, const char *source, size_t count, const char *name);
+/// The work is charged to `run`, which may be NULL; when that stops it, the run has a reason to stop.
+int clua_load(lua_State *L, clua_run *run, const char *source, size_t count, const char *name);
 /// Calls on the main thread of the state, for trusted code. Answers a Lua status.
 int clua_call(lua_State *L, int arguments, int results);
 /// Makes `task` ready to be resumed for the first time: below the function and its arguments goes the frame that
@@ -186,7 +190,9 @@ bool clua_run_is_cancelled(const clua_run *run);
 /// Takes a cancellation back, for a run that goes on after what was cancelled.
 void clua_run_forget_cancel(clua_run *run);
 void clua_count_add(int32_t *count, int32_t change);
-/// True when the CPU budget or the deadline is used up; notes it as the reason to stop.
+/// Gives a run its instruction budget, whole; 0 = none.
+void clua_run_refuel(clua_run *run, int64_t instructions);
+/// True when a budget or the deadline is used up; notes it as the reason to stop.
 bool clua_run_check(clua_run *run);
 
 #endif

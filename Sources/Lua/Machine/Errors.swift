@@ -164,6 +164,10 @@ extension Machine {
             error = LuaError(
                 kind: .budget, code: "budget.wall",
                 message: "the script took longer than its time budget of \(run.limits.wall?.shown ?? "?")")
+        case CLUA_STOP_FUEL:
+            error = LuaError(
+                kind: .budget, code: "budget.instructions",
+                message: "the script used more than its budget of \(run.limits.instructions ?? 0) instructions")
         case CLUA_STOP_CANCEL: error = .cancelled
         default: return nil
         }

@@ -17,6 +17,7 @@ final class RunControl: @unchecked Sendable {
         pointer = .allocate(capacity: 1)
         pointer.initialize(to: clua_run())
         pointer.pointee.cpu_limit_ns = limits.cpu.nanoseconds
+        clua_run_refuel(pointer, limits.fuel)
         pointer.pointee.annotations = clua_noref()
         pointer.pointee.environment = clua_noref()
         pointer.pointee.origins = clua_noref()

@@ -14,7 +14,7 @@ extension Machine {
         main.holders = 1
         run.main = main
         do {
-            try load(script, to: main.coroutine, globalsOf: run)
+            try load(script, to: main.coroutine, for: run)
             let count = try push(arguments, to: main.coroutine)
             clua_task_prepare(main.coroutine, count)
         } catch {
@@ -64,17 +64,19 @@ extension Machine {
         }
     }
 
-    /// Pushes the compiled script, with the globals of a run or those of the state.
-    func load(_ script: LuaScript, to L: OpaquePointer, globalsOf run: Run? = nil) throws {
+    /// Pushes the compiled script, with the globals of a run, whose budget the work is charged to, or with those of the state.
+    func load(_ script: LuaScript, to L: OpaquePointer, for run: Run? = nil) throws {
         let status = script.compilable.withUnsafeBytes { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
-                let status = clua_load(L, $0.baseAddress, $0.count, script.chunkName)
-                if status == LUA_OK, let run { clua_bind_globals(L, run.control.pointer, $0.baseAddress, $0.count) }
+                let control = run?.control.pointer
+                let status = clua_load(L, control, $0.baseAddress, $0.count, script.chunkName)
+                if status == LUA_OK, let control { clua_bind_globals(L, control, $0.baseAddress, $0.count) }
                 return status
             }
         }
         guard status != LUA_OK else { return }
         defer { clua_pop(L, 1) }
+        if let stopped = run.flatMap(stopError) { throw stopped }
         var error = readError(L, -1, run: nil)
         if status == LUA_ERRSYNTAX || error.code == "script.error" {
             error.kind = .syntax

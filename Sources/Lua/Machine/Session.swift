@@ -61,10 +61,11 @@ extension Machine {
         pump()
     }
 
-    /// Every call has the whole CPU budget.
+    /// Every call has the whole budget of CPU time and of instructions.
     private func renewBudget(of run: Run) {
         let pointer = run.control.pointer
         pointer.pointee.cpu_used_ns = 0
+        clua_run_refuel(pointer, run.limits.fuel)
         pointer.pointee.grace_limit_ns = 0
         pointer.pointee.stop = Int32(CLUA_STOP_NONE)
         pointer.pointee.stop_chunk.0 = 0

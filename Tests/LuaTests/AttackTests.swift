@@ -1,0 +1,120 @@
+import CLua
+import Glibc
+import Testing
+
+@testable import Lua
+
+/// Scripts that try to hold their host up, in processes of their own: what cannot be stopped is killed there.
+@Suite struct AttackTests {
+    @Test(arguments: [Attacks.loops, Attacks.texts, Attacks.tables])
+    func `an attack ends with the budget of instructions`(sources: [String]) async {
+        let isOnTables = sources == Attacks.tables
+        await #expect(processExitsWith: .success) { [sources = sources as [String], isOnTables = isOnTables as Bool] in
+            for source in sources {
+                let script = isOnTables ? Attacks.tableSetUp + Self.endless(source) : Self.endless(source)
+                await Self.expectEnd(of: script, code: "budget.instructions", LuaLimits(cpu: .seconds(60), instructions: 1_000_000))
+            }
+        }
+    }
+
+    @Test(arguments: [Attacks.loops, Attacks.texts, Attacks.tables, Attacks.longInstructions])
+    func `an attack ends with the CPU budget`(sources: [String]) async {
+        let isOnTables = sources == Attacks.tables
+        await #expect(processExitsWith: .success) { [sources = sources as [String], isOnTables = isOnTables as Bool] in
+            for source in sources {
+                let script = isOnTables ? Attacks.tableSetUp + Self.endless(source) : Self.endless(source)
+                await Self.expectEnd(of: script, code: "budget.cpu", LuaLimits(cpu: .milliseconds(50)))
+            }
+        }
+    }
+
+    /// The same, with what keeps plain Lua from looping for ever: a hook that counts. The kernel has to end it.
+    @Test(arguments: Attacks.hangsOfStock)
+    func `the stock library hangs`(source: String) async {
+        await #expect(processExitsWith: .signal(SIGXCPU)) { [source = source as String] in
+            Self.limitProcessor(seconds: 1)
+            guard let lua = luaL_newstate() else { return }
+            luaL_openlibs(lua)
+            let script = "debug.sethook(function() error('no fuel') end, '', 100000); \(source)"
+            _ = luaL_loadstring(lua, script)
+            _ = lua_pcallk(lua, 0, 0, 0, 0, nil)
+        }
+    }
+
+    /// ... and what it ends ends, so that the test above shows more than a slow machine.
+    @Test func `a counting hook ends a loop of the stock library`() async {
+        await #expect(processExitsWith: .success) {
+            Self.limitProcessor(seconds: 10)
+            guard let lua = luaL_newstate() else { return }
+            luaL_openlibs(lua)
+            _ = luaL_loadstring(lua, "debug.sethook(function() error('no fuel') end, '', 100000) while true do end")
+            #expect(lua_pcallk(lua, 0, 0, 0, 0, nil) == LUA_ERRRUN)
+        }
+    }
+
+    @Test func `the compilation of a script is within its budgets`() async {
+        await #expect(processExitsWith: .success) {
+            let chain = "if x then " + String(repeating: "elseif x then ", count: 200_000) + "end"
+            await Self.expectEnd(of: chain, code: "budget.cpu", LuaLimits(cpu: .milliseconds(100)))
+            await Self.expectEnd(of: chain, code: "budget.instructions", LuaLimits(instructions: 1_000_000))
+        }
+    }
+
+    @Test(arguments: [
+        ("budget.cpu", LuaLimits(cpu: .milliseconds(30))),
+        ("budget.wall", LuaLimits(wall: .milliseconds(30))),
+        ("budget.instructions", LuaLimits(cpu: .seconds(60), instructions: 2_000_000)),
+    ])
+    func `no stop can be swallowed`(code: String, limits: LuaLimits) async {
+        let (cpu, wall) = (limits.cpu.nanoseconds, limits.wall?.nanoseconds)
+        await #expect(processExitsWith: .success) {
+            [code = code as String, cpu = cpu as Int64, wall = wall as Int64?, instructions = limits.instructions as Int?] in
+            let limits = LuaLimits(cpu: .nanoseconds(cpu), wall: wall.map { .nanoseconds($0) }, instructions: instructions)
+            for source in Attacks.swallowers {
+                await Self.expectEnd(of: "local SPIN = function() while true do end end " + source, code: code, limits)
+            }
+        }
+    }
+
+    /// Few scripts: each uses up the second that the cleanup may take.
+    @Test(arguments: [1, 8, 12])
+    func `a cancelled run cannot swallow the end of its cleanup`(index: Int) async {
+        await #expect(processExitsWith: .success) { [source = Attacks.swallowers[index] as String] in
+            await Self.expectEnd(
+                of: "require('self').cancel() local SPIN = function() while true do end end " + source, code: "cancelled", LuaLimits())
+        }
+    }
+
+    // MARK: In the child
+
+    private static func endless(_ source: String) -> String {
+        source.hasPrefix("while true") || source.contains(" while true do ") ? source : "while true do \(source) end"
+    }
+
+    static func limitProcessor(seconds: UInt) {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(0), &limit)
+        limit.rlim_cur = seconds
+        setrlimit(__rlimit_resource_t(0), &limit)  // RLIMIT_CPU
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(4), &none)  // RLIMIT_CORE
+    }
+
+    /// Runs a script for as long as it lasts, but 10 s of CPU time at most; its state must go on after it.
+    static func expectEnd(of source: String, code: String, _ limits: LuaLimits) async {
+        var used = rusage()
+        getrusage(__rusage_who_t(0), &used)  // RUSAGE_SELF
+        limitProcessor(seconds: UInt(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 11)
+        _ = alarm(120)  // for what hangs without computing; other work of the machine may take its time
+        do {
+            let bench = try await Bench(limits: LuaLimits(memory: 48 << 20))
+            try await bench.defineSelfCancel()
+            let error = try await bench.failure(of: source, limits: limits)
+            #expect(error.code == code, "\(source.prefix(300)): \(error)")
+            #expect(try await bench.run("return 1 + 1") == [.integer(2)])
+        } catch {
+            Issue.record("\(source.prefix(300)): \(error)")
+        }
+        _ = alarm(0)
+    }
+}

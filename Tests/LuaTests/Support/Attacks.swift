@@ -1,0 +1,137 @@
+/// Scripts that try to hold their host up. Each goes on for ever, or as good as.
+enum Attacks {
+    static let loops = [
+        "while true do end",
+        "while true do pcall(function() while true do end end) end",
+        "local c <close> = setmetatable({}, {__close = function() while true do end end}) error('x')",
+        "tostring(setmetatable({}, {__tostring = function() while true do end end}))",
+        "while true do local co = coroutine.create(function() local c <close> = setmetatable({}, {__close = function() "
+            + "while true do end end}) coroutine.yield() end) coroutine.resume(co) coroutine.close(co) end",
+        "while true do coroutine.wrap(function() end)() end",
+        "while true do coroutine.close(coroutine.create(print)) end",
+        "while true do coroutine.wrap(function() for i = 1, 90 do end end)() end",
+        "while true do collectgarbage('count') end",
+        "while true do load('\\27Lua') load('return') pcall(function() debug.sethook() end) end",
+        "while true do pcall(error, setmetatable({}, {__tostring = error})) end",
+        "local function f() return (('x'):gsub('.', f)) end while true do pcall(f) end",
+        "local function f() return pcall(f) end while true do f() end",
+        "local t = {} t.__index = function(_, k) return t[k + 1] end setmetatable(t, t) while true do pcall(function() return t[1] end) end",
+        "while true do pcall(table.sort, {3, 1, 2, 5, 4, 6, 8, 7}, function() return true end) end",
+        "while true do pcall(table.unpack, {}, 1, 1e7) end",
+        "while true do pcall(string.rep, 'x', 1e9) end",
+    ]
+
+    static let texts = [
+        "string.find(('a'):rep(30), ('a?'):rep(30) .. ('a'):rep(30))",
+        "string.find(('a'):rep(3000), '.-.-.-.-.-.-b')",
+        "string.match(('a'):rep(400), 'a-a-a-a-b')",
+        "string.gsub(('a'):rep(3000), 'a*a*a*a*a*b', '')",
+        "for _ in string.gmatch(('('):rep(1e6), '%b()') do end",
+        "string.find(('a'):rep(4e6), ('a'):rep(2e6) .. 'b', 1, true)",
+        "(''):rep(1e18)",
+        "(''):rep(1e18, '')",
+        "pcall(string.rep, ('x'):rep(1e6), 20)",
+        "string.upper(('x'):rep(8e6))",
+        "string.reverse(('x'):rep(8e6))",
+        "string.byte(('x'):rep(9e5), 1, -1)",
+        "string.char(table.unpack(table.move({1}, 1, 1, 2e5), 1, 1))",
+        "string.format(('x'):rep(4e6))",
+        "string.format('%q', ('\\0'):rep(2e6))",
+        "string.format(('%%'):rep(2e6))",
+        "pcall(string.pack, ('x'):rep(4e6))",
+        "pcall(string.pack, 'c8000000', '')",
+        "pcall(string.unpack, 'z', ('x'):rep(8e6))",
+        "pcall(string.packsize, (' '):rep(16000))",
+        "tonumber(('1'):rep(4e6)) tonumber((' '):rep(4e6) .. '1', 10)",
+        "utf8.len(('x'):rep(8e6))",
+        "utf8.offset(('x'):rep(8e6), 8e6)",
+        "utf8.codepoint(('x'):rep(9e5), 1, -1)",
+        "pcall(function() for _ in utf8.codes(('\\x80'):rep(8e6)) do end end)",
+        "pcall(utf8.char, table.unpack({}, 1, 2e5))",
+        "local s = ('x'):rep(4e6) s = s .. 'y'",
+        "load(('x = 1 '):rep(7e5))",
+        "load('x = \"' .. ('x'):rep(4e6) .. '\"')",
+        "load('if x then ' .. ('elseif x then '):rep(2e4) .. 'end')",
+        "load(('goto a '):rep(3e4) .. ('do ::a:: end '):rep(1e5))",
+    ]
+
+    static let tables = [
+        "table.move({}, 1, math.maxinteger, 1, {})",
+        "table.insert(long, 1, 1)",
+        "table.remove(long, 1)",
+        "table.sort(setmetatable({}, {__len = function() return 1 << 30 end, __index = function() return 1 end, __newindex = rawequal}))",
+        "table.sort(setmetatable({}, {__len = function() return 1 << 30 end, __index = function() return 1 end, __newindex = rawequal}), rawequal)",
+        "table.concat(setmetatable({}, {__index = type, __len = long_length}), '', 1, 1e5)",
+        "table.concat(setmetatable({}, {__index = tostring, __len = long_length}), 'x', 1, 1e4)",
+        "table.concat(setmetatable({}, {__index = function() return '' end}), '', 1, math.maxinteger)",
+        "table.unpack(setmetatable({}, {__index = function() end, __len = function() return 1e5 end}))",
+        "select('#', table.unpack({}, 1, 9e5))",
+        "table.pack(table.unpack({}, 1, 2e5))",
+        "table.move(setmetatable({}, {__index = type}), 1, 1e9, 1, setmetatable({}, {__newindex = rawequal}))",
+        "for k in pairs(many) do break end",
+        "for k in pairs(numbers) do break end",
+        "local it, t = pairs(many) for k in pairs(many) do many[k] = nil end it(t)",
+        "table.sort(numbers, function(a, b) return a > b end)",
+        "table.insert(numbers, 1, 0) table.remove(numbers, 1)",
+        "table.concat(numbers, ', ')",
+    ]
+
+    /// What the attacks on tables find.
+    static let tableSetUp = """
+        local long_length = function() return 1 << 40 end
+        local long = setmetatable({}, {__len = function() return 1 << 40 end, __index = function() return 1 end, __newindex = rawequal})
+        local many, numbers = {}, {}
+        for i = 1, 1e5 do many['key' .. i] = i numbers[i] = i end
+
+        """
+
+    /// Attacks in which single instructions of the interpreter take long. No budget of instructions can tell.
+    static let longInstructions = [
+        "local a, b = ('x'):rep(8e6) .. 'a', ('x'):rep(8e6) .. 'b' while true do local _ = a < b end",
+        "local a, b = ('x'):rep(8e6) .. 'a', ('x'):rep(8e6) .. 'a' while true do local _ = a == b end",
+        "local t = {} for i = 1, 3e5 do t['k' .. i] = i end for k in next, t do t[k] = nil end while true do next(t) end",
+        "local s = ('1'):rep(4e6) while true do local _ = s + 1 end",
+        "local t = {1} for i = 1, 2000 do t = setmetatable({}, {__index = t}) end while true do local _ = t[1] end",
+        "local t = {} while true do t[('x'):rep(1e6)] = nil end",
+    ]
+
+    /// Ways to catch what ends a script. `SPIN` computes without end.
+    static let swallowers = [
+        "while true do pcall(SPIN) end",
+        "while true do xpcall(SPIN, function() SPIN() end) end",
+        "xpcall(error, function() SPIN() end)",
+        "while true do pcall(xpcall, SPIN, function() return xpcall(SPIN, SPIN) end) end",
+        "while true do local c <close> = setmetatable({}, {__close = SPIN}) pcall(SPIN) end",
+        "pcall(setmetatable, {}, {__gc = SPIN}) while true do pcall(SPIN) end",
+        "while true do coroutine.resume(coroutine.create(function() pcall(SPIN) end)) end",
+        "while true do pcall(coroutine.wrap(function() pcall(SPIN) SPIN() end)) end",
+        "while true do local co = coroutine.create(function() local c <close> = setmetatable({}, {__close = SPIN}) "
+            + "coroutine.yield() end) coroutine.resume(co) coroutine.close(co) end",
+        "while true do pcall(table.sort, {3, 2, 1}, function() pcall(SPIN) return true end) end",
+        "while true do pcall(table.sort, {3, 2, 1}, pcall) pcall(SPIN) end",
+        "while true do pcall(string.gsub, 'xx', '.', function() pcall(SPIN) end) end",
+        "while true do string.gsub(('x'):rep(1e5), '.', pcall) end",
+        "while true do pcall(function() return setmetatable({}, {__index = SPIN}).x end) end",
+        "while true do pcall(function() return setmetatable({}, {__lt = SPIN}) < {} end) end",
+        "while true do pcall(tostring, setmetatable({}, {__tostring = SPIN})) end",
+        "while true do pcall(error, setmetatable({}, {__tostring = SPIN, __close = SPIN})) end",
+        "local function again() pcall(SPIN) return again() end pcall(again)",
+        "local function deep() pcall(deep) pcall(SPIN) end deep()",
+        "while true do pcall(string.rep, ('x'):rep(1e5), 50) pcall(string.find, ('a'):rep(300), 'a-a-a-a-b') end",
+        "while true do pcall(load, ('x = 1 '):rep(1e5)) end",
+        "local function nest(n) if n == 0 then SPIN() end return coroutine.wrap(function() local c <close> = "
+            + "setmetatable({}, {__close = SPIN}) return pcall(xpcall, nest, SPIN, n - 1) end)() end while true do pcall(nest, 20) end",
+    ]
+
+    /// What only the library of our own keeps from hanging; see the test of the stock library.
+    static let hangsOfStock = [
+        "string.find(('a'):rep(30), ('a?'):rep(30) .. ('a'):rep(30))",
+        "string.match(('a'):rep(400), 'a-a-a-a-b')",
+        "string.find(('a'):rep(4e6), ('a'):rep(2e6) .. 'b', 1, true)",
+        "(''):rep(1e18)",
+        "table.move({}, 1, math.maxinteger, 1, {})",
+        "xpcall(error, function() while true do end end)",
+        "setmetatable({}, {__gc = function() while true do end end}) collectgarbage()",
+        "load('if x then ' .. ('elseif x then '):rep(2e5) .. 'end')",
+    ]
+}
