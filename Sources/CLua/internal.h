@@ -70,6 +70,7 @@ int clua_call_original(lua_State *L);   // calls the guarded stock function (upv
 typedef struct clua_text_reader {
     const char *next;
     size_t count;
+    bool was_stopped;  ///< reading raised, not the compiler
 } clua_text_reader;
 const char *clua_read_text(lua_State *L, void *reader, size_t *count);
 

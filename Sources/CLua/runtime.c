@@ -190,7 +190,7 @@ typedef struct chunk {
 
 static int load_chunk(lua_State *L) {
     const chunk *given = lua_touserdata(L, 1);
-    clua_text_reader reader = {given->source, given->count};
+    clua_text_reader reader = {.next = given->source, .count = given->count};
     // "t": bytecode is refused, it could break the interpreter.
     if (lua_load(L, clua_read_text, &reader, given->name, "t") != LUA_OK) return lua_error(L);
     return 1;

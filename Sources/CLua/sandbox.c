@@ -65,7 +65,9 @@ const char *clua_read_text(lua_State *L, void *user, size_t *count) {
     *count = reader->count < TEXT_PIECE ? reader->count : TEXT_PIECE;
     reader->next += *count;
     reader->count -= *count;
+    reader->was_stopped = true;
     clua_charge(L, (int64_t)*count * COST_OF_COMPILING);
+    reader->was_stopped = false;
     return piece;
 }
 
@@ -79,9 +81,9 @@ static int guarded_load(lua_State *L) {
     const char *name = luaL_optstring(L, 2, source);
     if (name[0] == '=' && name[1] == '[') name++;  // such names are for the host's own chunks
     bool has_environment = !lua_isnone(L, 4);
-    clua_text_reader reader = {source, count};
+    clua_text_reader reader = {.next = source, .count = count};
     int status = lua_load(L, clua_read_text, &reader, name, "t");
-    if (status == LUA_ERRRUN) return lua_error(L);  // a stop, or the cancellation: no answer of the compiler
+    if (reader.was_stopped) return lua_error(L);  // a stop, or the cancellation: no answer of the compiler
     if (status != LUA_OK) {
         luaL_pushfail(L);
         lua_insert(L, -2);

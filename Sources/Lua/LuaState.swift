@@ -73,11 +73,19 @@ public actor LuaState {
         _ script: LuaScript, id: LuaRunID, arguments: [LuaValue] = [], annotations: [String: String] = [:],
         limits: LuaLimits? = nil
     ) async throws -> [LuaValue] {
-        let control = try begin(script, id, arguments, annotations, limits)
+        var limits = limits ?? self.limits
+        limits.memory = self.limits.memory
+        let control = RunControl(limits: limits)
+        guard table.add(id, control) else {
+            throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")
+        }
         // Counted until the result has left the thread: its last step there must not wait behind a run that spins.
+        thread.countRun(1)
         defer { thread.countRun(-1) }
         return try await withTaskCancellationHandler {
-            try await control.result()
+            // Not before: where the caller is on the thread, it would get no further once the run computes.
+            begin(script, id, arguments, annotations, limits, control)
+            return try await control.result()
         } onCancel: {
             control.cancel()
             deliverCancel(id)
@@ -86,21 +94,13 @@ public actor LuaState {
 
     /// Hands a run over to the thread. Apart from its frames: what the run needs has no place in those that wait for its end.
     @inline(never) private nonisolated func begin(
-        _ script: LuaScript, _ id: LuaRunID, _ arguments: [LuaValue], _ annotations: [String: String], _ limits: LuaLimits?
-    ) throws -> RunControl {
-        var limits = limits ?? self.limits
-        limits.memory = self.limits.memory
-        let control = RunControl(limits: limits)
-        guard table.add(id, control) else {
-            throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")
-        }
-        if Task.isCancelled { control.cancel() }  // nobody listens yet, and the run is to begin at once
-        thread.countRun(1)
-        thread.perform { [machine, limits] in
+        _ script: LuaScript, _ id: LuaRunID, _ arguments: [LuaValue], _ annotations: [String: String], _ limits: LuaLimits,
+        _ control: RunControl
+    ) {
+        thread.perform { [machine] in
             let run = Run(id: id, control: control, limits: limits, annotations: annotations)
             machine.start(script, arguments: arguments, run: run)
         }
-        return control
     }
 
     /// Cancels a run: a task that waits gets an error with the code `cancelled`, and so does one that computes.

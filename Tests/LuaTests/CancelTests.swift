@@ -73,6 +73,15 @@ import Testing
         try await check(bench, after: stage)
     }
 
+    @Test func `a run that computes is cancelled also when its caller is on the same thread`() async throws {
+        let bench = try await Bench()
+        let run = Task(executorPreference: bench.thread) { try await bench.run("t.open 'there' while true do end") }
+        try await bench.gates.wait("there")
+        run.cancel()
+        await #expect(throws: LuaError.self) { try await run.value }
+        try await check(bench, after: .running)
+    }
+
     @Test func `cancelling a run that has ended, or that never was, does nothing`() async throws {
         let bench = try await Bench()
         let id = bench.nextID()
