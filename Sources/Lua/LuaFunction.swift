@@ -27,6 +27,9 @@ public struct LuaCall: Sendable {
         self.run = run
         self.task = task
     }
+
+    /// The same without the arguments.
+    public var site: LuaCallSite { LuaCallSite(location: location, run: run, task: task) }
 }
 
 /// A Swift function that scripts can call.

@@ -215,7 +215,7 @@ extension FlowWalk {
     private mutating func noteOrder(of binding: Binding, at range: Range<Int>) {
         guard isStraight else { return }
         guard binding.name == Binding.args.name else {
-            if case .prelude = binding.body { return }
+            if case .prelude = binding.body.kind { return }
             hasBegun = true
             return
         }

@@ -5,15 +5,15 @@ import Synchronization
 // What a run sends, and what its phones show of it.
 extension FlowRun {
     /// Counts a send for the step it belongs to; outside of steps it is told at once, with what the phones show.
-    func note(_ outcome: NotificationOutcome, audience: String, call: LuaCall) async {
+    func note(_ outcome: NotificationOutcome, audience: String, site: LuaCallSite) async {
         let send = send(outcome, audience: audience)
         state.withLock { $0.delivered += outcome.sent }
-        if !change(task: call.task, { $0.sends.append(send) }) {
+        if !change(task: site.task, { $0.sends.append(send) }) {
             emit(.sent(send))
             let shown = await newlyShown()
             if !shown.isEmpty { emit(.shown(shown)) }
         }
-        if outcome.state == .noTargetFound { warnOfNobody(outcome, audience: audience, location: call.location) }
+        if outcome.state == .noTargetFound { warnOfNobody(outcome, audience: audience, location: site.location) }
     }
 
     /// A notification as reports show it.
@@ -43,18 +43,18 @@ extension FlowRun {
     }
 
     /// Notes what is to go out later; `settleSchedules` counts it when the run is over.
-    func noteSchedule(_ outcome: NotificationOutcome, audience: String, call: LuaCall) async {
-        state.withLock { $0.planned.append((outcome.id, audience, call.location)) }
+    func noteSchedule(_ outcome: NotificationOutcome, audience: String, site: LuaCallSite) async {
+        state.withLock { $0.planned.append((outcome.id, audience, site.location)) }
         let send = send(outcome, audience: audience)
-        if !change(task: call.task, { $0.sends.append(send) }) { emit(.sent(send)) }
+        if !change(task: site.task, { $0.sends.append(send) }) { emit(.sent(send)) }
     }
 
     /// A hub takes a moment that has passed to mean at once; mostly a year, a month or a time zone is wrong.
-    func warnOfPast(_ outcome: NotificationOutcome, now: Timestamp, call: LuaCall) {
+    func warnOfPast(_ outcome: NotificationOutcome, now: Timestamp, site: LuaCallSite) {
         guard let moment = outcome.scheduledFor else { return }
         let message =
             "\(outcome.id) was to be sent at \(moment.iso8601(fraction: false)), and it is \(now.iso8601(fraction: false)): it goes out at once"
-        emit(.warning(FlowWarning(code: "schedule.past", message: message, near: [], location: call.location)))
+        emit(.warning(FlowWarning(code: "schedule.past", message: message, near: [], location: site.location)))
     }
 
     func forgetSchedule(_ id: String) { state.withLock { $0.planned.removeAll { $0.id == id } } }

@@ -208,11 +208,11 @@ local function expectation(value, turned, id)
           holds, wanted = not holds, "not " .. wanted
         end
         if holds then
-          call["host.expectation"](true, id)
+          call["host.expectation_met"](id)
           return
         end
         local message = format("expected %s, got %s", wanted, show(value))
-        call["host.expectation"](false, id, message, wanted, show(value))
+        call["host.expectation_failed"](id, { message = message, expected = wanted, actual = show(value) })
         raise { kind = "failure", code = "expect.failed", message = message, details = { expected = wanted, actual = show(value) } }
       end
     end,
@@ -229,9 +229,9 @@ end
 function push.check(value, label)
   label = label == nil and "check" or tostring(label)
   if value then
-    call["host.expectation"](true, 0)
+    call["host.expectation_met"](0)
   else
-    call["host.expectation"](false, 0, label .. " does not hold", "a true value", show(value))
+    call["host.expectation_failed"](0, { message = label .. " does not hold", expected = "a true value", actual = show(value) })
   end
   return not not value
 end
@@ -314,7 +314,7 @@ local declare = checked("push.test.it", function(name, ...)
   number = number + 1
   note_test()
   if over then return end
-  if not call["host.declare_test"](name, fn == nil, unpack(group.names)) then return end
+  if not call["host.declare_test"](name, fn == nil, group.names) then return end
   running = true
   local results = pack(traced(function()
     before_each(group)
@@ -394,7 +394,8 @@ push.installations = checked("push.installations", function(filter)
   return function()
     while not page or place == #page do
       if page and not token then return nil end
-      page, token = call["host.installations"](filter, token)
+      local answer = call["host.installations"](filter, token)
+      page, token = answer.installations, answer.continuation
       place = 0
     end
     place = place + 1

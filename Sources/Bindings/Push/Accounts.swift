@@ -34,7 +34,7 @@ extension Binding {
             if state == .notManaged {
                 try run.log(
                     "info", "accounts are managed elsewhere on \(run.world.target.name): login decides",
-                    at: arguments.call.location)
+                    at: arguments.site.location)
             }
             let word =
                 switch state {
@@ -42,7 +42,7 @@ extension Binding {
                 case .exists: "exists"
                 case .notManaged: "not_managed"
                 }
-            return [.string(word)]
+            return word
         })
 
     static let login = Binding(
@@ -57,7 +57,7 @@ extension Binding {
         body: .async { arguments, run in
             let session = try await run.world.backend.login(
                 username: try arguments.text("username"), password: arguments.secret("password") ?? Secret(""))
-            return [.object(LuaObject(type: "session", payload: SessionObject(session)))]
+            return LuaObject(type: "session", payload: SessionObject(session))
         })
 
     static let logout = Binding(
@@ -65,7 +65,6 @@ extension Binding {
         example: "session:logout()",
         body: .async { arguments, run in
             try await run.world.backend.logout(arguments.receiver(as: SessionObject.self).session)
-            return []
         })
 
     static let sessionSend = Binding(
@@ -83,8 +82,8 @@ extension Binding {
             let outcome = try await run.world.backend.notify(
                 session, username: user, text: try arguments.text("alert"),
                 platform: try arguments.platform("platform"))
-            await run.note(outcome, audience: "username:\(user)", call: arguments.call)
-            return [LuaValue(outcome, run)]
+            await run.note(outcome, audience: "username:\(user)", site: arguments.site)
+            return OutcomeRecord(outcome, run)
         })
 }
 

@@ -14,7 +14,7 @@ extension Binding {
         example: "session:register_current_user { device = phone }",
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
-            guard let device = arguments.payload("device", as: DeviceObject.self) else { return [] }
+            let device = try arguments.handle("device", as: DeviceObject.self)
             let lab = try run.lab
             let handle = try await lab.handle(of: device.id)
             let id: String
@@ -25,9 +25,9 @@ extension Binding {
             }
             let result = try await run.world.backend.registerCurrentUser(session, installationID: id, handle: handle)
             try await lab.store(id, for: installationKey, on: device.id)
-            run.noteRegistration(of: handle, device: device.name, task: arguments.call.task)
-            await run.note(result.outcome, audience: session.username, call: arguments.call)
-            return [LuaValue(result.registration)]
+            run.noteRegistration(of: handle, device: device.name, task: arguments.site.task)
+            await run.note(result.outcome, audience: session.username, site: arguments.site)
+            return RegistrationRecord(result.registration)
         })
 
     private static let installationKey = "installationId"

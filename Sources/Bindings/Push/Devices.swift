@@ -55,7 +55,7 @@ extension Binding {
                 name: try arguments.text("name"), platform: try arguments.platform("platform") ?? .apns, user: arguments.string("user"),
                 locale: arguments.string("locale") ?? "en-US", timeZone: arguments.string("time_zone") ?? "UTC")
             let id = try await run.lab.addDevice(description)
-            return [.object(LuaObject(type: "device", payload: DeviceObject(id: id, description: description)))]
+            return LuaObject(type: "device", payload: DeviceObject(id: id, description: description))
         })
 
     static let devices = Binding(
@@ -69,15 +69,15 @@ extension Binding {
         body: .async { arguments, run in
             let lab = try run.lab
             let platform = try arguments.platform("platform")
-            var found: [LuaValue] = []
+            var found: [LuaObject] = []
             for id in await lab.devices() {
                 let description = try await lab.device(id)
                 guard platform == nil || description.platform == platform,
                     arguments.string("user") == nil || description.user == arguments.string("user")
                 else { continue }
-                found.append(.object(LuaObject(type: "device", payload: DeviceObject(id: id, description: description))))
+                found.append(LuaObject(type: "device", payload: DeviceObject(id: id, description: description)))
             }
-            return [.table(LuaTable(array: found))]
+            return found
         })
 
     static let findDevice = Binding(
@@ -90,7 +90,7 @@ extension Binding {
             for id in await lab.devices() {
                 let description = try await lab.device(id)
                 if description.name == name {
-                    return [.object(LuaObject(type: "device", payload: DeviceObject(id: id, description: description)))]
+                    return LuaObject(type: "device", payload: DeviceObject(id: id, description: description))
                 }
                 names.append(description.name)
             }
@@ -105,7 +105,7 @@ extension Binding {
         example: "for _, item in ipairs(phone:inbox()) do print(item.text) end",
         body: .async { arguments, run in
             let items = try await run.lab.inbox(of: arguments.receiver(as: DeviceObject.self).id)
-            return [.table(LuaTable(array: items.map(LuaValue.init)))]
+            return items.map(InboxRecord.init)
         })
 
     static let waitFor = Binding(
@@ -126,8 +126,8 @@ extension Binding {
             let deadline = run.world.clock.now + (try arguments.duration("within") ?? .seconds(30))
             var items = try await lab.inbox(of: id)
             while true {
-                if let found = items.first(where: { arguments.fits($0) }) { return [LuaValue(found)] }
-                if run.world.clock.now >= deadline { return [.nil] }
+                if let found = items.first(where: { arguments.fits($0) }) { return InboxRecord(found) as InboxRecord? }
+                if run.world.clock.now >= deadline { return nil }
                 try Task.checkCancellation()
                 items = try await lab.waitForItems(moreThan: items.count, on: id, until: deadline)
             }
@@ -138,7 +138,7 @@ extension Binding {
         example: "local item = phone:next_push()",
         body: .async { arguments, run in
             let id = try arguments.receiver(as: DeviceObject.self).id
-            return [LuaValue(try await run.lab.nextPush(on: id))]
+            return InboxRecord(try await run.lab.nextPush(on: id))
         })
 
     static let onPush = Binding(
@@ -157,7 +157,6 @@ extension Binding {
             try await run.lab.perform(
                 .show(title: arguments.string("title") ?? "", body: arguments.string("body") ?? ""),
                 on: arguments.receiver(as: DeviceObject.self).id)
-            return []
         })
 
     static let deviceActions: [Binding] = [
@@ -176,7 +175,6 @@ extension Binding {
             "device:\(name)", summary, example: "phone:\(name)()",
             body: .async { arguments, run in
                 try await run.lab.perform(action, on: arguments.receiver(as: DeviceObject.self).id)
-                return []
             })
     }
 
@@ -185,7 +183,7 @@ extension Binding {
         errors: ["device.uninstalled"], example: "print(phone:handle())",
         body: .async { arguments, run in
             let handle = try await run.lab.handle(of: arguments.receiver(as: DeviceObject.self).id)
-            return [.string(handle.text)]
+            return handle.text
         })
 
     static let storage = Binding(
@@ -197,7 +195,7 @@ extension Binding {
         example: "local all = phone:storage_read()",
         body: .async { arguments, run in
             let all = try await run.lab.storage(of: arguments.receiver(as: DeviceObject.self).id)
-            return [.table(LuaTable(fields: all.mapValues(LuaValue.string)))]
+            return all
         })
 
     static let storageWrite = Binding(
@@ -211,7 +209,6 @@ extension Binding {
             try await run.lab.store(
                 arguments.value("value")?.text, for: arguments.text("key"),
                 on: arguments.receiver(as: DeviceObject.self).id)
-            return []
         })
 }
 
@@ -238,26 +235,43 @@ extension JSON {
     }
 }
 
-extension LuaValue {
+/// What reached a phone, as a script sees it: `push.InboxItem`.
+struct InboxRecord: LuaWritableRecord, Sendable {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("id", .text), ("received_at", .text), ("title", .text), ("body", .text), ("text", .text), ("source", .text),
+        ("shown", .boolean), ("background", .boolean), ("badge", .integer.optional), ("reason", .text.optional), ("payload", .value),
+        ("secure_id", .text.optional),
+    ]
+
+    private let item: InboxItem
+    private let payload: LuaValue
+    private let secureID: String?
+
     init(_ item: InboxItem) {
-        var fields: [String: LuaValue] = [
-            "id": .string(item.id), "received_at": .string(item.receivedAt.description),
-            "title": .string(item.title), "body": .string(item.body), "text": .string(item.text),
-            "source": .string(item.source.rawValue), "shown": .boolean(item.isShown),
-            "background": .boolean(item.isBackground),
-        ]
-        if let badge = item.badge { fields["badge"] = .integer(Int64(badge)) }
-        if let reason = item.reasonNotShown { fields["reason"] = .string(reason) }
+        self.item = item
         // What is nested deeper than a value of Lua may be stays text.
-        if let json = try? JSON(parsing: item.payload), json.depth < 60 {
-            fields["payload"] = LuaValue(json)
-            if let id = json.secureID { fields["secure_id"] = .string(id) }
-        } else if !item.payload.isEmpty {
-            fields["payload"] = LuaValue(bytes: item.payload)
-        }
-        self = .table(LuaTable(fields: fields))
+        let json = (try? JSON(parsing: item.payload)).flatMap { $0.depth < 60 ? $0 : nil }
+        payload = json.map(LuaValue.init) ?? (item.payload.isEmpty ? .nil : LuaValue(bytes: item.payload))
+        secureID = json?.secureID
     }
 
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(item.id)
+        writer.write(item.receivedAt.description)
+        writer.write(item.title)
+        writer.write(item.body)
+        writer.write(item.text)
+        writer.write(item.source.rawValue)
+        writer.write(item.isShown)
+        writer.write(item.isBackground)
+        writer.write(item.badge)
+        writer.write(item.reasonNotShown)
+        writer.write(payload)
+        writer.write(secureID)
+    }
+}
+
+extension LuaValue {
     /// A string where the bytes are UTF-8.
     init(bytes: [UInt8]) {
         self = String(validating: bytes, as: UTF8.self).map(LuaValue.string) ?? .bytes(bytes)

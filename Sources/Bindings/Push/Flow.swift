@@ -15,7 +15,7 @@ extension Binding {
             if run.parameters.isDescribing {
                 throw run.describe(declaration)
             }
-            return [.table(try declaration.resolve(run.parameters.given, hostOptions: run.hostOptions))]
+            return LuaValue.table(try declaration.resolve(run.parameters.given, hostOptions: run.hostOptions))
         })
 
     static let step = Binding(
@@ -79,7 +79,7 @@ extension Binding {
                     "secret.not_found", "there is no secret \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
                     hint: run.world.secrets.places(for: name))
             }
-            return [.object(LuaObject(type: "secret", payload: secret))]
+            return LuaObject(type: "secret", payload: secret)
         })
 
     static let log = Binding(
@@ -105,6 +105,5 @@ extension Binding {
         body: .async { arguments, run in
             let duration = try arguments.duration("duration") ?? .zero
             try await run.sleep(for: duration)
-            return []
         })
 }

@@ -6,7 +6,9 @@ struct EveryoneObject: Sendable {}
 
 /// What the prelude needs of Swift beside the bindings, and the globals of a sandboxed script.
 enum HostFunctions {
-    static func all(_ run: FlowRun) -> [LuaFunction] {
+    static func all(_ run: FlowRun) -> [LuaFunction] { checks(run) + steps(run) + tests(run) + values(run) }
+
+    private static func checks(_ run: FlowRun) -> [LuaFunction] {
         [
             .sync("host.check") { call in
                 // The prelude's own functions are checked by their description too.
@@ -17,99 +19,108 @@ enum HostFunctions {
                 _ = try Arguments(call.dropping(1), for: binding)
                 return []
             },
-            .sync("host.everyone") { _ in [.object(LuaObject(type: "everyone", payload: EveryoneObject()))] },
-            .sync("host.target") { _ in
-                [
-                    .table(
-                        LuaTable(fields: [
-                            "name": .string(run.world.target.name), "simulated": .boolean(run.world.target.isSimulated),
-                        ]))
-                ]
+            LuaFunction("host.unknown_name") { (label: String, name: LuaBytes, known: [LuaBytes]) throws in
+                throw LuaError.unknownName(name.text, in: label, known: known.map(\.text))
             },
-            .sync("host.unknown_name") { call in
-                let texts = call.arguments.map { $0.text ?? "" }
-                guard call.arguments.count == 3, case .table(let known) = call.arguments[2] else { return [] }
-                throw LuaError.unknownName(texts[1], in: texts[0], known: known.array.compactMap(\.text))
+            LuaFunction("host.read_only") { (label: String, name: LuaBytes) throws in
+                throw LuaError.readOnly(name.text, in: label)
             },
-            .sync("host.read_only") { call in
-                let texts = call.arguments.map { $0.text ?? "" }
-                guard texts.count == 2 else { return [] }
-                throw LuaError.readOnly(texts[1], in: texts[0])
-            },
-            .sync("host.step_begin") { call in
-                [.integer(Int64(try run.beginStep(call.arguments.first?.text ?? "", task: call.task)))]
-            },
-            .async("host.step_end") { call in
-                guard case .integer(let id)? = call.arguments.first else { return [] }
+        ]
+    }
+
+    private static func steps(_ run: FlowRun) -> [LuaFunction] {
+        [
+            LuaFunction("host.step_begin") { (site: LuaCallSite, name: String) in try run.beginStep(name, task: site.task) },
+            LuaFunction("host.step_end") { (site: LuaCallSite, id: Int) async in
                 let shown = await run.newlyShown()
-                run.endStep(Int(id), task: call.task, passed: true, shown: shown)
-                return []
+                run.endStep(id, task: site.task, passed: true, shown: shown)
             },
-            .sync("host.step_fail") { call in
-                guard case .integer(let id)? = call.arguments.first else { return [] }
-                run.endStep(Int(id), task: call.task, passed: false, shown: [])
-                return []
+            LuaFunction("host.step_fail") { (site: LuaCallSite, id: Int) in
+                run.endStep(id, task: site.task, passed: false, shown: [])
             },
-            .sync("host.step_current") { call in [.integer(Int64(run.currentStep(of: call.task)))] },
-            .sync("host.step_join") { call in
-                if case .integer(let id)? = call.arguments.first { run.join(step: Int(id), task: call.task) }
-                return []
-            },
-            .sync("host.step_skip") { call in
+            LuaFunction("host.step_current") { (site: LuaCallSite) in run.currentStep(of: site.task) },
+            LuaFunction("host.step_join") { (site: LuaCallSite, id: Int) in run.join(step: id, task: site.task) },
+            LuaFunction("host.step_skip") { (site: LuaCallSite, name: String) in
                 run.skipStep(
-                    call.arguments.first?.text ?? "", task: call.task,
-                    reason: "phones, wires and the clock are not simulated on \(run.world.target.name)")
-                return []
+                    name, task: site.task, reason: "phones, wires and the clock are not simulated on \(run.world.target.name)")
             },
-            .sync("host.expect") { call in [.integer(Int64(run.openExpectation(at: call.location)))] },
-            .sync("host.expectation") { call in
-                let arguments = call.arguments
-                if case .integer(let id)? = arguments.dropFirst().first { run.settleExpectation(Int(id)) }
-                guard arguments.first == .boolean(false) else {
-                    run.noteExpectation(nil, task: call.task)
-                    return []
-                }
-                func text(_ place: Int) -> String? { place < arguments.count ? arguments[place].text : nil }
+        ]
+    }
+
+    private static func tests(_ run: FlowRun) -> [LuaFunction] {
+        [
+            LuaFunction("host.expect") { (site: LuaCallSite) in run.openExpectation(at: site.location) },
+            LuaFunction("host.expectation_met") { (site: LuaCallSite, id: Int) in
+                run.settleExpectation(id)
+                run.noteExpectation(nil, task: site.task)
+            },
+            LuaFunction("host.expectation_failed") { (site: LuaCallSite, id: Int, failure: Failure) in
+                run.settleExpectation(id)
                 run.noteExpectation(
                     FailedExpectation(
-                        message: text(2) ?? "", location: call.location, expected: text(3), actual: text(4)),
-                    task: call.task)
-                return []
+                        message: failure.message, location: site.location, expected: failure.expected, actual: failure.actual),
+                    task: site.task)
             },
-            .async("host.installations") { call in
-                var filter: LuaTable?
-                if case .table(let table)? = call.arguments.first { filter = table }
-                return try await run.installationPage(filter, continuation: call.arguments.dropFirst().first?.text)
-            },
-            .sync("host.simulator") { call in
-                [
-                    .object(
-                        LuaObject(
-                            type: "simulator", payload: SimulatorObject(try Platform.named(call.arguments.first?.text ?? ""))))
-                ]
-            },
-            .sync("host.test_wanted") { _ in
+            LuaFunction("host.test_wanted") { () -> Int? in
                 switch run.purpose {
-                case .flow, .interactive: [.nil]
-                case .collectingTests: [.integer(0)]
-                case .test(let number, _): [.integer(Int64(number))]
+                case .flow, .interactive: nil
+                case .collectingTests: 0
+                case .test(let number, _): number
                 }
             },
-            .sync("host.declare_test") { call in
+            LuaFunction("host.declare_test") { (site: LuaCallSite, name: String, isPending: Bool, groups: [String]) throws in
                 guard run.purpose != .flow, run.purpose != .interactive else {
                     let file = run.purpose == .flow ? "run it with pushhost test \(run.script.name)" : "write it into a file *_spec.lua"
                     throw LuaError.misuse("test.not_a_spec", "push.test.it outside of a test run", hint: file)
                 }
-                let test = TestCase(
-                    groups: call.arguments.dropFirst(2).compactMap(\.text), name: call.arguments.first?.text ?? "",
-                    location: call.location, isPending: call.arguments.dropFirst().first == .boolean(true))
-                return [.boolean(run.declare(test))]
-            },
-            .sync("host.log") { call in
-                try run.log(call.arguments.first?.text ?? "info", call.arguments.dropFirst().first?.text ?? "", at: call.location)
-                return []
+                return run.declare(TestCase(groups: groups, name: name, location: site.location, isPending: isPending))
             },
         ]
+    }
+
+    private static func values(_ run: FlowRun) -> [LuaFunction] {
+        [
+            LuaFunction("host.everyone") { () in LuaObject(type: "everyone", payload: EveryoneObject()) },
+            LuaFunction("host.target") { () in Target(name: run.world.target.name, isSimulated: run.world.target.isSimulated) },
+            LuaFunction("host.simulator") { (name: String) throws in
+                LuaObject(type: "simulator", payload: SimulatorObject(try Platform.named(name)))
+            },
+            LuaFunction("host.installations") { (filter: LuaValue, continuation: String?) async throws in
+                var fields: LuaTable?
+                if case .table(let table) = filter { fields = table }
+                return try await run.installationPage(fields, continuation: continuation)
+            },
+            LuaFunction("host.log") { (site: LuaCallSite, level: String, text: LuaBytes) throws in
+                try run.log(level, text.text, at: site.location)
+            },
+        ]
+    }
+
+    /// Of an expectation that does not hold.
+    private struct Failure: LuaReadableRecord {
+        static let luaMembers: [(name: String, shape: LuaShape)] = [("message", .bytes), ("expected", .bytes), ("actual", .bytes)]
+
+        let message: String
+        let expected: String
+        let actual: String
+
+        init(members: inout LuaReader) throws {
+            message = try members.read(LuaBytes.self).text
+            expected = try members.read(LuaBytes.self).text
+            actual = try members.read(LuaBytes.self).text
+        }
+    }
+
+    private struct Target: LuaWritableRecord {
+        static let luaMembers: [(name: String, shape: LuaShape)] = [("name", .text), ("simulated", .boolean)]
+
+        let name: String
+        let isSimulated: Bool
+
+        func writeMembers(to writer: inout LuaWriter) {
+            writer.write(name)
+            writer.write(isSimulated)
+        }
     }
 
     /// `print` goes to the run's log, the time is the run's.
@@ -124,7 +135,7 @@ enum HostFunctions {
                         "args.wrong_type", "os.time takes a table, got \(other.phrase)", hint: "give year, month and day")
                 }
             },
-            .sync("os.clock") { _ in [.number(Double((run.world.clock.now - run.began).milliseconds) / 1000)] },
+            LuaFunction("os.clock") { () in Double((run.world.clock.now - run.began).milliseconds) / 1000 },
             .sync("os.date") { call in
                 let moment = try DateFormat.moment(call.arguments.dropFirst().first ?? .nil, now: run.world.clock.now)
                 guard let format = (call.arguments.first ?? .nil).dateFormat else {
@@ -167,6 +178,11 @@ enum HostFunctions {
 
 extension LuaValue {
     fileprivate var dateFormat: String? { self == .nil ? "%c" : text }
+}
+
+extension LuaBytes {
+    /// For people: what is not UTF-8 is replaced.
+    fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension LuaCall {

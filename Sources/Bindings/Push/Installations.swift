@@ -41,15 +41,15 @@ extension Binding {
             }
             try await run.world.hub.putInstallation(installation)
             if let device = arguments.payload("device", as: DeviceObject.self) {
-                run.noteRegistration(of: handle, device: device.name, task: arguments.call.task)
+                run.noteRegistration(of: handle, device: device.name, task: arguments.site.task)
             }
-            return [LuaValue(try await run.world.hub.installation(id))]
+            return InstallationRecord(try await run.world.hub.installation(id))
         })
 
     static let installation = Binding(
         "push.installation", "Reads one installation.", parameters: [.required("id", .string, "the installation's id")],
         returns: "push.Installation", errors: ["hub.not_found"], example: "print(push.installation(\"f81d4fae\").platform)",
-        body: .async { arguments, run in [LuaValue(try await run.world.hub.installation(arguments.text("id")))] })
+        body: .async { arguments, run in InstallationRecord(try await run.world.hub.installation(arguments.text("id"))) })
 
     static let installations = Binding(
         "push.installations", "Walks through the hub's installations, for a loop; all of them, or those of a user, a tag or a platform.",
@@ -73,7 +73,7 @@ extension Binding {
         body: .async { arguments, run in
             let id = try arguments.text("id")
             try await run.world.hub.patchInstallation(id, try [PatchOperation](arguments.table("operations") ?? LuaTable()))
-            return [LuaValue(try await run.world.hub.installation(id))]
+            return InstallationRecord(try await run.world.hub.installation(id))
         })
 
     static let uninstall = Binding(
@@ -81,13 +81,12 @@ extension Binding {
         parameters: [.required("id", .string, "the installation's id")], example: "push.uninstall(\"f81d4fae\")",
         body: .async { arguments, run in
             try await run.world.hub.deleteInstallation(arguments.text("id"))
-            return []
         })
 }
 
 extension FlowRun {
     /// One page for the iterator of `push.installations`: the installations, and the token of the next page.
-    func installationPage(_ filter: LuaTable?, continuation: String?) async throws -> [LuaValue] {
+    func installationPage(_ filter: LuaTable?, continuation: String?) async throws -> InstallationPage {
         let fields = (filter?.fields ?? [:]).sorted { $0.key < $1.key }
         guard fields.count <= 1 else {
             throw LuaError.misuse(
@@ -102,9 +101,7 @@ extension FlowRun {
             default: .all
             }
         let page = try await world.hub.installations(wanted, page: Page(continuation: continuation))
-        return [
-            .table(LuaTable(array: page.installations.map(LuaValue.init))), page.continuation.map(LuaValue.string) ?? .nil,
-        ]
+        return InstallationPage(installations: page.installations.map(InstallationRecord.init), continuation: page.continuation)
     }
 }
 
@@ -198,24 +195,55 @@ extension InstallationTemplate {
     }
 }
 
-extension LuaValue {
-    init(_ installation: Installation) {
-        func list(_ tags: [Tag]) -> LuaValue { .table(LuaTable(array: tags.map { .string($0.text) })) }
-        var fields: [String: LuaValue] = [
-            "id": .string(installation.id), "platform": .string(installation.handle.platform.shortName),
-            "push_channel": .string(installation.handle.text), "push_channel_expired": .boolean(installation.isPushChannelExpired),
-            "tags": list(installation.tags),
-            "push_variables": .table(LuaTable(fields: installation.pushVariables.mapValues(LuaValue.string))),
-        ]
-        if let user = installation.userID { fields["user"] = .string(user) }
-        if let moment = installation.expiration { fields["expires"] = .string(moment.iso8601(fraction: false)) }
-        fields["templates"] = .table(
-            LuaTable(
-                fields: installation.templates.mapValues { template in
-                    var inner: [String: LuaValue] = ["body": .string(template.body), "tags": list(template.tags ?? [])]
-                    if let expiry = template.expiry { inner["expiry"] = .string(expiry) }
-                    return .table(LuaTable(fields: inner))
-                }))
-        self = .table(LuaTable(fields: fields))
+/// A device under an id of its own, as a script sees it: `push.Installation`.
+struct InstallationRecord: LuaWritableRecord, Sendable {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("id", .text), ("platform", .text), ("push_channel", .text), ("push_channel_expired", .boolean), ("tags", [String].luaShape),
+        ("push_variables", [String: String].luaShape), ("user", .text.optional), ("expires", .text.optional),
+        ("templates", [String: TemplateRecord].luaShape),
+    ]
+
+    private let installation: Installation
+
+    init(_ installation: Installation) { self.installation = installation }
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(installation.id)
+        writer.write(installation.handle.platform.shortName)
+        writer.write(installation.handle.text)
+        writer.write(installation.isPushChannelExpired)
+        writer.write(installation.tags.map(\.text))
+        writer.write(installation.pushVariables)
+        writer.write(installation.userID)
+        writer.write(installation.expiration?.iso8601(fraction: false))
+        writer.write(installation.templates.mapValues(TemplateRecord.init))
+    }
+}
+
+/// `push.InstallationTemplate`.
+private struct TemplateRecord: LuaWritableRecord {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [("body", .text), ("tags", [String].luaShape), ("expiry", .text.optional)]
+
+    let template: InstallationTemplate
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(template.body)
+        writer.write(template.tags?.map(\.text) ?? [])
+        writer.write(template.expiry)
+    }
+}
+
+/// A page of installations, for the iterator of the prelude.
+struct InstallationPage: LuaWritableRecord, Sendable {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("installations", [InstallationRecord].luaShape), ("continuation", .text.optional),
+    ]
+
+    let installations: [InstallationRecord]
+    let continuation: String?
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(installations)
+        writer.write(continuation)
     }
 }

@@ -14,11 +14,7 @@ extension Binding {
         body: .sync { arguments, _ in
             let locale = try arguments.text("locale")
             try requireLanguage(locale)
-            return [
-                .string(
-                    LanguageLookup.best(
-                        for: locale, among: arguments.strings("languages") ?? [], fallback: try arguments.text("fallback")))
-            ]
+            return LanguageLookup.best(for: locale, among: arguments.strings("languages") ?? [], fallback: try arguments.text("fallback"))
         })
 
     private static func requireLanguage(_ locale: String) throws(PushError) {
@@ -42,7 +38,7 @@ extension Binding {
         returns: "string", errors: ["localization.language", "localization.name"],
         example: "local body = '{\"aps\":{\"alert\":\"$(' .. push.locale.property(\"News\", \"pt-BR\") .. ')\"}}'",
         body: .sync { arguments, _ in
-            [.string(try LocalizedTexts.property(arguments.text("name"), language: arguments.text("language")))]
+            try LocalizedTexts.property(arguments.text("name"), language: arguments.text("language"))
         })
 
     static let localeProperties = Binding(
@@ -63,6 +59,6 @@ extension Binding {
             let texts = try LocalizedTexts(
                 name: arguments.text("name"), texts: arguments.table("texts")?.texts ?? [:], fallback: arguments.text("fallback"),
                 languages: arguments.strings("languages") ?? [])
-            return [.table(LuaTable(fields: texts.properties.mapValues(LuaValue.string)))]
+            return texts.properties
         })
 }

@@ -6,12 +6,12 @@ extension Binding {
         "push.clock.now", "The run's time in seconds since 1970.", returns: "number", example: "print(push.clock.now())",
         body: .sync { _, run in
             let milliseconds = run.world.clock.now.milliseconds
-            return [milliseconds.isMultiple(of: 1000) ? .integer(milliseconds / 1000) : .number(Double(milliseconds) / 1000)]
+            return milliseconds.isMultiple(of: 1000) ? LuaValue.integer(milliseconds / 1000) : .number(Double(milliseconds) / 1000)
         })
 
     static let clockISO = Binding(
         "push.clock.iso", "The run's time as ISO 8601 in UTC.", returns: "string", example: "print(push.clock.iso())",
-        body: .sync { _, run in [.string(run.world.clock.now.description)] })
+        body: .sync { _, run in run.world.clock.now.description })
 
     static let clockAdvance = Binding(
         "push.clock.advance", "Moves the rehearsal's clock on; everybody who waits for a moment until then wakes in order.",
@@ -25,7 +25,6 @@ extension Binding {
             }
             let duration = try arguments.duration("duration") ?? .zero
             try await run.sleep(for: duration)
-            return []
         })
 
     static let wire = Binding(
@@ -42,7 +41,7 @@ extension Binding {
             let platform = try arguments.platform("platform")
             // Legacy registrations are served through FCM's v1 interface: one wire.
             let service = platform == .gcm ? .fcmV1 : platform
-            return [.table(LuaTable(array: wire.exchanges(with: service).map(LuaValue.init)))]
+            return wire.exchanges(with: service).map(ExchangeRecord.init)
         })
 
     static let jsonEncode = Binding(
@@ -58,7 +57,7 @@ extension Binding {
                     "json.unsupported", "the value cannot be written as JSON",
                     hint: "use tables with only names or only places; no functions, handles, NaN or text that is not UTF-8")
             }
-            return [.string(json.text(pretty: arguments.boolean("pretty") ?? false, sortedKeys: true))]
+            return json.text(pretty: arguments.boolean("pretty") ?? false, sortedKeys: true)
         })
 
     static let jsonDecode = Binding(
@@ -67,7 +66,7 @@ extension Binding {
         example: "print(push.json.decode('{\"alert\":\"Hello\"}').alert)",
         body: .sync { arguments, _ in
             do {
-                return [LuaValue(try JSON(parsing: arguments.string("text") ?? ""))]
+                return LuaValue(try JSON(parsing: arguments.string("text") ?? ""))
             } catch let error as JSONError {
                 throw LuaError.failure(
                     "json.invalid", "not JSON: \(error.message.asClause) at line \(error.line), column \(error.column)",
@@ -76,21 +75,30 @@ extension Binding {
         })
 }
 
-extension LuaValue {
-    init(_ exchange: WireExchange) {
-        func headers(_ list: [PushHeader]) -> LuaValue {
-            .table(
-                LuaTable(
-                    fields: Dictionary(list.map { ($0.name, .string($0.value)) }, uniquingKeysWith: { first, _ in first })))
+/// What crossed a wire, as a script sees it: `push.Exchange`.
+private struct ExchangeRecord: LuaWritableRecord {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("service", .text), ("time", .text), ("method", .text), ("host", .text), ("path", .text), ("headers", [String: String].luaShape),
+        ("body", .bytes), ("status", .integer), ("response_headers", [String: String].luaShape), ("response_body", .bytes),
+        ("json", .value),
+    ]
+
+    let exchange: WireExchange
+
+    func writeMembers(to writer: inout LuaWriter) {
+        func headers(_ list: [PushHeader]) -> [String: String] {
+            Dictionary(list.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         }
-        var fields: [String: LuaValue] = [
-            "service": .string(exchange.service.shortName), "time": .string(exchange.time.description),
-            "method": .string(exchange.method), "host": .string(exchange.authority), "path": .string(exchange.path),
-            "headers": headers(exchange.requestHeaders), "body": LuaValue(bytes: exchange.requestBody),
-            "status": .integer(Int64(exchange.status)), "response_headers": headers(exchange.responseHeaders),
-            "response_body": LuaValue(bytes: exchange.responseBody),
-        ]
-        if let json = try? JSON(parsing: exchange.requestBody) { fields["json"] = LuaValue(json) }
-        self = .table(LuaTable(fields: fields))
+        writer.write(exchange.service.shortName)
+        writer.write(exchange.time.description)
+        writer.write(exchange.method)
+        writer.write(exchange.authority)
+        writer.write(exchange.path)
+        writer.write(headers(exchange.requestHeaders))
+        writer.write(LuaBytes(exchange.requestBody))
+        writer.write(exchange.status)
+        writer.write(headers(exchange.responseHeaders))
+        writer.write(LuaBytes(exchange.responseBody))
+        writer.write((try? JSON(parsing: exchange.requestBody)).map(LuaValue.init) ?? .nil)
     }
 }

@@ -19,30 +19,44 @@ enum PushModule {
             prelude: LuaScript(name: "=[push]", source: PackageResources.push_lua))
     }
 
+    /// Made once, for all runs.
+    private static let schemas = Dictionary(uniqueKeysWithValues: BindingRegistry.all.map { ($0.name, $0.schema) })
+
     private static func function(for binding: Binding, _ run: FlowRun) -> LuaFunction? {
-        switch binding.body {
-        case .prelude: nil
-        case .sync(let body):
-            .sync(binding.name) { call in
+        guard let schema = schemas[binding.name] else { return nil }
+        let body: TypedFunction.Body
+        switch binding.body.kind {
+        case .prelude: return nil
+        case .sync(let answer):
+            body = .sync { reader, writer in
                 try run.admit(binding)
-                let arguments = try Arguments(call, for: binding)
+                let arguments = try Arguments(&reader, for: binding)
                 do {
-                    return try body(arguments, run)
+                    try answer(arguments, run)(&writer)
                 } catch {
                     throw script(error)
                 }
             }
-        case .async(let body):
-            .async(binding.name) { call in
+        case .async(let answer):
+            body = .async { reader in
                 try run.admit(binding)
-                let arguments = try Arguments(call, for: binding)
-                do {
-                    return try await body(arguments, run)
-                } catch {
-                    throw script(error)
+                let arguments = try Arguments(&reader, for: binding)
+                return {
+                    do {
+                        return try await answer(arguments, run)
+                    } catch {
+                        throw script(error)
+                    }
                 }
             }
         }
+        // Called with what does not fit: says why.
+        let refusal = LuaFunction.sync(binding.name) { call in
+            try run.admit(binding)
+            _ = try Arguments(call, for: binding)
+            throw LuaError.misuse("args.wrong_type", "\(binding.name) cannot take this", hint: "write \(binding.signature)")
+        }
+        return LuaFunction(binding.name, TypedFunction(schema, fallback: refusal, body: body))
     }
 
     /// What a script sees of an error of the core.

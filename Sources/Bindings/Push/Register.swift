@@ -24,8 +24,8 @@ extension Binding {
         returns: "push.Registration", errors: registerErrors,
         example: "push.register { session = session, device = phone, tags = { \"phone\" } }",
         body: .async { arguments, run in
-            guard let session = arguments.payload("session", as: SessionObject.self) else { return [] }
-            return [try await register(session.session, arguments, run)]
+            let session = try arguments.handle("session", as: SessionObject.self)
+            return try await register(session.session, arguments, run)
         })
 
     static let sessionRegister = Binding(
@@ -33,14 +33,14 @@ extension Binding {
         parameters: registerParameters, returns: "push.Registration", errors: registerErrors,
         example: "session:register { device = phone, tags = { \"phone\" } }",
         body: .async { arguments, run in
-            [try await register(arguments.receiver(as: SessionObject.self).session, arguments, run)]
+            try await register(arguments.receiver(as: SessionObject.self).session, arguments, run)
         })
 
     /// The app keeps the registration's id in its storage, as the tutorials' apps do.
     private static let rememberedKey = "registrationId"
 
-    private static func register(_ session: Session, _ arguments: Arguments, _ run: FlowRun) async throws -> LuaValue {
-        guard let device = arguments.payload("device", as: DeviceObject.self) else { return .nil }
+    private static func register(_ session: Session, _ arguments: Arguments, _ run: FlowRun) async throws -> RegistrationRecord {
+        let device = try arguments.handle("device", as: DeviceObject.self)
         let lab = try run.lab
         let handle = try await lab.handle(of: device.id)
         let description = RegistrationDescription(
@@ -51,8 +51,8 @@ extension Binding {
         let registration = try await DeviceRegistrar(backend: run.world.backend)
             .register(session, description, rememberedID: remembered)
         try await lab.store(registration.id.text, for: rememberedKey, on: device.id)
-        run.noteRegistration(of: handle, device: device.name, task: arguments.call.task)
-        return LuaValue(registration)
+        run.noteRegistration(of: handle, device: device.name, task: arguments.site.task)
+        return RegistrationRecord(registration)
     }
 }
 
@@ -107,19 +107,27 @@ extension LuaValue {
         default: nil
         }
     }
+}
 
-    init(_ registration: Registration) {
-        var fields: [String: LuaValue] = [
-            "id": .string(registration.id.text), "etag": .integer(Int64(registration.etag)),
-            "platform": .string(registration.platform.shortName),
-            "tags": .table(LuaTable(array: registration.tags.map { .string($0.text) })),
-            "expires": .string(registration.expiration.iso8601(fraction: false)),
-        ]
-        if let template = registration.template {
-            fields["template"] = .string(template.body)
-            if let name = template.name { fields["template_name"] = .string(name) }
-        }
-        self = .table(LuaTable(fields: fields))
+/// How the hub knows a device, as a script sees it: `push.Registration`.
+struct RegistrationRecord: LuaWritableRecord, Sendable {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("id", .text), ("etag", .integer), ("platform", .text), ("tags", [String].luaShape), ("expires", .text),
+        ("template", .text.optional), ("template_name", .text.optional),
+    ]
+
+    private let registration: Registration
+
+    init(_ registration: Registration) { self.registration = registration }
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(registration.id.text)
+        writer.write(registration.etag)
+        writer.write(registration.platform.shortName)
+        writer.write(registration.tags.map(\.text))
+        writer.write(registration.expiration.iso8601(fraction: false))
+        writer.write(registration.template?.body)
+        writer.write(registration.template?.name)
     }
 }
 

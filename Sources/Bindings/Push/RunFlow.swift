@@ -27,7 +27,7 @@ extension Binding {
                     hint: "look for a flow that runs itself")
             }
             let heard = Heard()
-            let depth = run.depth(of: arguments.call.task)
+            let depth = run.depth(of: arguments.site.task)
             let child = run.child(
                 script, parameters: FlowParameters(given: given.map { ($0.key.replacing("_", with: "-"), $0.value) }),
                 sink: { event in
@@ -37,7 +37,7 @@ extension Binding {
             let report = await run.runner.run(inside: child)
             run.absorb(child)
             if let error = report.failure(of: script) { throw error }
-            return [heard.value(report)]
+            return heard.record(of: report)
         })
 
     /// Flows inside flows inside flows.
@@ -58,45 +58,101 @@ private final class Heard: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var log: [LuaValue] = []
-        var steps: [LuaValue] = []
-        var warnings: [LuaValue] = []
-        var shown: [LuaValue] = []
+        var log: [String] = []
+        var steps: [StepRecord] = []
+        var warnings: [WarningRecord] = []
+        var shown: [ShownRecord] = []
     }
 
     func take(_ event: FlowEvent) {
         state.withLock { state in
             switch event {
-            case .log(_, let text, _): state.log.append(.string(text))
+            case .log(_, let text, _): state.log.append(text)
             case .stepEnded(let step):
-                state.steps.append(
-                    .table(
-                        LuaTable(fields: [
-                            "name": .string(step.name), "status": .string(step.status.rawValue),
-                            "registrations": .integer(Int64(step.registrations)),
-                            "expectations": .integer(Int64(step.expectations)),
-                        ])))
-                state.shown += step.shown.map(LuaValue.init)
-            case .shown(let items): state.shown += items.map(LuaValue.init)
-            case .warning(let warning):
-                state.warnings.append(
-                    .table(LuaTable(fields: ["code": .string(warning.code), "message": .string(warning.message)])))
+                state.steps.append(StepRecord(step: step))
+                state.shown += step.shown.map(ShownRecord.init)
+            case .shown(let items): state.shown += items.map(ShownRecord.init)
+            case .warning(let warning): state.warnings.append(WarningRecord(warning: warning))
             case .stepBegan, .sent, .settled, .core, .crossed: break
             }
         }
     }
 
-    func value(_ report: FlowReport) -> LuaValue {
+    func record(of report: FlowReport) -> RunRecord {
         state.withLock { state in
-            .table(
-                LuaTable(fields: [
-                    "result": report.result.map(LuaValue.init) ?? .nil,
-                    "steps": .table(LuaTable(array: state.steps)), "log": .table(LuaTable(array: state.log)),
-                    "warnings": .table(LuaTable(array: state.warnings)), "shown": .table(LuaTable(array: state.shown)),
-                    "expectations": .integer(Int64(report.expectations)),
-                    "delivered": .integer(Int64(report.delivered)),
-                ]))
+            RunRecord(report: report, steps: state.steps, log: state.log, warnings: state.warnings, shown: state.shown)
         }
+    }
+}
+
+/// How a flow inside went, as a script sees it: `push.Run`.
+private struct RunRecord: LuaWritableRecord {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("result", .value), ("steps", [StepRecord].luaShape), ("log", [String].luaShape), ("warnings", [WarningRecord].luaShape),
+        ("shown", [ShownRecord].luaShape), ("expectations", .integer), ("delivered", .integer),
+    ]
+
+    let report: FlowReport
+    let steps: [StepRecord]
+    let log: [String]
+    let warnings: [WarningRecord]
+    let shown: [ShownRecord]
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(report.result.map(LuaValue.init) ?? .nil)
+        writer.write(steps)
+        writer.write(log)
+        writer.write(warnings)
+        writer.write(shown)
+        writer.write(report.expectations)
+        writer.write(report.delivered)
+    }
+}
+
+/// `push.RunStep`.
+private struct StepRecord: LuaWritableRecord {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("name", .text), ("status", .text), ("registrations", .integer), ("expectations", .integer),
+    ]
+
+    let step: FlowStep
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(step.name)
+        writer.write(step.status.rawValue)
+        writer.write(step.registrations)
+        writer.write(step.expectations)
+    }
+}
+
+/// `push.Warning`.
+private struct WarningRecord: LuaWritableRecord {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [("code", .text), ("message", .text)]
+
+    let warning: FlowWarning
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(warning.code)
+        writer.write(warning.message)
+    }
+}
+
+/// `push.ShownItem`.
+private struct ShownRecord: LuaWritableRecord {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("device", .text), ("platform", .text), ("locale", .text), ("text", .text), ("time", .text),
+    ]
+
+    let item: ShownItem
+
+    init(_ item: ShownItem) { self.item = item }
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(item.device)
+        writer.write(item.platform.shortName)
+        writer.write(item.locale)
+        writer.write(item.text)
+        writer.write(item.time.description)
     }
 }
 
@@ -126,15 +182,5 @@ extension FlowReport {
         let place = location.map { " at \($0)" } ?? ""
         return .failure(
             "flow.failed", "\(script.name) failed\(place): \(why) (\(code))", hint: hint, details: ["cause": .string(code)])
-    }
-}
-
-extension LuaValue {
-    fileprivate init(_ item: ShownItem) {
-        self = .table(
-            LuaTable(fields: [
-                "device": .string(item.device), "platform": .string(item.platform.shortName), "locale": .string(item.locale),
-                "text": .string(item.text), "time": .string(item.time.description),
-            ]))
     }
 }

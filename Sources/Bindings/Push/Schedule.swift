@@ -30,11 +30,11 @@ extension Binding {
             let now = run.world.clock.now
             let moment = try arguments.time("at") ?? now + (try arguments.duration("after") ?? .zero)
             let (request, audience) = try await arguments.notification(run)
-            run.warnOfAzure(request, call: arguments.call)
+            run.warnOfAzure(request, site: arguments.site)
             let outcome = try await run.world.hub.schedule(request, at: moment)
-            if moment < now { run.warnOfPast(outcome, now: now, call: arguments.call) }
-            await run.noteSchedule(outcome, audience: audience, call: arguments.call)
-            return [LuaValue(outcome, run)]
+            if moment < now { run.warnOfPast(outcome, now: now, site: arguments.site) }
+            await run.noteSchedule(outcome, audience: audience, site: arguments.site)
+            return OutcomeRecord(outcome, run)
         })
 
     static let cancel = Binding(
@@ -45,6 +45,5 @@ extension Binding {
             let id = try arguments.text("id")
             try await run.world.hub.cancel(scheduled: id)
             run.forgetSchedule(id)
-            return []
         })
 }

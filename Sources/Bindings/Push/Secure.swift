@@ -36,14 +36,8 @@ extension Binding {
                 SecureRequest(
                     username: user, payload: payload, lifetime: try arguments.duration("expires_in"),
                     maximumReads: arguments.integer("max_reads")))
-            await run.note(receipt.outcome, audience: "username:\(user)", call: arguments.call)
-            return [
-                .table(
-                    LuaTable(fields: [
-                        "id": .string(receipt.id), "expires": .string(receipt.expiration.description),
-                        "outcome": LuaValue(receipt.outcome, run),
-                    ]))
-            ]
+            await run.note(receipt.outcome, audience: "username:\(user)", site: arguments.site)
+            return SecureReceiptRecord(receipt: receipt, outcome: OutcomeRecord(receipt.outcome, run))
         })
 
     private static let fetchErrors = [
@@ -59,8 +53,8 @@ extension Binding {
         returns: "any", errors: fetchErrors,
         example: "local payload = push.fetch_secure_payload { session = session, id = item.secure_id }",
         body: .async { arguments, run in
-            guard let session = arguments.payload("session", as: SessionObject.self) else { return [] }
-            return [try await run.securePayload(session.session, id: arguments.text("id"))]
+            let session = try arguments.handle("session", as: SessionObject.self)
+            return try await run.securePayload(session.session, id: arguments.text("id"))
         })
 
     static let sessionFetchSecurePayload = Binding(
@@ -69,7 +63,7 @@ extension Binding {
         example: "local payload = session:fetch_secure_payload(item.secure_id)",
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
-            return [try await run.securePayload(session, id: arguments.text("id"))]
+            return try await run.securePayload(session, id: arguments.text("id"))
         })
 
     static let revokeSecurePayload = Binding(
@@ -80,7 +74,6 @@ extension Binding {
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
             try await run.world.backend.revokeSecurePayload(session, id: arguments.text("id"))
-            return []
         })
 
     static let secureReads = Binding(
@@ -91,18 +84,35 @@ extension Binding {
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
             let reads = try await run.world.backend.secureReads(session, id: arguments.text("id"))
-            return [
-                .table(
-                    LuaTable(
-                        array: reads.map { read in
-                            .table(
-                                LuaTable(fields: [
-                                    "time": .string(read.time.description), "user": .string(read.username),
-                                    "result": .string(read.result.rawValue),
-                                ]))
-                        }))
-            ]
+            return reads.map(SecureReadRecord.init)
         })
+}
+
+/// `push.SecureReceipt`.
+private struct SecureReceiptRecord: LuaWritableRecord {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [("id", .text), ("expires", .text), ("outcome", OutcomeRecord.luaShape)]
+
+    let receipt: SecureReceipt
+    let outcome: OutcomeRecord
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(receipt.id)
+        writer.write(receipt.expiration.description)
+        writer.write(outcome)
+    }
+}
+
+/// `push.SecureRead`.
+private struct SecureReadRecord: LuaWritableRecord {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [("time", .text), ("user", .text), ("result", .text)]
+
+    let read: SecureRead
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(read.time.description)
+        writer.write(read.username)
+        writer.write(read.result.rawValue)
+    }
 }
 
 extension FlowRun {

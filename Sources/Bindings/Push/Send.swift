@@ -47,10 +47,10 @@ extension Binding {
         body: .async { arguments, run in
             var (request, audience) = try await arguments.notification(run)
             request.isTest = arguments.boolean("test") ?? false
-            run.warnOfAzure(request, call: arguments.call)
+            run.warnOfAzure(request, site: arguments.site)
             let outcome = try await run.world.hub.send(request)
-            await run.note(outcome, audience: audience, call: arguments.call)
-            return [LuaValue(outcome, run)]
+            await run.note(outcome, audience: audience, site: arguments.site)
+            return OutcomeRecord(outcome, run)
         })
 
     static let outcome = Binding(
@@ -59,17 +59,17 @@ extension Binding {
         returns: "push.Outcome", errors: ["notification.not_found"],
         example: "print(push.outcome(outcome.id).state)",
         body: .async { arguments, run in
-            [LuaValue(try await run.world.hub.outcome(of: arguments.text("id")), run)]
+            OutcomeRecord(try await run.world.hub.outcome(of: arguments.text("id")), run)
         })
 }
 
 extension FlowRun {
     /// What is fine here and would be refused there.
-    func warnOfAzure(_ request: NotificationRequest, call: LuaCall) {
+    func warnOfAzure(_ request: NotificationRequest, site: LuaCallSite) {
         guard case .expression(let expression) = request.audience else { return }
         for finding in expression.azureFindings() {
             let note = "Azure would refuse this expression: \(finding.asClause)"
-            emit(.warning(FlowWarning(code: "azure.limits", message: note, near: [], location: call.location)))
+            emit(.warning(FlowWarning(code: "azure.limits", message: note, near: [], location: site.location)))
         }
     }
 }
@@ -182,41 +182,5 @@ extension Arguments {
                 details: ["key": .string(name)])
         }
         return PushHeader(name, value)
-    }
-}
-
-extension LuaValue {
-    init(_ outcome: NotificationOutcome, _ run: FlowRun) {
-        var fields: [String: LuaValue] = [
-            "id": .string(outcome.id), "state": .string(outcome.state.rawValue), "sent": .integer(Int64(outcome.sent)),
-            "failed": .integer(Int64(outcome.failed)),
-            "devices": .table(LuaTable(array: outcome.devices.map { LuaValue($0, run) })),
-            "near": .table(LuaTable(array: outcome.nearMisses.map(LuaValue.string))),
-            "enqueued_at": .string(outcome.enqueuedAt.description),
-        ]
-        if let tags = outcome.tags { fields["tags"] = .string(tags) }
-        if let moment = outcome.scheduledFor { fields["scheduled_for"] = .string(moment.description) }
-        if let moment = outcome.endedAt { fields["ended_at"] = .string(moment.description) }
-        var counts: [String: LuaValue] = [:]
-        for (platform, names) in outcome.counts {
-            counts[platform.shortName] = .table(
-                LuaTable(fields: Dictionary(uniqueKeysWithValues: names.map { ($0.rawValue, .integer(Int64($1))) })))
-        }
-        fields["counts"] = .table(LuaTable(fields: counts))
-        self = .table(LuaTable(fields: fields))
-    }
-
-    private init(_ device: DeviceOutcome, _ run: FlowRun) {
-        var fields: [String: LuaValue] = [
-            "platform": .string(device.platform.shortName), "outcome": .string(device.outcome.rawValue),
-            "reason": .string(device.reason), "explanation": .string(device.explanation),
-            "handle": .string(device.handle.abbreviated), "bytes": .integer(Int64(device.size)),
-            "registration_removed": .boolean(device.isRegistrationRemoved),
-        ]
-        if let name = run.deviceName(of: device.handle) { fields["name"] = .string(name) }
-        if let id = device.registrationID { fields["registration"] = .string(id.text) }
-        if let id = device.pushID { fields["push_id"] = .string(id) }
-        if let name = device.templateName { fields["template"] = .string(name) }
-        self = .table(LuaTable(fields: fields))
     }
 }

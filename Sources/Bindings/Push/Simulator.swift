@@ -50,7 +50,6 @@ extension Binding {
             var handle: DeviceHandle?
             if let device = arguments.payload("device", as: DeviceObject.self) { handle = try await run.lab.handle(of: device.id) }
             try run.faults.fail(service, reason: try arguments.text("reason"), count: try arguments.count("next"), handle: handle)
-            return []
         })
 
     static let simulatorLatency = Binding(
@@ -60,7 +59,6 @@ extension Binding {
         body: .sync { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
             try run.faults.setLatency(try arguments.duration("duration") ?? .zero, of: service)
-            return []
         })
 
     static let simulatorDisconnect = Binding(
@@ -75,7 +73,6 @@ extension Binding {
             let service = try arguments.receiver(as: SimulatorObject.self).service
             try run.faults.breakConnections(
                 service, count: try arguments.count("next") ?? 1, afterRequest: arguments.boolean("after_request") ?? false)
-            return []
         })
 
     static let simulatorReset = Binding(
@@ -83,7 +80,6 @@ extension Binding {
         example: "push.simulator.apns:reset()",
         body: .sync { arguments, run in
             try run.faults.clear(arguments.receiver(as: SimulatorObject.self).service)
-            return []
         })
 
     static let simulatorReasons = Binding(
@@ -91,7 +87,7 @@ extension Binding {
         example: "print(table.concat(push.simulator.apns:reasons(), \", \"))",
         body: .sync { arguments, run in
             let reasons = try run.faults.reasons(of: arguments.receiver(as: SimulatorObject.self).service)
-            return [.table(LuaTable(array: reasons.map(LuaValue.string)))]
+            return reasons
         })
 }
 

@@ -23,7 +23,7 @@ extension Binding {
         ],
         example: "push.subscribe { device = phone, categories = { \"Sports\", \"Science\" } }",
         body: .async { arguments, run in
-            guard let device = arguments.payload("device", as: DeviceObject.self) else { return [] }
+            let device = try arguments.handle("device", as: DeviceObject.self)
             let lab = try run.lab
             let handle = try await lab.handle(of: device.id)
             let property = arguments.string("property") ?? "messageParam"
@@ -34,8 +34,8 @@ extension Binding {
                     platform: handle.platform)
             let registration = try await DeviceSubscriber(hub: run.world.hub, storage: LabStorage(lab: lab, device: device.id))
                 .subscribe(handle: handle, categories: try arguments.tags("categories"), template: template)
-            run.noteRegistration(of: handle, device: device.name, task: arguments.call.task)
-            return [LuaValue(registration)]
+            run.noteRegistration(of: handle, device: device.name, task: arguments.site.task)
+            return RegistrationRecord(registration)
         })
 
     static let unsubscribe = Binding(
@@ -43,10 +43,9 @@ extension Binding {
         parameters: [.required("device", .object("device"), "the phone")],
         example: "push.unsubscribe { device = phone }",
         body: .async { arguments, run in
-            guard let device = arguments.payload("device", as: DeviceObject.self) else { return [] }
+            let device = try arguments.handle("device", as: DeviceObject.self)
             let storage = LabStorage(lab: try run.lab, device: device.id)
             try await DeviceSubscriber(hub: run.world.hub, storage: storage).unsubscribe()
-            return []
         })
 
     static let categories = Binding(
@@ -56,7 +55,7 @@ extension Binding {
             let device = try arguments.receiver(as: DeviceObject.self)
             let storage = LabStorage(lab: try run.lab, device: device.id)
             let categories = try await DeviceSubscriber(hub: run.world.hub, storage: storage).categories()
-            return [.table(LuaTable(array: categories.map(LuaValue.string)))]
+            return categories
         })
 }
 

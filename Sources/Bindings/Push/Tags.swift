@@ -6,14 +6,14 @@ extension Binding {
         "push.tag.user", "The tag that the app backend gives a user's devices.",
         parameters: [.required("name", .string, "the user's name")], returns: "string", errors: ["tag.invalid"],
         example: "push.send { to = push.tag.user \"alice\", alert = \"Hello\" }",
-        body: .sync { arguments, _ in [.string(try arguments.tag { text throws(TagError) in try Tag.username(text) }.text)] })
+        body: .sync { arguments, _ in try arguments.tag { text throws(TagError) in try Tag.username(text) }.text })
 
     static let tagDevice = Binding(
         "push.tag.device", "The tag of one installation.",
         parameters: [.required("name", .string, "the installation's id")], returns: "string", errors: ["tag.invalid"],
         example: "push.send { to = push.tag.device \"f81d4fae\", alert = \"Hello\" }",
         body: .sync { arguments, _ in
-            [.string(try arguments.tag { text throws(TagError) in try Tag.installation(text) }.text)]
+            try arguments.tag { text throws(TagError) in try Tag.installation(text) }.text
         })
 
     static let tagAny = combinator("any", "An expression for devices with at least one of the tags.") { .or($0) }
@@ -37,7 +37,7 @@ extension Binding {
                 }
                 let terms = try texts.map { try TagExpression(parsing: $0) }
                 let expression = terms.count == 1 && name != "none" ? terms[0] : combine(terms)
-                return [.string(expression.description)]
+                return expression.description
             })
     }
 
@@ -51,7 +51,7 @@ extension Binding {
         example: "assert(push.tag.match(\"Sports && !muted\", { \"Sports\" }))",
         body: .sync { arguments, _ in
             let expression = try TagExpression(parsing: arguments.text("expression"))
-            return [.boolean(expression.matches(Set(try arguments.tags("tags"))))]
+            return expression.matches(Set(try arguments.tags("tags")))
         })
 
     static let tagExplain = Binding(
@@ -69,7 +69,7 @@ extension Binding {
                 let mark = tags == nil ? "" : finding.holds ? "✓ " : "✗ "
                 return String(repeating: "  ", count: finding.depth) + mark + finding.text
             }
-            return [.string(lines.joined(separator: "\n"))]
+            return lines.joined(separator: "\n")
         })
 }
 

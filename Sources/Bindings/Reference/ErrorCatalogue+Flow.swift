@@ -89,6 +89,11 @@ extension ErrorCatalogue {
                     "while #phone:inbox() == 0 do end",
                     cure: "push.check(phone:wait_for { within = \"5s\" } == nil, \"nothing was sent\")")),
             ErrorDescription(
+                "budget.instructions", .budget, means: "The script took more steps than it may.",
+                when: "It went beyond --instruction-limit. Without that option there is no limit. Work inside the library counts too, "
+                    + "so that the same script stops at the same place every time.",
+                cure: "Raise --instruction-limit, or do less in a loop."),
+            ErrorDescription(
                 "budget.memory", .budget, means: "The script used too much memory.",
                 when: "It holds more than --memory-limit allows, 256 MiB unless said otherwise.",
                 cure: "Look for a table or a text that grows in a loop; raise --memory-limit if the data is real.",

@@ -3,17 +3,20 @@ import PushCore
 
 /// The checked arguments of one call: every value has the type that the description promises.
 package struct Arguments: Sendable {
-    let call: LuaCall
-    /// The binding's, for messages.
-    let name: String
+    let site: LuaCallSite
     /// The object before the colon.
     let receiver: LuaObject?
-    private let values: [String: LuaValue]
+    private let binding: Binding
+    /// By parameter; nil is what was not given.
+    private var values: [LuaValue?]
+
+    /// The binding's name, for messages.
+    var name: String { binding.name }
 
     /// Raises `args.*` for what does not fit the description: unknown keys, missing or wrong values.
     init(_ call: LuaCall, for binding: Binding) throws(LuaError) {
-        self.call = call
-        name = binding.name
+        site = call.site
+        self.binding = binding
         var given = call.arguments
         if let type = binding.receiver {
             guard case .object(let object)? = given.first, object.type == type else {
@@ -26,25 +29,69 @@ package struct Arguments: Sendable {
         }
         let check = ArgumentCheck(given, for: binding)
         if let mistake = check.mistakes.first { throw mistake.error }
-        values = check.values
+        values = binding.parameters.map { check.values[$0.name] }
+    }
+
+    /// Reads what was found to have the shapes of the binding. Throws `LuaMisfit` for what does not fit the description all the
+    /// same: the other initializer says why.
+    init(_ reader: inout LuaReader, for binding: Binding) throws {
+        site = try reader.read()
+        self.binding = binding
+        if let type = binding.receiver {
+            let object = try reader.read(LuaObject.self)
+            guard object.type == type else { throw LuaMisfit() }
+            receiver = object
+        } else {
+            receiver = nil
+        }
+        let parameters = binding.parameters
+        values = Array(repeating: nil, count: parameters.count)
+        let single = binding.style == .positional ? parameters.count : binding.style == .leading ? 1 : 0
+        for place in 0..<single { try read(place, &reader, named: "argument \(place + 1)") }
+        if single < parameters.count, reader.beginRecord() {
+            for place in single..<parameters.count {
+                try read(place, &reader, named: "argument \(single + 1).\(parameters[place].name)")
+            }
+        }
+        if let constraint = binding.constraint {
+            do throws(LuaError) {
+                try constraint(Set(parameters.indices.filter { values[$0] != nil }.map { parameters[$0].name }), binding.name)
+            } catch {
+                throw LuaMisfit()
+            }
+        }
+    }
+
+    private mutating func read(_ place: Int, _ reader: inout LuaReader, named name: @autoclosure () -> String) throws {
+        let value = try reader.readValue(named: name())
+        let parameter = binding.parameters[place]
+        if case .nil = value {
+            // Where anything may stand, nil is something.
+            guard !parameter.isRequired || parameter.type == .any else { throw LuaMisfit() }
+            return
+        }
+        guard parameter.fits(value) else { throw LuaMisfit() }
+        values[place] = value
     }
 }
 
 // MARK: - Reading
 
 extension Arguments {
-    func value(_ name: String) -> LuaValue? { values[name] }
+    func value(_ name: String) -> LuaValue? {
+        binding.parameters.firstIndex { $0.name == name }.flatMap { values[$0] }
+    }
 
     func string(_ name: String) -> String? {
-        if case .string(let text)? = values[name] { text } else { nil }
+        if case .string(let text)? = value(name) { text } else { nil }
     }
 
     func boolean(_ name: String) -> Bool? {
-        if case .boolean(let value)? = values[name] { value } else { nil }
+        if case .boolean(let value)? = value(name) { value } else { nil }
     }
 
     func integer(_ name: String) -> Int? {
-        switch values[name] {
+        switch value(name) {
         case .integer(let value)?: Int(value)
         case .number(let value)?: Int(exactly: value)
         default: nil
@@ -52,15 +99,23 @@ extension Arguments {
     }
 
     func table(_ name: String) -> LuaTable? {
-        if case .table(let table)? = values[name] { table } else { nil }
+        if case .table(let table)? = value(name) { table } else { nil }
     }
 
     func strings(_ name: String) -> [String]? {
         table(name)?.array.compactMap { if case .string(let text) = $0 { text } else { nil } }
     }
 
+    /// What a handle stands for; for a required parameter.
+    func handle<Payload>(_ name: String, as type: Payload.Type) throws(LuaError) -> Payload {
+        guard let payload = payload(name, as: type) else {
+            throw .misuse("args.wrong_type", "\(self.name): \"\(name)\" is not what it must be")
+        }
+        return payload
+    }
+
     func payload<Payload>(_ name: String, as type: Payload.Type) -> Payload? {
-        if case .object(let object)? = values[name] { object.payload as? Payload } else { nil }
+        if case .object(let object)? = value(name) { object.payload as? Payload } else { nil }
     }
 
     func receiver<Payload>(as type: Payload.Type) throws(LuaError) -> Payload {
@@ -79,7 +134,7 @@ extension Arguments {
     }
 
     func secret(_ name: String) -> Secret? {
-        switch values[name] {
+        switch value(name) {
         case .string(let text)?: Secret(text)
         case .object(let object)?: object.payload as? Secret
         default: nil
@@ -87,12 +142,12 @@ extension Arguments {
     }
 
     func duration(_ name: String) throws(LuaError) -> Duration? {
-        guard let value = values[name] else { return nil }
+        guard let value = value(name) else { return nil }
         return try Duration(argument: value, named: name)
     }
 
     func time(_ name: String) throws(LuaError) -> Timestamp? {
-        guard let value = values[name] else { return nil }
+        guard let value = value(name) else { return nil }
         return try Timestamp(argument: value, named: name)
     }
 

@@ -43,13 +43,6 @@ package struct Binding: Sendable {
         }
     }
 
-    package enum Body: Sendable {
-        case sync(@Sendable (Arguments, FlowRun) throws -> [LuaValue])
-        case async(@Sendable (Arguments, FlowRun) async throws -> [LuaValue])
-        /// Written in Lua, in the prelude: it calls back functions of the script.
-        case prelude
-    }
-
     package init(
         _ name: String, _ summary: String, style: Style = .positional, parameters: [Parameter] = [],
         returns: Returns? = nil, errors: [String] = [], example: String, constraint: Constraint? = nil,

@@ -39,7 +39,7 @@ private func forgetValues(_ context: UnsafeMutablePointer<clua_context>) {
 }
 
 private func refuse(_ error: any Error, _ call: UnsafeMutablePointer<clua_invocation>) -> Int32 {
-    if error is Misfit { return Int32(CLUA_MISFIT) }
+    if error is LuaMisfit { return Int32(CLUA_MISFIT) }
     guard let host = call.pointee.context.pointee.host, let L = call.pointee.state else { return 0 }
     Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().pushError(LuaError(raisedByHost: error), to: L)
     return Int32(CLUA_ERROR)
@@ -75,14 +75,14 @@ let pushValueFromLua: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, 
 
 extension Machine {
     func pushTyped(_ function: TypedFunction, name: String, to L: OpaquePointer) {
-        let layout = function.layout
+        let schema = function.schema
         let signature = UnsafeMutablePointer<clua_signature>.allocate(capacity: 1)
         let (box, body, waits) = Self.box(function.body)
         signature.initialize(
             to: clua_signature(
-                name: strdup(name), arguments: layout.arguments, results: layout.results, keys: layout.keys,
-                key_count: Int32(layout.keyCount), argument_count: Int32(layout.argumentCount),
-                result_count: Int32(layout.resultCount), waits: waits, is_flat: layout.isFlat, is_single: layout.isSingle,
+                name: strdup(name), arguments: schema.arguments, results: schema.results, keys: schema.keys,
+                key_count: Int32(schema.keyCount), argument_count: Int32(schema.argumentCount),
+                result_count: Int32(schema.resultCount), waits: waits, is_flat: schema.isFlat, is_single: schema.isSingle,
                 fallback: function.fallback.map { add($0) } ?? -1, body: body, box: Unmanaged.passUnretained(box).toOpaque()))
         typed.append((signature, function, box))
         clua_push_typed(L, signature)

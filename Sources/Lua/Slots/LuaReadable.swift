@@ -77,7 +77,7 @@ extension String: LuaReadable {
     @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> String {
         let slot = reader.slot()
-        guard clua_is_utf8(slot.text, Int(slot.count)) else { throw Misfit() }
+        guard clua_is_utf8(slot.text, Int(slot.count)) else { throw LuaMisfit() }
         // Checked above: String(validating:as:) looks up generic metadata at each call.
         return String(decoding: UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count)), as: UTF8.self)
     }
@@ -177,7 +177,7 @@ extension LuaFunctionReference: LuaReadable {
     public static var luaShape: LuaShape { .function }
 
     public static func read(from reader: inout LuaReader) throws -> LuaFunctionReference {
-        guard case .function(let function) = try reader.dynamicValue() else { throw Misfit() }
+        guard case .function(let function) = try reader.dynamicValue() else { throw LuaMisfit() }
         return function
     }
 }
@@ -189,7 +189,7 @@ extension LuaObject: LuaReadable {
     public static func read(from reader: inout LuaReader) throws -> LuaObject {
         guard let pointer = reader.slot().object,
             let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() as? LuaObject
-        else { throw Misfit() }
+        else { throw LuaMisfit() }
         return object
     }
 }
@@ -205,7 +205,8 @@ public struct LuaCallSite: Sendable, LuaReadable {
 
     public static var luaShape: LuaShape { .nothing }
 
-    init(location: SourceLocation?, run: LuaRunID, task: Int) {
+    /// A place, for calling a function of the host without a script.
+    public init(location: SourceLocation? = nil, run: LuaRunID, task: Int = 0) {
         self.location = location
         self.run = run
         self.task = task

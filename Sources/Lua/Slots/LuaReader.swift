@@ -48,6 +48,36 @@ public struct LuaReader {
         return try machine.read(call.pointee.state, Int32(slot.count))
     }
 
+    /// The next value, whatever its shape; not of a record. `name` says what it is, for errors.
+    package mutating func readValue(named name: @autoclosure () -> String) throws -> LuaValue {
+        let slot = slot()
+        switch Int(slot.kind) {
+        case CLUA_NIL: return .nil
+        case CLUA_BOOLEAN: return .boolean(slot.integer != 0)
+        case CLUA_INTEGER: return .integer(slot.integer)
+        case CLUA_NUMBER: return .number(slot.number)
+        case CLUA_TEXT:
+            let bytes = UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count))
+            guard clua_is_utf8(slot.text, bytes.count) else { return .bytes(Array(bytes)) }
+            return .string(String(decoding: bytes, as: UTF8.self))
+        case CLUA_OBJECT:
+            guard let pointer = slot.object,
+                let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() as? LuaObject
+            else { throw LuaMisfit() }
+            return .object(object)
+        case CLUA_LIST:
+            var list = LuaTable()
+            for place in 0..<Int(slot.count) {
+                list.array.append(try readValue(named: "\(name())[\(place + 1)]"))
+            }
+            return .table(list)
+        default: return try machine.read(call.pointee.state, Int32(slot.count), name: name())
+        }
+    }
+
+    /// Begins a record, whose members are next; false: there is none, nor are there members.
+    package mutating func beginRecord() -> Bool { slot().kind != UInt8(CLUA_NIL) }
+
     /// Where the call was made, and by whom.
     var site: LuaCallSite {
         let machine = machine
@@ -57,10 +87,11 @@ public struct LuaReader {
     }
 }
 
-/// Thrown by a reader for an argument that C took for one that fits: text that is not UTF-8, an object of another type.
+/// Thrown for an argument that C took for one that fits: text that is not UTF-8, an object of another type.
 @usableFromInline
-struct Misfit: Error {
-    @usableFromInline init() {}
+package struct LuaMisfit: Error {
+    @usableFromInline
+    package init() {}
 }
 
 /// Writes the results of a typed function, in the order of its shapes.

@@ -77,5 +77,27 @@ extension LuaValue: LuaWritable {
     public func write(to writer: inout LuaWriter) { writer.append(value: self) }
 }
 
+/// An object of the host.
+extension LuaObject: LuaWritable {
+    public func write(to writer: inout LuaWriter) { writer.append(value: .object(self)) }
+}
+
+/// A table of texts and values.
+extension Dictionary: LuaShaped where Key == String, Value: LuaShaped {
+    public static var luaShape: LuaShape { .map(of: Value.luaShape) }
+}
+
+/// Only as a result: what a script gives as a table of its own making is a ``LuaValue``.
+extension Dictionary: LuaWritable where Key == String, Value: LuaWritable {
+    public func write(to writer: inout LuaWriter) {
+        writer.beginMap(count: count)
+        // In a fixed order, so that the same values make the same table in every process.
+        for (key, value) in sorted(by: { $0.key < $1.key }) {
+            key.write(to: &writer)
+            value.write(to: &writer)
+        }
+    }
+}
+
 /// A type that functions can both take and give.
 public typealias LuaConvertible = LuaReadable & LuaWritable

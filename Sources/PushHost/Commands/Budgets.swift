@@ -10,7 +10,13 @@ struct Budgets: ParsableArguments {
     @Option(help: "The memory budget in MiB.")
     var memoryLimit: Int = 256
 
+    @Option(help: "An exact budget of instructions: a script stops at the same place every time, and takes about twice as long.")
+    var instructionLimit: Int?
+
     func validate() throws {
+        if let instructionLimit, instructionLimit < 1 {
+            throw ValidationError("--instruction-limit \(instructionLimit): give at least 1")
+        }
         guard (1...65_536).contains(memoryLimit) else {
             throw ValidationError("--memory-limit \(memoryLimit): give MiB between 1 and 65536")
         }
@@ -18,7 +24,7 @@ struct Budgets: ParsableArguments {
 
     /// With the real time that a run may take.
     func limits(wall: Duration? = nil) -> LuaLimits {
-        LuaLimits(memory: memoryLimit << 20, cpu: cpuLimit, wall: wall)
+        LuaLimits(memory: memoryLimit << 20, cpu: cpuLimit, wall: wall, instructions: instructionLimit)
     }
 
     static func duration(_ text: String) throws -> Duration {
