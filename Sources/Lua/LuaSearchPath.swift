@@ -16,6 +16,9 @@ public struct LuaSearchPath: Sendable {
     }
     let places: [Place]
 
+    /// Looks nowhere.
+    package static let none = LuaSearchPath(places: [])
+
     /// Looks below folders, in order: `require "a.b"` reads `a/b.lua`.
     ///
     /// Symbolic links may point to other files of the same folder, not out of it (`script.module_unreadable`). Files of up
@@ -49,6 +52,32 @@ public struct LuaSearchPath: Sendable {
             return found
         }
         return nil
+    }
+
+    /// What `require` raises for a name, beside modules of the host of these names; nil: it finds a module. Nothing is run.
+    package func refusal(of name: String, beside known: Set<String>) -> LuaError? {
+        if known.contains(name) { return nil }
+        do {
+            return try script(for: Self.check(name)) == nil ? unknown(name, beside: known) : nil
+        } catch {
+            return LuaError(raisedByHost: error)
+        }
+    }
+
+    func unknown(_ name: String, beside hosts: Set<String>) -> LuaError {
+        var names = hosts
+        var looked: [String] = []
+        for case .folder(let folder) in places {
+            names.formUnion(folder.names())
+            looked.append(folder.path(of: name))
+        }
+        let known = names.sorted()
+        let shown = known.prefix(20).joined(separator: ", ") + (known.count > 20 ? ", …" : "")
+        return .misuse(
+            "script.unknown_module",
+            "there is no module '\(name)'; modules: \(known.isEmpty ? "none" : shown)"
+                + (looked.isEmpty ? "" : "; looked for \(looked.joined(separator: ", "))"),
+            hint: LuaError.nearest(to: name, among: known).map { "did you mean '\($0)'?" })
     }
 
     static let tooLarge = "has more than \(sizeLimit >> 20) MiB, the most of a module"

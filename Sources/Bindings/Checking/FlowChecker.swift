@@ -1,16 +1,20 @@
+import Lua
 import LuaSyntax
 
 /// Finds mistakes in a script without running it. What it knows of the `push` module it takes from the binding registry, and
 /// it stays silent where a value may be something else.
 package struct FlowChecker: Sendable {
     let vocabulary: Vocabulary
+    private let modules: LuaSearchPath?
 
-    package init() {
-        self.init(.shared)
+    /// `modules` is where the script finds what it requires beside `push`.
+    package init(modules: LuaSearchPath? = nil) {
+        self.init(.shared, modules: modules)
     }
 
-    init(_ vocabulary: Vocabulary) {
+    init(_ vocabulary: Vocabulary, modules: LuaSearchPath? = nil) {
         self.vocabulary = vocabulary
+        self.modules = modules
     }
 
     /// In the order of the script.
@@ -26,7 +30,7 @@ package struct FlowChecker: Sendable {
     }
 
     func walk(through chunk: Chunk) -> FlowWalk {
-        var walk = FlowWalk(chunk, vocabulary)
+        var walk = FlowWalk(chunk, vocabulary, modules)
         walk.script()
         return walk
     }

@@ -113,10 +113,10 @@ extension FlowWalk {
     private mutating func module(_ given: Given) -> Knowledge {
         guard let first = given.values.first, case .string(let name) = first.content else { return .unknown }
         if name == PushModule.name { return .namespace(name) }
-        report(
-            Remark(
-                "script.unknown_module", "there is no module '\(name)'; modules: \(PushModule.name)",
-                hint: "a flow is one file: require \"push\" is all there is", at: first.range))
+        // As with stock Lua, the libraries are modules too.
+        if LuaLibrary.libraries[name] == nil, let refusal = modules.refusal(of: name, beside: [PushModule.name]) {
+            report(Remark(refusal.code, refusal.message, hint: refusal.hint, at: first.range))
+        }
         return .unknown
     }
 

@@ -1,9 +1,11 @@
+import Lua
 import LuaSyntax
 
 /// Goes once through a script, in the order in which it runs, and notes what it knows of each value and what is wrong.
 struct FlowWalk {
     let chunk: Chunk
     let vocabulary: Vocabulary
+    let modules: LuaSearchPath
     private(set) var remarks: [Remark] = []
     /// By variable.
     var known: [Int: Knowledge] = [:]
@@ -24,7 +26,8 @@ struct FlowWalk {
     /// More findings than this are not worth reading.
     static let maximumRemarks = 1000
 
-    init(_ chunk: Chunk, _ vocabulary: Vocabulary) {
+    init(_ chunk: Chunk, _ vocabulary: Vocabulary, _ modules: LuaSearchPath?) {
+        self.modules = modules ?? .none
         self.chunk = chunk
         self.vocabulary = vocabulary
         globals = GlobalNames(chunk)

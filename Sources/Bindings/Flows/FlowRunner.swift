@@ -141,7 +141,8 @@ package struct FlowRunner: Sendable {
 
     /// To be called on the thread.
     private func execute(_ run: FlowRun, isInside: Bool = false) async throws -> [LuaValue] {
-        let state = try LuaState(thread: thread, limits: limits, seed: seed, absent: HostFunctions.absent)
+        let state = try LuaState(
+            thread: thread, limits: limits, seed: seed, absent: HostFunctions.absent, searchPath: scripts.modules(of: run.script))
         try await state.define(PushModule.module(for: run))
         let id = LuaRunID(rawValue: 1)
         let stall = Stall()

@@ -50,7 +50,9 @@ package final class InteractiveFlow: Sendable {
         let script = FlowScript(name: "repl", source: [], version: "")
         let run = FlowRun(
             script, runner: runner, identity: FlowRun.Identity(run: "r-0001", version: ""), purpose: .interactive, sink: sink)
-        let state = try LuaState(thread: runner.thread, limits: runner.limits, seed: runner.seed, absent: HostFunctions.absent)
+        let state = try LuaState(
+            thread: runner.thread, limits: runner.limits, seed: runner.seed, absent: HostFunctions.absent,
+            searchPath: runner.scripts.modules(of: script))
         try await state.define(PushModule.module(for: run))
         let handedOver = Mutex<[LuaFunctionReference]>([])
         try await state.define(

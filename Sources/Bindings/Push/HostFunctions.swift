@@ -169,9 +169,9 @@ enum HostFunctions {
         "os.tmpname": "files are out of reach of a flow",
         "os.setlocale": "the locale is fixed",
         "debug": "errors carry their trace; use push.log to look at values",
-        "dofile": "a flow is one file: require \"push\" is all there is",
-        "loadfile": "a flow is one file: require \"push\" is all there is",
-        "package": "a flow is one file: require \"push\" is all there is",
+        "dofile": "write the code into a file beside the flow that returns a table, and require it by its name",
+        "loadfile": "write the code into a file beside the flow that returns a table, and require it by its name",
+        "package": "write the code into a file beside the flow that returns a table, and require it by its name",
         "string.dump": "bytecode is not accepted",
     ]
 }

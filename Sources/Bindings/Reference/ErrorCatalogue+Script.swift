@@ -41,8 +41,9 @@ extension ErrorCatalogue {
                 example: .lua("pirnt(\"done\")", cure: "print(\"done\")")),
             ErrorDescription(
                 "script.unknown_module", .misuse, means: "There is no module of that name to require.",
-                when: "require is called with anything but \"push\". A flow is one file; it loads no other code.",
-                cure: "Write local push = require \"push\"; put shared code into the flow itself.",
+                when: "require finds neither a module of pushhost nor a file of that name, below the script's folder or the working "
+                    + "directory. Modules from elsewhere, such as those of LuaRocks, are out of reach.",
+                cure: "Write the name of a file without .lua, with dots for slashes: lib/phones.lua is require \"lib.phones\".",
                 example: .lua("local socket = require \"socket\"", cure: "local push = require \"push\"")),
             ErrorDescription(
                 "script.module_name", .misuse, means: "A text was required that cannot be the name of a module.",

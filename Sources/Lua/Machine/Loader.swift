@@ -98,17 +98,6 @@ extension Machine {
             if let known = readString(lua, -1) { names.insert(known) }
         }
         clua_pop(lua, 1)
-        var places: [String] = []
-        for case .folder(let folder) in searchPath?.places ?? [] {
-            names.formUnion(folder.names())
-            places.append(folder.path(of: name))
-        }
-        let known = names.sorted()
-        let shown = known.prefix(20).joined(separator: ", ") + (known.count > 20 ? ", …" : "")
-        return .misuse(
-            "script.unknown_module",
-            "there is no module '\(name)'; modules: \(known.isEmpty ? "none" : shown)"
-                + (places.isEmpty ? "" : "; looked for \(places.joined(separator: ", "))"),
-            hint: LuaError.nearest(to: name, among: known).map { "did you mean '\($0)'?" })
+        return (searchPath ?? .none).unknown(name, beside: names)
     }
 }

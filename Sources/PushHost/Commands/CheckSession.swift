@@ -71,7 +71,7 @@ struct CheckedFile {
             let script = try ScriptFile.read(path)
             source = SourceText(script.source)
             guard !source.line(1).hasPrefix("---@meta") else { return nil }
-            findings = FlowChecker().findings(in: script.source, name: path)
+            findings = FlowChecker(modules: ProjectScripts().modules(of: script)).findings(in: script.source, name: path)
             failure = nil
         } catch {
             source = SourceText([])

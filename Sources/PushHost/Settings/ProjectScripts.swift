@@ -1,4 +1,5 @@
 import Bindings
+import Lua
 import PushCore
 
 /// The scripts of a project, as `push.run` reads them from disk.
@@ -14,6 +15,18 @@ struct ProjectScripts: ScriptLibrary {
     func script(at path: String) throws(PushError) -> FlowScript {
         sources?.note(path)
         return try ScriptFile.read(path)
+    }
+
+    /// The folder of the script, then the working directory.
+    func modules(of script: FlowScript) -> LuaSearchPath? {
+        // Without a name the working directory is not part of what errors show.
+        let folders = script.folder == "." ? [""] : [script.folder, ""]
+        let noted = LuaSearchPath.lookup { [sources] name in
+            let file = name.replacing(".", with: "/") + ".lua"
+            for folder in folders { sources?.note(folder.isEmpty ? file : "\(folder)/\(file)") }
+            return nil
+        }
+        return noted + .folders(folders)
     }
 
     /// `scripts/spec/../a.lua` as `scripts/a.lua`.

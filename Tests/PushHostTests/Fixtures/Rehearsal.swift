@@ -24,6 +24,10 @@ struct TestScripts: ScriptLibrary {
         guard let text = texts[path] else { throw PushError("script.not_found", "\(path) does not exist") }
         return FlowScript(name: path, source: Array(text.utf8), version: "def456")
     }
+
+    func modules(of script: FlowScript) -> LuaSearchPath? {
+        .lookup { name in texts["\(name).lua"].map { LuaScript(name: "\(name).lua", source: $0) } }
+    }
 }
 
 /// One run of a script in the embedded world, in this process.
