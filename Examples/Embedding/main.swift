@@ -2,12 +2,12 @@ import Lua
 
 let thread = LuaThread(name: "scripts")
 let state = try LuaState(thread: thread, limits: LuaLimits(memory: 8 << 20, cpu: .milliseconds(100)))
-let price = LuaFunction.async("shop.price") { call in
-    guard case .string(let item)? = call.arguments.first, item != "dragon" else {
+let price = LuaFunction("shop.price") { (item: String) async throws in
+    guard item != "dragon" else {
         throw LuaError(kind: .failure, code: "shop.unknown", message: "the shop has no such thing")
     }
     try await Task.sleep(for: .milliseconds(1))  // a database, a service
-    return [.integer(Int64(item.utf8.count))]
+    return item.count
 }
 try await state.define(LuaModule(name: "shop", functions: [price]))
 

@@ -174,5 +174,9 @@ final class ScriptFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    func write(_ name: String, _ data: Data) throws { try data.write(to: url.appending(path: name)) }
+    func write(_ name: String, _ data: Data) throws {
+        let file = url.appending(path: name)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: file)
+    }
 }

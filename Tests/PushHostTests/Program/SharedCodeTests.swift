@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+/// Modules beside flows, as the program finds them.
+@Suite struct SharedCodeTests {
+    private static let files = [
+        "flows/flow.lua": """
+        local push = require "push"
+        local lib = require "lib.phones"
+        print(lib.name, require "lib.phones" == lib, require "top")
+        """,
+        "flows/lib/phones.lua": "local push = require 'push' push.sleep '1s' return { name = ... }",
+        "top.lua": "return 'of the working directory'",
+        "flows/bad.lua": "require 'lib.broken'",
+        "flows/lib/broken.lua": "local push = require \"push\"\npush.send { too = \"x\" }",
+        "flows/circle.lua": "require 'lib.a'",
+        "flows/lib/a.lua": "require 'lib.b'",
+        "flows/lib/b.lua": "require 'lib.a'",
+        "flows/typo.lua": "require 'lib.phone'",
+        "flows/out.lua": "require '..top'",
+    ]
+
+    @Test func `a module is found beside the flow and below the working directory, and runs once`() async throws {
+        let folder = try ScriptFolder(Self.files)
+        let run = try await Program.run(["run", "flows/flow.lua"], in: folder.url)
+        #expect(run.status == 0)
+        #expect(run.output.contains("lib.phones    true    of the working directory"), "\(run.output)")
+        #expect(run.output.contains("virtual 1 s"))
+    }
+
+    @Test(arguments: [
+        ("bad", "flows/lib/broken.lua:2"), ("circle", "lib.a → lib.b → lib.a"), ("typo", "did you mean 'lib.phones'?"),
+        ("out", "script.module_name"),
+    ])
+    func `what is wrong with a module is told with its place`(flow: String, expected: String) async throws {
+        let folder = try ScriptFolder(Self.files)
+        let run = try await Program.run(["run", "flows/\(flow).lua"], in: folder.url)
+        #expect(run.status == 3)
+        #expect(run.errors.contains(expected), "\(run.errors)")
+    }
+
+    @Test func `check finds modules that are not there, and only these`() async throws {
+        let folder = try ScriptFolder(Self.files)
+        let good = try await Program.run(["check", "flows/flow.lua", "flows/bad.lua"], in: folder.url)
+        #expect(good.status == 0, "\(good.output)\(good.errors)")
+        let bad = try await Program.run(["check", "flows/typo.lua"], in: folder.url)
+        #expect(bad.output.contains("looked for flows/lib/phone.lua, lib/phone.lua"), "\(bad.output)\(bad.errors)")
+    }
+
+    @Test func `a module that changes, and one that appears, run the flow again`() async throws {
+        let folder = try ScriptFolder(["flow.lua": "print(require 'lib.words')", "lib/words.lua": "return 'first'"])
+        let watch = try Dialogue(["run", "flow.lua", "--watch"], in: folder.url)
+        #expect(try await watch.hear("PASS").contains("│ first"))
+        try folder.write("lib/words.lua", Data("return require 'lib.more'".utf8))
+        try await watch.hear("script.unknown_module")
+        try await watch.hear("ERROR")
+        try folder.write("lib/more.lua", Data("return 'second'".utf8))
+        #expect(try await watch.hear("PASS").contains("│ second"))
+        watch.signal(SIGINT)
+        #expect(await watch.end().status == 0)
+    }
+}
