@@ -29,7 +29,7 @@ static int finish_wait(lua_State *L, int status, lua_KContext base) {
     clua_check_memory(L);
     if (kind == CLUA_RESUME_ERROR) return clua_finish_error(L);
     if (kind == CLUA_RESUME_RERAISE) return lua_error(L);
-    if (kind == CLUA_RESUME_SLOTS) return clua_push_results(L, lua_touserdata(L, lua_upvalueindex(1)));
+    if (kind == CLUA_RESUME_SLOTS) return clua_push_results(L, context, lua_touserdata(L, lua_upvalueindex(1)));
     return lua_gettop(L) - (int)base;
 }
 

@@ -49,9 +49,17 @@ int clua_cannot_wait(lua_State *L, const char *name);
 void clua_check_memory(lua_State *L);  // raises when the host went over the limit
 int clua_run_in_host(lua_State *L, int64_t function);
 int clua_finish_call(lua_State *L, int32_t answer);  // what the host answered, once it has returned
-int clua_push_results(lua_State *L, const clua_signature *signature);
 void clua_slots_make(clua_context *context);
 void clua_slots_free(clua_context *context);
+void clua_grow_slots(clua_slot **slots, size_t *capacity);
+
+// arguments.c
+bool clua_read_arguments(lua_State *L, clua_context *context, const clua_signature *signature, int top);
+int clua_refuse_arguments(lua_State *L, const clua_signature *signature, int top);  // raises what does not fit
+
+// results.c
+void clua_push_rare(lua_State *L, clua_context *context, const clua_slot *slot);  // what push_simple leaves
+int clua_push_results(lua_State *L, clua_context *context, const clua_signature *signature);
 
 // sandbox.c, standard.c, globals.c, modules.c, coroutines.c, ordering.c
 void clua_open_sandbox(lua_State *L);

@@ -6,6 +6,8 @@
 
 #include "internal.h"
 
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
 enum { LARGE_TEXT = 256 };
 
 // -- Allocator
@@ -36,59 +38,89 @@ static bool is_in_slab(const clua_context *context, const void *block) {
     return (uintptr_t)block - (uintptr_t)context->slab < SLAB;
 }
 
-static void *take_of_slab(clua_context *context, size_t size) {
-    if (in_units(size) > (size_t)(context->slab + SLAB - context->slab_next)) return NULL;
+static inline size_t slab_left(const clua_context *context) {
+    return (size_t)(context->slab + SLAB - context->slab_next);  // whole units
+}
+
+static __attribute__((noinline)) void *take_of_slab(clua_context *context, size_t size) {
+    if (size > slab_left(context) || size > SLAB_LARGEST) return NULL;
     void *block = context->slab_next;
     context->slab_next += in_units(size);
     return block;
 }
 
-static void free_block(clua_context *context, void *block, size_t size) {
-    if (!is_in_slab(context, block))
-        free(block);
-    else if ((char *)block + in_units(size) == context->slab_next)
-        context->slab_next = block;  // the latest one: its place can be used again
+static void free_in_slab(clua_context *context, void *block, size_t size) {
+    // The latest one: its place can be used again.
+    if ((char *)block + in_units(size) == context->slab_next) context->slab_next = block;
 }
 
 static void *resize_block(clua_context *context, void *block, size_t old_size, size_t new_size) {
-    if (block && !is_in_slab(context, block)) return realloc(block, new_size);
-    if (block && new_size <= old_size) return block;
-    void *fresh = new_size <= SLAB_LARGEST ? take_of_slab(context, new_size) : NULL;
+    if (!is_in_slab(context, block)) return realloc(block, new_size);
+    if (new_size <= old_size) return block;
+    void *fresh = take_of_slab(context, new_size);
     if (!fresh) fresh = malloc(new_size);
-    if (fresh && block) {
+    if (fresh) {
         memcpy(fresh, block, old_size);
-        free_block(context, block, old_size);
+        free_in_slab(context, block, old_size);
     }
+    return fresh;
+}
+
+static __attribute__((noinline)) void free_counted(clua_context *context, void *block, size_t size) {
+    context->used -= size;
+    if (is_in_slab(context, block))
+        free_in_slab(context, block, size);
+    else
+        free(block);
+}
+
+static inline bool may_grow(clua_context *context, size_t grown) {
+    if (LIKELY(context->used + grown <= context->limit && !context->fail_after)) return true;
+    if (!refuses(context, grown)) return true;
+    clua_note_refusal(context);
+    return false;
+}
+
+static __attribute__((noinline)) void *no_memory(const clua_context *context) {
+    if (context->no_fail > 0) {
+        fputs("clua: out of memory while host code runs\n", stderr);
+        abort();
+    }
+    return NULL;
+}
+
+// Texts cost what their bytes cost to write. Other blocks do not: when a table grows depends on hashes.
+static __attribute__((noinline)) void charge_text(clua_context *context, size_t size) {
+    if (context->run) context->run->credit -= size / 64;
+}
+
+static __attribute__((noinline)) void *make_block(clua_context *context, size_t kind, size_t size) {
+    if (!may_grow(context, size)) return NULL;
+    if (size >= LARGE_TEXT && kind == LUA_TSTRING) charge_text(context, size);
+    size_t used = context->used += size;
+    if (used > context->peak) context->peak = used;
+    void *block = LIKELY(size > slab_left(context)) ? NULL : take_of_slab(context, size);
+    if (LIKELY(block || (block = malloc(size)))) return block;
+    context->used -= size;
+    return no_memory(context);
+}
+
+static __attribute__((noinline)) void *resize_counted(clua_context *context, void *block, size_t old_size, size_t new_size) {
+    if (new_size > old_size && !may_grow(context, new_size - old_size)) return NULL;
+    void *fresh = resize_block(context, block, old_size, new_size);
+    if (!fresh) return new_size <= old_size ? block : no_memory(context);  // Lua relies on shrinking
+    context->used = context->used - old_size + new_size;
+    if (context->used > context->peak) context->peak = context->used;
     return fresh;
 }
 
 static void *allocate(void *user, void *block, size_t old_size, size_t new_size) {
-    clua_context *context = user;
-    size_t old = block ? old_size : 0;  // for a new block, Lua passes the kind of object here
     if (new_size == 0) {
-        if (block) free_block(context, block, old);
-        context->used -= old;
+        if (block) free_counted(user, block, old_size);
         return NULL;
     }
-    if (new_size > old && (context->used + (new_size - old) > context->limit || context->fail_after) &&
-        refuses(context, new_size - old)) {
-        clua_note_refusal(context);
-        return NULL;
-    }
-    // Texts cost what their bytes cost to write. Other blocks do not: when a table grows depends on hashes.
-    if (!block && old_size == LUA_TSTRING && new_size >= LARGE_TEXT && context->run) context->run->credit -= new_size / 64;
-    void *fresh = resize_block(context, block, old, new_size);
-    if (!fresh) {
-        if (new_size <= old) return block;  // Lua relies on shrinking
-        if (context->no_fail > 0) {
-            fputs("clua: out of memory while host code runs\n", stderr);
-            abort();
-        }
-        return NULL;
-    }
-    context->used = context->used - old + new_size;
-    if (context->used > context->peak) context->peak = context->used;
-    return fresh;
+    // For a new block, Lua passes the kind of object as the old size.
+    return block ? resize_counted(user, block, old_size, new_size) : make_block(user, old_size, new_size);
 }
 
 // -- States

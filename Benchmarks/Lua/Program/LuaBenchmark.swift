@@ -34,7 +34,9 @@ import StockLua
         case "attack": try await AttackFigures.run(Int(arguments[1]) ?? 0)
         case "memory": try await MemoryFigures(rawValue: arguments[1])?.measure()
         case "loops": listLoops()
-        case "count": try await count(arguments[1], isStock: arguments[2] == "stock", Int(arguments[3]) ?? 0)
+        case "count":
+            stock_fix_time(Int64(arguments[4]) ?? 1)
+            try await count(arguments[1], isStock: arguments[2] == "stock", Int(arguments[3]) ?? 0)
         case let word?: print("unknown: \(word)")
         }
     }

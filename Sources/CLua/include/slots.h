@@ -10,8 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct clua_context;
+
+// Where the host would look for NULL in every call, it is told that there is none.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-completeness"
 
 /// What a node of a schema asks for, and what a slot holds.
 enum {
@@ -31,7 +36,8 @@ enum {
     CLUA_COPIED,    ///< `count` bytes at the offset `integer` of the bytes of the results; only in results
 };
 
-enum { CLUA_FLAT_ARGUMENTS = 8 };
+/// How many members may stay on the stack, with the arguments, for it to have room without being asked.
+enum { CLUA_PLAIN_MEMBERS = 14 };
 
 typedef struct clua_slot {
     union {
@@ -51,18 +57,22 @@ typedef struct clua_shape {
     bool is_optional;
     bool is_exact;     ///< of a record: other keys do not fit
     bool stays;        ///< something in it is named by its place on the stack
+    bool is_plain;     ///< a record whose members have one slot each
+    bool has_room;     ///< of a table among results: the stack has room for it without being asked
     uint8_t key;       ///< of a member: the upvalue that holds its name
     uint16_t members;  ///< of a record
     uint16_t size;     ///< nodes of this one with all that belongs to it
     int16_t alone;     ///< of a record: the member that may stand in place of the table, from 1; or 0
 } clua_shape;
 
+#pragma clang assume_nonnull begin
 /// One call, for the host.
 typedef struct clua_invocation {
     struct clua_context *context;
     lua_State *state;
     const clua_slot *arguments;
 } clua_invocation;
+#pragma clang assume_nonnull end
 
 /// A typed function. Lives as long as its state.
 typedef struct clua_signature {
@@ -74,18 +84,18 @@ typedef struct clua_signature {
     int32_t argument_count;
     int32_t result_count;
     bool waits;
-    bool is_flat;               ///< no tables among the arguments, and at most CLUA_FLAT_ARGUMENTS of them
-    bool is_single;             ///< one result, and no table
+    int32_t argument_slots;     ///< how many there are at most, but for elements of lists after the first
+    bool is_flat;               ///< no tables among arguments and results, and one result
+    bool is_plain;              ///< no tables among the arguments but plain records, with CLUA_PLAIN_MEMBERS together at most
     int64_t fallback;           ///< the function that is called with arguments that do not fit, or -1: they are refused
     /// Answers CLUA_SLOTS, CLUA_MISFIT, CLUA_PENDING or CLUA_ERROR.
-    int32_t (*body)(void *box, clua_invocation *call);
+    int32_t (*body)(void *_Nonnull box, clua_invocation *_Nonnull call);
     void *box;
 } clua_signature;
 
 /// The stream of results, and the bytes of its texts. Filled by the host, emptied by `clua_results_reset`.
 typedef struct clua_results {
-    clua_slot *slots;
-    size_t count, capacity;
+    clua_slot *_Nonnull slots, *_Nonnull next, *_Nonnull end;
     char *bytes;
     size_t byte_count, byte_capacity;
     size_t value_count;  ///< values that the host keeps for `push_value`
@@ -93,6 +103,21 @@ typedef struct clua_results {
 
 /// Whether the bytes are UTF-8 (RFC 3629).
 bool clua_is_utf8(const char *text, size_t count);
+/// Whether they are ASCII, and at most 15: what Swift keeps without a block of its own.
+static inline bool clua_is_short_ascii(const char *text, size_t count) {
+    uint64_t first = 0, last = 0;
+    if (count >= 8) {
+        if (count > 15) return false;
+        memcpy(&first, text, 8);
+        memcpy(&last, text + count - 8, 8);
+    } else if (count >= 4) {
+        memcpy(&first, text, 4);
+        memcpy(&last, text + count - 4, 4);
+    } else {
+        for (size_t i = 0; i < count; i++) first |= (unsigned char)text[i];
+    }
+    return ((first | last) & 0x8080808080808080u) == 0;
+}
 
 /// Makes room for one more slot.
 void clua_results_grow(clua_results *results);
@@ -101,5 +126,7 @@ char *clua_results_bytes(clua_results *results, size_t count);
 
 /// Pushes a Lua function that calls a typed function.
 void clua_push_typed(lua_State *L, const clua_signature *signature);
+
+#pragma clang diagnostic pop
 
 #endif

@@ -17,8 +17,8 @@ private final class AsyncBody {
     }
 }
 
-private let callSync: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<clua_invocation>?) -> Int32 = { box, call in
-    guard let box, let call, let context = call.pointee.context else { return 0 }
+private let callSync: @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<clua_invocation>) -> Int32 = { box, call in
+    let context = call.pointee.context
     return Unmanaged<SyncBody>.fromOpaque(box)._withUnsafeGuaranteedRef { body in
         if context.pointee.results.value_count > 0 { forgetValues(context) }
         var reader = LuaReader(call)
@@ -40,13 +40,14 @@ private func forgetValues(_ context: UnsafeMutablePointer<clua_context>) {
 
 private func refuse(_ error: any Error, _ call: UnsafeMutablePointer<clua_invocation>) -> Int32 {
     if error is LuaMisfit { return Int32(CLUA_MISFIT) }
-    guard let host = call.pointee.context.pointee.host, let L = call.pointee.state else { return 0 }
-    Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().pushError(LuaError(raisedByHost: error), to: L)
+    guard let host = call.pointee.context.pointee.host else { return 0 }
+    Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().pushError(LuaError(raisedByHost: error), to: call.pointee.state)
     return Int32(CLUA_ERROR)
 }
 
-private let callAsync: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<clua_invocation>?) -> Int32 = { box, call in
-    guard let box, let call, let host = call.pointee.context.pointee.host, let L = call.pointee.state else { return 0 }
+private let callAsync: @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<clua_invocation>) -> Int32 = { box, call in
+    guard let host = call.pointee.context.pointee.host else { return 0 }
+    let L = call.pointee.state
     return Unmanaged<AsyncBody>.fromOpaque(box)._withUnsafeGuaranteedRef { body in
         Unmanaged<Machine>.fromOpaque(host)._withUnsafeGuaranteedRef { machine in
             do {
@@ -82,14 +83,15 @@ extension Machine {
             to: clua_signature(
                 name: strdup(name), arguments: schema.arguments, results: schema.results, keys: schema.keys,
                 key_count: Int32(schema.keyCount), argument_count: Int32(schema.argumentCount),
-                result_count: Int32(schema.resultCount), waits: waits, is_flat: schema.isFlat, is_single: schema.isSingle,
+                result_count: Int32(schema.resultCount), waits: waits, argument_slots: Int32(schema.argumentSlots),
+                is_flat: schema.isFlat, is_plain: schema.isPlain,
                 fallback: function.fallback.map { add($0) } ?? -1, body: body, box: Unmanaged.passUnretained(box).toOpaque()))
         typed.append((signature, function, box))
         clua_push_typed(L, signature)
     }
 
     private static func box(_ body: TypedFunction.Body) -> (
-        AnyObject, @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<clua_invocation>?) -> Int32, Bool
+        AnyObject, @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<clua_invocation>) -> Int32, Bool
     ) {
         switch body {
         case .sync(let run): (SyncBody(run), callSync, false)
@@ -116,7 +118,7 @@ extension Machine {
 
     /// Puts the results of a typed function where C finds them.
     func write(_ write: TypedFunction.Write) {
-        context.pointee.results.count = 0
+        context.pointee.results.next = context.pointee.results.slots
         context.pointee.results.byte_count = 0
         if context.pointee.results.value_count > 0 { forgetValues(context) }
         var writer = LuaWriter(context)

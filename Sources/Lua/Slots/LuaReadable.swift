@@ -77,9 +77,16 @@ extension String: LuaReadable {
     @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> String {
         let slot = reader.slot()
-        guard clua_is_utf8(slot.text, Int(slot.count)) else { throw LuaMisfit() }
+        let count = Int(slot.count)
+        if clua_is_short_ascii(slot.text, count), let text = slot.text {
+            return String(unsafeUninitializedCapacity: count) { buffer in
+                UnsafeMutableRawBufferPointer(buffer).copyMemory(from: UnsafeRawBufferPointer(start: text, count: count))
+                return count
+            }
+        }
+        guard clua_is_utf8(slot.text, count) else { throw LuaMisfit() }
         // Checked above: String(validating:as:) looks up generic metadata at each call.
-        return String(decoding: UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count)), as: UTF8.self)
+        return String(decoding: UnsafeRawBufferPointer(start: slot.text, count: count), as: UTF8.self)
     }
 }
 

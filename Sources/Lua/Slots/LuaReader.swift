@@ -112,9 +112,9 @@ public struct LuaWriter {
 
     @inlinable @inline(__always)
     mutating func append(_ slot: clua_slot) {
-        if results.pointee.count == results.pointee.capacity { clua_results_grow(results) }
-        results.pointee.slots[results.pointee.count] = slot
-        results.pointee.count += 1
+        if results.pointee.next == results.pointee.end { clua_results_grow(results) }
+        results.pointee.next.pointee = slot
+        results.pointee.next += 1
     }
 
     /// A slot without a value of its own: nil, or the beginning of a record, a list or a map.

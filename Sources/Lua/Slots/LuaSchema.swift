@@ -10,17 +10,24 @@ package final class LuaSchema: @unchecked Sendable {
     let keyCount: Int
     let argumentCount: Int
     let resultCount: Int
+    let argumentSlots: Int
     let isFlat: Bool
-    let isSingle: Bool
+    let isPlain: Bool
 
     package init(arguments: [LuaShape], results: [LuaShape]) {
         var names: [String] = []
         let arguments = arguments.filter(\.takesArgument)
-        self.arguments = Self.nodes(of: arguments, &names)
-        self.results = Self.nodes(of: results, &names)
+        let memberCounts = arguments.compactMap(\.plainMemberCount)
+        let memberCount = memberCounts.reduce(0, +)
+        isPlain = memberCounts.count == arguments.count && memberCount <= CLUA_PLAIN_MEMBERS
+        isFlat = memberCount == 0 && isPlain && results.count == 1 && (arguments + results).allSatisfy(\.isSimple)
+        let nodes = Self.nodes(of: arguments, room: 0, &names)
+        argumentSlots = nodes.count
+        self.arguments = Self.copy(nodes)
+        // What arguments and results before this one leave of the stack.
+        let room = isPlain ? Int(LUA_MINSTACK) - memberCount - results.count : 0
+        self.results = Self.copy(Self.nodes(of: results, room: room, &names))
         argumentCount = arguments.count
-        isSingle = results.count == 1 && results[0].isSimple
-        isFlat = arguments.count <= CLUA_FLAT_ARGUMENTS && arguments.allSatisfy(\.isSimple)
         resultCount = results.count
         keyCount = names.count
         keys = .allocate(capacity: max(1, names.count))
@@ -36,19 +43,30 @@ package final class LuaSchema: @unchecked Sendable {
         results.deallocate()
     }
 
-    private static func nodes(of shapes: [LuaShape], _ names: inout [String]) -> UnsafeMutablePointer<clua_shape> {
+    private static func nodes(of shapes: [LuaShape], room: Int, _ names: inout [String]) -> [clua_shape] {
         var nodes: [clua_shape] = []
-        for shape in shapes { append(shape, name: nil, to: &nodes, &names) }
+        for shape in shapes { append(shape, name: nil, room: room, to: &nodes, &names) }
+        return nodes
+    }
+
+    private static func copy(_ nodes: [clua_shape]) -> UnsafeMutablePointer<clua_shape> {
         let memory = UnsafeMutablePointer<clua_shape>.allocate(capacity: max(1, nodes.count))
         memory.initialize(from: nodes, count: nodes.count)
         return memory
     }
 
-    private static func append(_ shape: LuaShape, name: String?, to nodes: inout [clua_shape], _ names: inout [String]) {
+    /// - Parameter room: Places of the stack that are there without being asked for.
+    private static func append(
+        _ shape: LuaShape, name: String?, room: Int, to nodes: inout [clua_shape], _ names: inout [String]
+    ) {
+        // A table stands below a key and a value, which may be a table again.
+        let inner = room - 2
         let place = nodes.count
         var node = clua_shape()
         node.is_optional = shape.isOptional
         node.stays = shape.stays
+        node.is_plain = shape.isPlainRecord
+        node.has_room = inner >= 2
         if let name {
             let index = names.firstIndex(of: name) ?? names.count
             if index == names.count { names.append(name) }
@@ -65,13 +83,13 @@ package final class LuaSchema: @unchecked Sendable {
             nodes[place].is_exact = isExact
             nodes[place].members = UInt16(members.count)
             nodes[place].alone = alone.flatMap { name in members.firstIndex { $0.name == name } }.map { Int16($0 + 1) } ?? 0
-            for member in members { append(member.shape, name: member.name, to: &nodes, &names) }
+            for member in members { append(member.shape, name: member.name, room: inner, to: &nodes, &names) }
         case .list(let element):
             nodes[place].kind = UInt8(CLUA_LIST)
-            append(element, name: nil, to: &nodes, &names)
+            append(element, name: nil, room: inner, to: &nodes, &names)
         case .map(let element):
             nodes[place].kind = UInt8(CLUA_MAP)
-            append(element, name: nil, to: &nodes, &names)
+            append(element, name: nil, room: inner, to: &nodes, &names)
         }
         nodes[place].size = UInt16(nodes.count - place)
     }
@@ -89,6 +107,19 @@ extension LuaShape {
 
     fileprivate var isSimple: Bool {
         if case .simple = form { true } else { false }
+    }
+
+    fileprivate var isPlainRecord: Bool {
+        if case .record(let members, _, _) = form { members.allSatisfy(\.shape.isSimple) } else { false }
+    }
+
+    /// How many members of it are on the stack while it is read, if no more has to be asked of it than the value of each.
+    fileprivate var plainMemberCount: Int? {
+        switch form {
+        case .simple: 0
+        case .record(let members, isExact: false, _) where isPlainRecord: members.count
+        default: nil
+        }
     }
 
     fileprivate var takesArgument: Bool {

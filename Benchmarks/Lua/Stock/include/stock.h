@@ -17,6 +17,8 @@ void stock_open_and_close(void);
 
 /// Holds the ticks of this thread back: they are no part of what an instruction count compares.
 void stock_block_ticks(void);
+/// What `time` answers from now on, in this process.
+void stock_fix_time(int64_t seconds);
 /// Lets the kernel kill this process when it has used so many seconds of CPU time.
 void stock_limit_cpu(unsigned seconds);
 /// Memory of this process that is resident, in bytes.

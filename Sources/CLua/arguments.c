@@ -1,0 +1,249 @@
+// Arguments of typed functions: by their schema, from the stack into slots.
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plain.h"
+
+// NOT_UTF8: beside the types of Lua.
+enum { NOT_UTF8 = -2, MAX_SLOTS = 250 * 1000 };
+
+// -- Any schema
+
+// What did not fit, for the error: filled in when the arguments are read for a second time.
+typedef struct misfit {
+    const clua_shape *shape;  // NULL: there were too many arguments
+    int type;                 // what was found instead
+    const char *unknown;      // a key that the record does not have, if it is text
+    char path[160];           // built on the way out
+} misfit;
+
+typedef struct reader {
+    lua_State *L;
+    clua_context *context;
+    const clua_signature *signature;
+    clua_slot *next, *end;
+    int top, room;   // of the stack: what is used, and what may be
+    int lists;       // how many lists the value is in: what is in one leaves the stack again
+    int reserved;    // slots that there is room for beyond the element that is being read: what follows the lists it is in
+    misfit *misfit;  // NULL: nobody wants to know. Otherwise texts that are not UTF-8 do not fit
+} reader;
+
+// All slots but those in lists have had room since the function was made. Before each element of a list, there has to be
+// room for it and for what comes after the list.
+static void reserve_element(reader *r, int size) {
+    clua_context *context = r->context;
+    while (r->end - r->next < size + r->reserved) {
+        ptrdiff_t count = r->next - context->arguments;
+        clua_grow_slots(&context->arguments, &context->argument_capacity);
+        r->next = context->arguments + count;
+        r->end = context->arguments + context->argument_capacity;
+    }
+}
+
+static inline bool has_room(reader *r, int count) {
+    if (r->top + count <= r->room) return true;
+    r->room = r->top + count + LUA_MINSTACK;
+    return lua_checkstack(r->L, count + LUA_MINSTACK);
+}
+
+static bool misfits(reader *r, const clua_shape *shape, int type) {
+    if (r->misfit) *r->misfit = (misfit){.shape = shape, .type = type};
+    return false;
+}
+
+// Puts a step before the path, on the way out.
+static bool misfits_at(reader *r, const char *format, ...) {
+    misfit *misfit = r->misfit;
+    if (!misfit) return false;
+    char rest[sizeof misfit->path], step[64];
+    memcpy(rest, misfit->path, sizeof rest);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(step, sizeof step, format, arguments);
+    va_end(arguments);
+    snprintf(misfit->path, sizeof misfit->path, "%s%s", step, rest);
+    return false;
+}
+
+static bool read_compound(reader *r, const clua_shape *shape, int index, int type);
+
+static bool read_shape(reader *r, const clua_shape *shape, int index, int type) {
+    if (shape->kind >= CLUA_RECORD) return read_compound(r, shape, index, type);
+    clua_slot *slot = r->next++;
+    if (type <= LUA_TNIL && shape->kind != CLUA_VALUE) {
+        slot->kind = CLUA_NIL;
+        return shape->is_optional || misfits(r, shape, type);
+    }
+    if (!read_simple(r->L, shape->kind, type, index, slot)) return misfits(r, shape, type);
+    if (r->lists) slot->place = 0;
+    if (r->misfit && shape->kind == CLUA_TEXT && !clua_is_utf8(slot->text, slot->count)) return misfits(r, shape, NOT_UTF8);
+    return true;
+}
+
+// The members of a record that is no table: one of them stands alone, or there is none.
+static bool read_without_table(reader *r, const clua_shape *shape, int index, int type) {
+    if (type > LUA_TNIL && !shape->alone) return misfits(r, shape, type);
+    const clua_shape *member = shape + 1;
+    for (int i = 1; i <= shape->members; i++, member += member->size) {
+        if (type > LUA_TNIL && i == shape->alone) {
+            if (!read_shape(r, member, index, type)) return false;
+        } else {
+            if (!member->is_optional) return misfits(r, shape, type);
+            r->next++->kind = CLUA_NIL;
+        }
+    }
+    return true;
+}
+
+// The first text among the keys of the table that the record does not have.
+static const char *unknown_key(lua_State *L, const clua_shape *shape, int table) {
+    lua_pushnil(L);
+    while (lua_next(L, table)) {
+        lua_settop(L, -2);
+        bool is_known = false;
+        const clua_shape *member = shape + 1;
+        for (int i = 0; i < shape->members && !is_known; i++, member += member->size)
+            is_known = lua_rawequal(L, -1, lua_upvalueindex(member->key));
+        if (!is_known) return lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    }
+    return NULL;
+}
+
+// Whether the table has more entries than those that were found.
+static bool has_others(lua_State *L, int table, lua_Unsigned found) {
+    lua_Unsigned entries = 0;
+    lua_pushnil(L);
+    while (lua_next(L, table)) {
+        lua_settop(L, -2);
+        if (++entries <= found) continue;
+        lua_settop(L, -2);
+        return true;
+    }
+    return false;
+}
+
+static bool read_record(reader *r, const clua_shape *shape, int index, int type) {
+    lua_State *L = r->L;
+    r->next++->kind = CLUA_RECORD;
+    if (type != LUA_TTABLE) return read_without_table(r, shape, index, type);
+    if (!has_room(r, shape->members + 6)) return misfits(r, shape, type);
+    lua_Unsigned found = 0;
+    const clua_shape *member = shape + 1;
+    for (int i = 0; i < shape->members; i++, member += member->size) {
+        lua_pushvalue(L, lua_upvalueindex(member->key));
+        int given = lua_rawget(L, index);
+        found += given != LUA_TNIL;
+        r->top++;
+        if (!read_shape(r, member, r->top, given)) return misfits_at(r, ".%s", r->signature->keys[member->key - 2]);
+    }
+    if (shape->is_exact && has_others(L, index, found)) {
+        misfits(r, shape, type);
+        if (r->misfit) r->misfit->unknown = unknown_key(L, shape, index);
+        return false;
+    }
+    return true;
+}
+
+static bool read_list(reader *r, const clua_shape *shape, int index, int type) {
+    lua_State *L = r->L;
+    ptrdiff_t place = r->next - r->context->arguments;
+    r->next++;
+    if (type != LUA_TTABLE) return misfits(r, shape, type);
+    lua_Unsigned count = lua_rawlen(L, index);
+    if (count + (lua_Unsigned)place > MAX_SLOTS) return misfits(r, shape, type);
+    int base = r->top, size = shape[1].size;
+    r->lists++;
+    for (lua_Unsigned i = 1; i <= count; i++) {
+        if (!has_room(r, 6)) return misfits(r, shape, type);
+        reserve_element(r, size);
+        r->reserved += size;
+        int given = lua_rawgeti(L, index, (lua_Integer)i);
+        r->top++;
+        if (!read_shape(r, shape + 1, r->top, given)) return misfits_at(r, "[%llu]", (unsigned long long)i);
+        r->reserved -= size;
+        // The table keeps its values alive, and nothing of the script runs meanwhile.
+        if (!shape->stays) lua_settop(L, r->top = base);
+    }
+    r->lists--;
+    if (has_others(L, index, count)) return misfits(r, shape, type);  // a table with names is no list
+    clua_slot *slot = &r->context->arguments[place];
+    slot->kind = CLUA_LIST;
+    slot->count = (uint32_t)count;
+    return true;
+}
+
+static bool read_compound(reader *r, const clua_shape *shape, int index, int type) {
+    if (type <= LUA_TNIL && shape->is_optional) {
+        r->next++->kind = CLUA_NIL;
+        return true;
+    }
+    return shape->kind == CLUA_RECORD ? read_record(r, shape, index, type) : read_list(r, shape, index, type);
+}
+
+static bool read_arguments(reader *r) {
+    const clua_signature *signature = r->signature;
+    if (r->top != signature->argument_count) {
+        if (r->top > signature->argument_count) return misfits(r, NULL, 0);
+        // Values that stay on the stack must not be taken for arguments that were not given.
+        lua_settop(r->L, r->top = signature->argument_count);
+    }
+    const clua_shape *shape = signature->arguments;
+    for (int i = 1; i <= signature->argument_count; i++, shape += shape->size) {
+        if (!read_shape(r, shape, i, lua_type(r->L, i))) return misfits_at(r, "argument %d", i);
+    }
+    return true;
+}
+
+static reader begin_reading(lua_State *L, clua_context *context, const clua_signature *signature, int top, misfit *misfit) {
+    clua_slot *slots = context->arguments;
+    return (reader){
+        .L = L, .context = context, .signature = signature, .next = slots, .end = slots + context->argument_capacity,
+        .top = top, .room = top + LUA_MINSTACK, .reserved = signature->argument_slots, .misfit = misfit,
+    };
+}
+
+// -- Arguments
+
+bool clua_read_arguments(lua_State *L, clua_context *context, const clua_signature *signature, int top) {
+    reader r = begin_reading(L, context, signature, top, NULL);
+    return read_arguments(&r);
+}
+
+// -- What does not fit
+
+static const char *shape_in_words(const clua_shape *shape) {
+    switch (shape->kind) {
+        case CLUA_BOOLEAN: return "true or false";
+        case CLUA_INTEGER: return "a whole number";
+        case CLUA_NUMBER: return "a number";
+        case CLUA_TEXT: return "a text";
+        case CLUA_BYTES: return "a string";
+        case CLUA_SCALAR: return "a text, a number or a Boolean";
+        case CLUA_OBJECT: return "an object of the host";
+        case CLUA_FUNCTION: return "a function";
+        case CLUA_LIST: return "a list";
+        default: return shape->is_exact ? "a table with no other keys than it knows" : "a table";
+    }
+}
+
+int clua_refuse_arguments(lua_State *L, const clua_signature *signature, int top) {
+    // Read again, more strictly: what the host alone could see is a text that is not UTF-8, or an object of another type.
+    misfit misfit = {0};
+    reader r = begin_reading(L, clua_get(L), signature, top, &misfit);
+    bool fits = read_arguments(&r);
+    luaL_checkstack(L, 8, NULL);
+    if (fits)
+        return clua_raise(L, "misuse", "script.bad_argument", NULL, "an argument of %s is not of the type that it takes", signature->name);
+    if (!misfit.shape)
+        return clua_raise(L, "misuse", "script.bad_argument", NULL, "%s takes %d argument%s, got %d", signature->name,
+                          signature->argument_count, signature->argument_count == 1 ? "" : "s", top);
+    if (misfit.unknown)
+        return clua_raise(L, "misuse", "script.bad_argument", NULL, "%s of %s has no key \"%s\"", misfit.path, signature->name,
+                          misfit.unknown);
+    const char *found = misfit.type == NOT_UTF8 ? "a string that is not UTF-8" : misfit.type <= LUA_TNIL ? "nothing"
+                                                                               : lua_typename(L, misfit.type);
+    return clua_raise(L, "misuse", "script.bad_argument", NULL, "%s of %s must be %s, got %s%s", misfit.path, signature->name,
+                      shape_in_words(misfit.shape), misfit.type > LUA_TNIL ? "a " : "", found);
+}
