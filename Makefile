@@ -8,8 +8,9 @@ TEST_PACKAGES := lua-check
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
-# A finding ends the program at once, so that none is missed.
-SANITIZER_OPTIONS := TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/Benchmarks/sanitize-thread.supp" ASAN_OPTIONS=detect_leaks=0
+# A finding ends the program at once, so that none is missed. Leaks are not looked for: Swift keeps some references shifted or
+# with marks in them, so that what they hold looks lost, and a test leaks on purpose to show what an error must not do.
+SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
 
 .PHONY: help demo test check sanitize format docs bench bench-lua bench-lua-check build-bench-lua install setup setup-tests clean
 
@@ -42,14 +43,11 @@ check: setup
 	@$(MAKE) --no-print-directory test
 
 # SKIP leaves suites out: make sanitize SKIP=AttackTests
-# Under the thread sanitizer one test is always left out: it spends its time in the sanitizer's own allocator, and a tick that
-# arrives there, behind the sanitizer's back, can meet a lock of its that is held.
-SKIP_thread := --skip 'long functions'
 SANITIZERS ?= thread address
 sanitize:
 	@$(foreach sanitizer,$(SANITIZERS),echo "The Lua machine under the $(sanitizer) sanitizer" && \
 	  PUSHHOST_PART=machine $(SANITIZER_OPTIONS) swift test --sanitize $(sanitizer) --scratch-path .build/sanitize-$(sanitizer) \
-	    --filter LuaTests $(SKIP_$(sanitizer)) $(if $(SKIP),--skip '$(SKIP)') &&) true
+	    --disable-xctest --filter LuaTests $(if $(SKIP),--skip '$(SKIP)') &&) true
 
 format:
 	@swift format format --in-place --recursive Package.swift Sources Tests Benchmarks Examples

@@ -161,18 +161,18 @@ static int open_state(lua_State *L) {
     if (clua_get(L)->is_standard) {
         clua_open_standard(L);
         clua_open_standard_coroutines(L);
-        return 0;
+    } else {
+        clua_open_sandbox(L);
+        clua_open_globals(L);
+        clua_open_ordering(L);
+        clua_open_coroutines(L);
+        clua_open_strings(L);
+        clua_open_patterns(L);
+        clua_open_formats(L);
+        clua_open_tables(L);
+        clua_open_unicode(L);
+        clua_lock_strings(L);
     }
-    clua_open_sandbox(L);
-    clua_open_globals(L);
-    clua_open_ordering(L);
-    clua_open_coroutines(L);
-    clua_open_strings(L);
-    clua_open_patterns(L);
-    clua_open_formats(L);
-    clua_open_tables(L);
-    clua_open_unicode(L);
-    clua_lock_strings(L);
     lua_gc(L, LUA_GCRESTART);
     return 0;
 }

@@ -71,18 +71,39 @@ const char *clua_read_text(lua_State *L, void *user, size_t *count) {
     return piece;
 }
 
-// load: strings only, text only, and the globals of the run unless an environment is given.
+enum { HELD_PIECE = 5 };  // a stack index, above the arguments: the compiler reads there, and nothing may collect it
+
+// Asks the function at 1 for the next piece when the last one has been read.
+static const char *read_pieces(lua_State *L, void *user, size_t *count) {
+    clua_text_reader *reader = user;
+    if (reader->count == 0) {
+        luaL_checkstack(L, 2, "too many nested functions");
+        lua_pushvalue(L, 1);
+        lua_call(L, 0, 1);
+        if (lua_isnil(L, -1)) {
+            lua_pop(L, 1);
+            *count = 0;
+            return NULL;
+        }
+        if (!lua_isstring(L, -1)) luaL_error(L, "reader function must return a string");
+        lua_replace(L, HELD_PIECE);
+        reader->next = lua_tolstring(L, HELD_PIECE, &reader->count);
+    }
+    return clua_read_text(L, reader, count);
+}
+
+// load: no bytecode, and the globals of the run unless an environment is given.
 static int guarded_load(lua_State *L) {
-    if (lua_type(L, 1) == LUA_TFUNCTION)
-        return clua_raise(L, "misuse", "sandbox.absent", "collect the pieces with table.concat first",
-                          "load takes the text of a chunk, not a function");
-    size_t count;
-    const char *source = luaL_checklstring(L, 1, &count);
-    const char *name = luaL_optstring(L, 2, source);
+    size_t count = 0;
+    const char *source = lua_tolstring(L, 1, &count);
+    const char *name = luaL_optstring(L, 2, source ? source : "=(load)");
+    const char *mode = strchr(luaL_optstring(L, 3, "bt"), 't') ? "t" : "";
+    if (!source) luaL_checktype(L, 1, LUA_TFUNCTION);
     if (name[0] == '=' && name[1] == '[') name++;  // such names are for the host's own chunks
     bool has_environment = !lua_isnone(L, 4);
+    lua_settop(L, HELD_PIECE);
     clua_text_reader reader = {.next = source, .count = count};
-    int status = lua_load(L, clua_read_text, &reader, name, "t");
+    int status = lua_load(L, source ? clua_read_text : read_pieces, &reader, name, mode);
     if (reader.was_stopped) return lua_error(L);  // a stop, or the cancellation: no answer of the compiler
     if (status != LUA_OK) {
         luaL_pushfail(L);
@@ -94,7 +115,8 @@ static int guarded_load(lua_State *L) {
         lua_pushvalue(L, 4);
         if (!lua_setupvalue(L, -2, 1)) lua_pop(L, 1);
     } else if (run && run->environment != LUA_NOREF) {
-        clua_bind_globals(L, run, source, count);
+        static const char any_text[] = "_ENV";  // pieces are not searched
+        clua_bind_globals(L, run, source ? source : any_text, source ? count : strlen(any_text));
     }
     return 1;
 }
@@ -204,11 +226,15 @@ void clua_open_sandbox(lua_State *L) {
         "rawequal", "rawget", "rawlen", "rawset", "select", "setmetatable", "tonumber", "tostring", "type",
         "xpcall", "string",   "table",  "math",   "utf8",         NULL,
     };
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);  // messages name functions by it, `require` does not look
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        lua_pushcfunction(L, libraries[i].func);  // no `luaL_requiref`: nothing is to look like a loaded module
+        lua_pushcfunction(L, libraries[i].func);
         lua_call(L, 0, 1);
+        lua_pushvalue(L, -1);
+        lua_setfield(L, -3, libraries[i].name);
         lua_setglobal(L, libraries[i].name);
     }
+    lua_pop(L, 1);
     keep_only(L, allowed);
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_hints);

@@ -21,7 +21,7 @@ static int string_rep(lua_State *L) {
         lua_pushliteral(L, "");
         return 1;
     }
-    if (unit > (size_t)LUA_MAXINTEGER / (lua_Unsigned)times) return luaL_error(L, "resulting string too large");
+    if (unit > INT_MAX / (lua_Unsigned)times) return luaL_error(L, "resulting string too large");
     size_t total = unit * (size_t)times - separator_count, filled = unit < total ? unit : total;
     luaL_Buffer out;
     char *bytes = luaL_buffinitsize(L, &out, total);

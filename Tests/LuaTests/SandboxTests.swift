@@ -47,6 +47,47 @@ import Testing
         #expect(try await bench.run("return (load('\\27Lua'))") == [.nil])
     }
 
+    @Test(
+        arguments: [
+            ("load(pieces('return ', 'x + ', '1'))()", [.integer(6)]), ("load(pieces('return x', '', ' + 1'))()", [.integer(5)]),
+            ("load(pieces('return x'), '=n', 't', {x = 7})()", [.integer(7)]),
+            ("load(pieces('local e = _E', 'NV return e.x'))()", [.integer(5)]),
+            ("load(pieces(7))", [.nil, .string("(load):1: unexpected symbol near '7'")]),
+            ("load(pieces({}))", [.nil, .string("a.lua:1: reader function must return a string")]),
+            ("load(pieces('\\27Lua'))", [.nil, .string("attempt to load a binary chunk (mode is 't')")]),
+            ("load(function() error('own', 0) end)", [.nil, .string("own")]),
+            ("load(function() error('own', 0) end, 'n', 'b')", [.nil, .string("own")]),
+            ("load('return 1', 'n', 'b')", [.nil, .string("attempt to load a text chunk (mode is '')")]),
+            ("select(2, load(function() t.later() end)).code", [.string("lua.cannot_wait")]),
+            ("load(function() return load(pieces('return'))() end)() == nil", [.boolean(true)]),
+        ] as [(String, [LuaValue])])
+    func `load asks a function for the pieces of a chunk`(source: String, results: [LuaValue]) async throws {
+        let pieces = "x = 5 local function pieces(...) local list, i = {...}, 0 return function() i = i + 1 return list[i] end end "
+        #expect(try await Bench().run(pieces + "return " + source) == results)
+    }
+
+    @Test(arguments: [
+        "load(function() return 'x = 1 ' end)", "load(function() return ' ' end)", "load(function() while true do end end)", "load(print)",
+        "local function deep() return load(deep) end deep()",
+    ])
+    func `a chunk of pieces without end is stopped`(source: String) async throws {
+        let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
+        let error = try await bench.failure(of: "while true do \(source) end", limits: LuaLimits(instructions: 1_000_000))
+        #expect(error.code == "budget.instructions")
+        #expect(try await bench.run("return 1 + 1") == [.integer(2)])
+    }
+
+    @Test func `messages name functions of the library that are called by others`() async throws {
+        let bench = try await Bench()
+        let messages = "select(2, pcall(string.rep)), select(2, pcall(next))"
+        #expect(
+            try await bench.run("return \(messages)") == [
+                .string("bad argument #1 to 'string.rep' (string expected, got no value)"),
+                .string("bad argument #1 to 'next' (table expected, got no value)"),
+            ])
+        #expect(try await bench.run("return select(2, pcall(string.rep, 'x', 1 << 31))") == [.string("resulting string too large")])
+    }
+
     @Test func `an unknown module names those that exist`() async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "require('pusch')")

@@ -12,6 +12,7 @@ import Testing
 
     @Test(
         arguments: [
+            ("return collectgarbage('isrunning')", [.boolean(true)]),
             ("return io.open('/dev/null'):close()", [.boolean(true)]),
             (
                 "return type(os.getenv), type(debug.traceback()), type(package.path)",
