@@ -4,7 +4,8 @@ import Testing
 @Suite struct BudgetTests {
     private static let endless = [
         "pattern": "local s = ('a'):rep(400) print(s:find('.-.-.-.-b'))",
-        "plain": "local s = ('a'):rep(1 << 20) print(s:find(('a'):rep(1 << 19) .. 'b', 1, true), s:find(('a'):rep(1 << 18) .. 'b', 1, true))",
+        "plain":
+            "local s = ('a'):rep(1 << 20) print(s:find(('a'):rep(1 << 19) .. 'b', 1, true), s:find(('a'):rep(1 << 18) .. 'b', 1, true))",
         "move": "table.move({}, 1, math.maxinteger - 1, 1, setmetatable({}, {__newindex = math.abs}))",
         "handler": "xpcall(error, function() while true do end end)",
     ]
