@@ -16,7 +16,7 @@ package struct FlowParameters: Sendable {
     /// Names that the host uses itself.
     package static let reserved: Set<String> = [
         "seed", "json", "trace", "timeout", "timings", "target", "hub", "backend", "help", "version", "watch", "yes",
-        "filter", "color", "no-color", "memory", "fail-on-no-target", "tutorial-mode", "cpu-limit", "memory-limit",
+        "filter", "color", "no-color", "memory", "fail-on-no-target", "tutorial-mode", "cpu-limit", "memory-limit", "instruction-limit",
     ]
 }
 
