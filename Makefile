@@ -5,6 +5,7 @@ SHELL := /bin/bash
 # What the project needs of Debian, to build and, beyond that, to test.
 PACKAGES := liblua5.4-dev
 TEST_PACKAGES := lua-check
+COUNT_PACKAGES := valgrind
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
@@ -74,6 +75,7 @@ bench-lua: build-bench-lua
 
 # Counts of instructions alone, which do not depend on what else the machine does.
 bench-lua-check: build-bench-lua
+	@$(call install_missing,$(COUNT_PACKAGES))
 	@/usr/bin/python3 Benchmarks/Lua/instructions.py --check $(LUA_BENCHMARK)
 
 build-bench-lua: setup

@@ -2,7 +2,7 @@
 
 A loop's count is the difference between 2n and n rounds, divided by n, so that the start of the program cancels out. How
 keys collide depends on the seed of Lua's hashes: each loop runs with the same few, and its least count is taken.
-With --check, the exit status is 1 when a ratio is beyond its goal.
+With --check only loops with a goal run, and the exit status is 1 when a ratio is beyond its goal by more than a twentieth.
 """
 import os
 import re
@@ -39,6 +39,7 @@ def main():
     if not shutil.which("valgrind"):
         print("\nInstructions were not counted: valgrind is not installed.")
         sys.exit(1 if is_check else 0)
+    print("Counting instructions …" if is_check else "", flush=True)
     beyond = False
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         # valgrind 3.19 cannot read the debugging information of newer compilers.
@@ -46,6 +47,8 @@ def main():
         subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
         loops = [line.split("\t") for line in subprocess.run(
             [program, "loops"], check=True, capture_output=True, text=True).stdout.splitlines()]
+        if is_check:
+            loops = [loop for loop in loops if loop[2] != "-"]
         counts = {}
         for loop, iterations, *_ in loops:
             count = max(1, int(iterations) // 10)
@@ -56,7 +59,7 @@ def main():
             ours, stock = counts[loop, "ours"].result(), counts[loop, "stock"].result()
             ratio = ours / stock
             missed = goal != "-" and ratio > float(goal)
-            beyond |= missed
+            beyond |= goal != "-" and ratio > float(goal) * 1.05
             text = "–" if goal == "-" else f"≤ {goal} ×" + (", **missed**" if missed else "")
             print(f"| {title} | {ours:.0f} | {stock:.0f} | {ratio:.2f} | {text} |", flush=True)
     sys.exit(1 if beyond and is_check else 0)

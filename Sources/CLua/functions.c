@@ -15,7 +15,7 @@ int clua_cannot_wait(lua_State *L, const char *name) {
 
 void clua_check_memory(lua_State *L) {
     clua_context *context = clua_get(L);
-    if (context->used <= context->limit || context->ignore_no_fail) return;
+    if (context->used <= context->limit || !context->protects_host) return;
     lua_gc(L, LUA_GCCOLLECT);
     if (context->used > context->limit) clua_raise_memory(L);
 }

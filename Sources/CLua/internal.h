@@ -38,12 +38,12 @@ void clua_note_refusal(clua_context *context);
 
 // functions.c, slots.c
 static inline void clua_enter_host(clua_context *context) {
-    context->no_fail += !context->ignore_no_fail;
+    context->no_fail += context->protects_host;
     context->frames_entered++;
 }
 static inline void clua_leave_host(clua_context *context) {
     context->frames_left++;
-    context->no_fail -= !context->ignore_no_fail;
+    context->no_fail -= context->protects_host;
 }
 int clua_cannot_wait(lua_State *L, const char *name);
 void clua_check_memory(lua_State *L);  // raises when the host went over the limit

@@ -78,6 +78,7 @@ static inline __attribute__((always_inline)) bool read_plain(lua_State *L, const
 static inline __attribute__((always_inline)) bool read_plain_arguments(lua_State *L, const clua_signature *signature) {
     clua_slot *slot = clua_get(L)->arguments;
     const clua_shape *shape = signature->arguments;
+    int place = signature->argument_count;  // the top of the stack
     for (int i = 1; i <= signature->argument_count; i++) {
         int type = lua_type(L, i);
         if (shape->kind != CLUA_RECORD) {
@@ -87,7 +88,6 @@ static inline __attribute__((always_inline)) bool read_plain_arguments(lua_State
         if (type != LUA_TTABLE) return false;
         (slot++)->kind = CLUA_RECORD;
         // Its values stay on the stack, which keeps them alive.
-        int place = lua_gettop(L);
         for (int left = (shape++)->members; left; left--, shape++, slot++) {
             lua_pushvalue(L, lua_upvalueindex(shape->key));
             int given = lua_rawget(L, i);

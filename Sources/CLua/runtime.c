@@ -130,6 +130,7 @@ clua_context *clua_context_new(size_t limit, int64_t seed) {
     if (!context) abort();
     *context = (clua_context){.slab_next = context->slab};
     context->limit = limit;
+    context->protects_host = 1;
     context->seed = seed;
     clua_slots_make(context);
     return context;

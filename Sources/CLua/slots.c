@@ -5,7 +5,7 @@
 
 #include "plain.h"
 
-enum { FIRST_SLOTS = 32 };
+enum { FIRST_SLOTS = 8 };
 
 // -- Room
 

@@ -139,7 +139,7 @@ import Testing
             }
             context.pointee.host = Unmanaged.passUnretained(frames).toOpaque()
             context.pointee.dispatch = makeTable
-            context.pointee.ignore_no_fail = isProtected ? 0 : 1
+            context.pointee.protects_host = isProtected ? 1 : 0
             clua_push_function(lua, 0, "make", false)
             lua_setglobal(lua, "make")
             let source = "local kept = {} for i = 1, 5 do kept[i] = make() end"

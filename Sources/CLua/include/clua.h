@@ -78,7 +78,7 @@ typedef struct clua_context {
     lua_State *refused_state; ///< the coroutine it was in; only to compare with
     int64_t fail_after;      ///< fault injection: the allocation that brings it to zero fails, and so does the retry
     int32_t fail_onward;     ///< fault injection: all allocations after that one fail, too
-    int32_t ignore_no_fail;  ///< fault injection: shows what `no_fail` prevents
+    int32_t protects_host;   ///< 1; fault injection sets 0, to show what `no_fail` prevents
 
     clua_run *run;           ///< the run being resumed
     int32_t host_yield;      ///< the latest yield is meant for the driver, not for a script's resume
