@@ -7,7 +7,7 @@
 #include "plain.h"
 
 // NOT_UTF8: beside the types of Lua.
-enum { NOT_UTF8 = -2, MAX_SLOTS = 250 * 1000 };
+enum { NOT_UTF8 = -2, MAX_SLOTS = 250 * 1000, KEPT_SLOTS = 4096 };
 
 // -- Any schema
 
@@ -128,17 +128,17 @@ static bool read_record(reader *r, const clua_shape *shape, int index, int type)
     lua_State *L = r->L;
     r->next++->kind = CLUA_RECORD;
     if (type != LUA_TTABLE) return read_without_table(r, shape, index, type);
-    if (!has_room(r, shape->members + 6)) return misfits(r, shape, type);
     lua_Unsigned found = 0;
     const clua_shape *member = shape + 1;
     for (int i = 0; i < shape->members; i++, member += member->size) {
+        if (!has_room(r, 6)) return misfits(r, shape, type);  // each time: the members of a member stay too
         lua_pushvalue(L, lua_upvalueindex(member->key));
         int given = lua_rawget(L, index);
         found += given != LUA_TNIL;
         r->top++;
         if (!read_shape(r, member, r->top, given)) return misfits_at(r, ".%s", r->signature->keys[member->key - 2]);
     }
-    if (shape->is_exact && has_others(L, index, found)) {
+    if (shape->is_exact && (!has_room(r, 6) || has_others(L, index, found))) {
         misfits(r, shape, type);
         if (r->misfit) r->misfit->unknown = unknown_key(L, shape, index);
         return false;
@@ -154,12 +154,14 @@ static bool read_list(reader *r, const clua_shape *shape, int index, int type) {
     lua_Unsigned count = lua_rawlen(L, index);
     if (count + (lua_Unsigned)place > MAX_SLOTS) return misfits(r, shape, type);
     int base = r->top, size = shape[1].size;
+    lua_Unsigned found = 0;
     r->lists++;
     for (lua_Unsigned i = 1; i <= count; i++) {
         if (!has_room(r, 6)) return misfits(r, shape, type);
         reserve_element(r, size);
         r->reserved += size;
         int given = lua_rawgeti(L, index, (lua_Integer)i);
+        found += given != LUA_TNIL;
         r->top++;
         if (!read_shape(r, shape + 1, r->top, given)) return misfits_at(r, "[%llu]", (unsigned long long)i);
         r->reserved -= size;
@@ -167,7 +169,7 @@ static bool read_list(reader *r, const clua_shape *shape, int index, int type) {
         if (!shape->stays) lua_settop(L, r->top = base);
     }
     r->lists--;
-    if (has_others(L, index, count)) return misfits(r, shape, type);  // a table with names is no list
+    if (!has_room(r, 6) || has_others(L, index, found)) return misfits(r, shape, type);  // a table with names is no list
     clua_slot *slot = &r->context->arguments[place];
     slot->kind = CLUA_LIST;
     slot->count = (uint32_t)count;
@@ -207,6 +209,8 @@ static reader begin_reading(lua_State *L, clua_context *context, const clua_sign
 // -- Arguments
 
 bool clua_read_arguments(lua_State *L, clua_context *context, const clua_signature *signature, int top) {
+    if (context->argument_capacity > KEPT_SLOTS + context->argument_least)
+        clua_resize_slots(&context->arguments, &context->argument_capacity, context->argument_least);
     reader r = begin_reading(L, context, signature, top, NULL);
     return read_arguments(&r);
 }

@@ -56,6 +56,7 @@ static const char *status_of(lua_State *L, lua_State *coroutine) {
         case LUA_OK: {
             lua_Debug frame;
             if (lua_getstack(coroutine, 0, &frame)) return "normal";
+            if (clua_has_mark(coroutine, CLUA_MARK_TASK)) return "dead";  // on its stack are its results
             return lua_gettop(coroutine) == 0 ? "dead" : "suspended";
         }
         default: return "dead";
@@ -200,6 +201,10 @@ static int coroutine_close(lua_State *L) {
     lua_State *coroutine = coroutine_at(L, 1);
     const char *status = status_of(L, coroutine);
     if (status[0] != 's' && status[0] != 'd') return luaL_error(L, "cannot close a %s coroutine", status);
+    if (clua_has_mark(coroutine, CLUA_MARK_TASK)) {  // its results, or its error, are for those who wait for it
+        lua_pushboolean(L, 1);
+        return 1;
+    }
     int top = lua_gettop(L);
     close_coroutine(L, coroutine);
     return lua_gettop(L) - top;

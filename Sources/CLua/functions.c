@@ -29,11 +29,17 @@ static int finish_wait(lua_State *L, int status, lua_KContext base) {
     clua_check_memory(L);
     if (kind == CLUA_RESUME_ERROR) return clua_finish_error(L);
     if (kind == CLUA_RESUME_RERAISE) return lua_error(L);
-    if (kind == CLUA_RESUME_SLOTS) return clua_push_results(L, context, lua_touserdata(L, lua_upvalueindex(1)));
+    if (kind == CLUA_RESUME_SLOTS) {
+        if (context->is_standard) clua_hold_collector(L);
+        int count = clua_push_results(L, context, lua_touserdata(L, lua_upvalueindex(1)));
+        clua_release_collector(L);
+        return count;
+    }
     return lua_gettop(L) - (int)base;
 }
 
 int clua_finish_call(lua_State *L, int32_t answer) {
+    clua_release_collector(L);
     if (answer == CLUA_PENDING) {
         lua_settop(L, 0);  // the arguments were read
         clua_get(L)->host_yield = 1;

@@ -51,6 +51,7 @@ int clua_run_in_host(lua_State *L, int64_t function);
 int clua_finish_call(lua_State *L, int32_t answer);  // what the host answered, once it has returned
 void clua_slots_make(clua_context *context);
 void clua_slots_free(clua_context *context);
+void clua_resize_slots(clua_slot **slots, size_t *capacity, size_t wanted);
 void clua_grow_slots(clua_slot **slots, size_t *capacity);
 
 // arguments.c
@@ -59,6 +60,8 @@ int clua_refuse_arguments(lua_State *L, const clua_signature *signature, int top
 
 // results.c
 void clua_push_rare(lua_State *L, clua_context *context, const clua_slot *slot);  // what push_simple leaves
+void clua_hold_collector(lua_State *L);
+void clua_release_collector(lua_State *L);
 int clua_push_results(lua_State *L, clua_context *context, const clua_signature *signature);
 
 // sandbox.c, standard.c, globals.c, modules.c, coroutines.c, ordering.c

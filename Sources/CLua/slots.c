@@ -5,33 +5,54 @@
 
 #include "plain.h"
 
-enum { FIRST_SLOTS = 8 };
+enum { FIRST_SLOTS = 8, FIRST_BYTES = 1024, KEPT_BYTES = 64 * 1024, KEPT_SLOTS = 4096 };
 
 // -- Room
 
-void clua_grow_slots(clua_slot **slots, size_t *capacity) {
-    *capacity = *capacity ? *capacity * 2 : FIRST_SLOTS;
+void clua_resize_slots(clua_slot **slots, size_t *capacity, size_t wanted) {
+    *capacity = wanted < FIRST_SLOTS ? FIRST_SLOTS : wanted;
     *slots = realloc(*slots, *capacity * sizeof **slots);
     if (!*slots) abort();
 }
+
+void clua_grow_slots(clua_slot **slots, size_t *capacity) { clua_resize_slots(slots, capacity, *capacity * 2); }
 
 void clua_results_grow(clua_results *results) {
     size_t count = (size_t)(results->next - results->slots), capacity = (size_t)(results->end - results->slots);
     clua_grow_slots(&results->slots, &capacity);
     results->next = results->slots + count;
     results->end = results->slots + capacity;
+    results->is_large |= capacity > KEPT_SLOTS;
 }
 
 char *clua_results_bytes(clua_results *results, size_t count) {
     size_t needed = results->byte_count + count;
     if (needed > results->byte_capacity) {
-        while (results->byte_capacity < needed) results->byte_capacity = results->byte_capacity ? results->byte_capacity * 2 : 1024;
+        while (results->byte_capacity < needed) results->byte_capacity = results->byte_capacity ? results->byte_capacity * 2 : FIRST_BYTES;
         results->bytes = realloc(results->bytes, results->byte_capacity);
         if (!results->bytes) abort();
+        results->is_large |= results->byte_capacity > KEPT_BYTES;
     }
     char *place = results->bytes + results->byte_count;
     results->byte_count = needed;
     return place;
+}
+
+// One call with a large result must not keep its memory for good.
+static __attribute__((noinline)) void shrink_results(clua_results *results) {
+    size_t capacity;
+    clua_resize_slots(&results->slots, &capacity, FIRST_SLOTS);
+    results->end = results->slots + capacity;
+    free(results->bytes);
+    results->bytes = NULL;
+    results->byte_capacity = 0;
+    results->is_large = false;
+}
+
+void clua_results_reset(clua_context *context) {
+    if (context->results.is_large) shrink_results(&context->results);
+    context->results.next = context->results.slots;
+    context->results.byte_count = 0;
 }
 
 void clua_slots_make(clua_context *context) {
@@ -73,6 +94,7 @@ bool clua_is_utf8(const char *text, size_t count) {
 // -- The trampoline
 
 static int refuse(lua_State *L, const clua_signature *signature, int top) {
+    clua_release_collector(L);
     lua_settop(L, top);
     if (signature->fallback >= 0) return clua_run_in_host(L, signature->fallback);
     return clua_refuse_arguments(L, signature, top);
@@ -81,6 +103,7 @@ static int refuse(lua_State *L, const clua_signature *signature, int top) {
 // Answers what the host did.
 static inline __attribute__((always_inline)) int32_t ask_host(lua_State *L, clua_context *context, const clua_signature *signature) {
     clua_invocation call = {context, L, context->arguments};
+    if (context->results.is_large) shrink_results(&context->results);
     context->results.next = context->results.slots;
     context->results.byte_count = 0;
     clua_enter_host(context);
@@ -109,6 +132,23 @@ static inline __attribute__((always_inline)) int run_in_host(lua_State *L, const
     return 1;
 }
 
+// With the standard library scripts have finalizers, which may call functions of the host. Between the arguments of one call
+// and its results none of them may run: they share their room. What raises in between leaves the collector stopped until the
+// next call ends; when memory is short Lua collects all the same.
+void clua_hold_collector(lua_State *L) {
+    clua_context *context = clua_get(L);
+    if (context->holds_collector || !lua_gc(L, LUA_GCISRUNNING)) return;
+    context->holds_collector = true;
+    lua_gc(L, LUA_GCSTOP);
+}
+
+void clua_release_collector(lua_State *L) {
+    clua_context *context = clua_get(L);
+    if (!context->holds_collector) return;
+    context->holds_collector = false;
+    lua_gc(L, LUA_GCRESTART);
+}
+
 // With fewer arguments than there are, or others than the short way takes.
 static __attribute__((noinline)) int call_unusual(lua_State *L, const clua_signature *signature, int top) {
     lua_settop(L, top);
@@ -127,6 +167,12 @@ static int call_typed(lua_State *L) {  // upvalues: the signature, the names of 
     const clua_signature *signature = lua_touserdata(L, lua_upvalueindex(1));
     if (signature->waits && (clua_get(L)->no_yield || !lua_isyieldable(L))) return clua_cannot_wait(L, signature->name);
     int top = lua_gettop(L);
+    if (clua_get(L)->is_standard) {
+        clua_hold_collector(L);
+        int count = call_unusual(L, signature, top);
+        clua_release_collector(L);
+        return count;
+    }
     if (top != signature->argument_count || !signature->is_plain || !read_plain_arguments(L, signature))
         return call_unusual(L, signature, top);
     return run_in_host(L, signature, signature->argument_count);
@@ -135,7 +181,7 @@ static int call_typed(lua_State *L) {  // upvalues: the signature, the names of 
 // The same, where neither arguments nor results have tables.
 static int call_flat(lua_State *L) {
     const clua_signature *signature = lua_touserdata(L, lua_upvalueindex(1));
-    if (signature->waits || lua_gettop(L) != signature->argument_count) return call_typed(L);
+    if (signature->waits || clua_get(L)->is_standard || lua_gettop(L) != signature->argument_count) return call_typed(L);
     clua_slot *slot = clua_get(L)->arguments;
     const clua_shape *shape = signature->arguments;
     for (int i = 1; i <= signature->argument_count; i++, shape++, slot++) {
@@ -150,7 +196,8 @@ static int call_flat(lua_State *L) {
 
 void clua_push_typed(lua_State *L, const clua_signature *signature) {
     clua_context *context = clua_get(L);
-    while (context->argument_capacity < (size_t)signature->argument_slots)
+    if (context->argument_least < (size_t)signature->argument_slots) context->argument_least = (size_t)signature->argument_slots;
+    while (context->argument_capacity < context->argument_least)
         clua_grow_slots(&context->arguments, &context->argument_capacity);
     lua_checkstack(L, signature->key_count + 2);
     lua_pushlightuserdata(L, (void *)signature);

@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `every memory limit either suffices or is named`() async throws {
-        for limit in stride(from: 40_000, to: 160_000, by: 2_048) {
+        for limit in stride(from: 24_000, to: 200_000, by: 512) {
             guard let bench = try? await Bench(limits: LuaLimits(memory: limit)) else { continue }
             do {
                 try await bench.run(

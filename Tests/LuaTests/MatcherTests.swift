@@ -8,6 +8,7 @@ import Testing
     @Test(arguments: 0..<3)
     func `the matcher gives what the stock one gives`(part: Int64) {
         let seed = TwinLibraries.seed + part
+        print("comparing with seed \(seed)")
         let error = TwinLibraries.run(Self.comparison, seed: seed, fuel: 4_000_000_000)
         #expect(error == nil, "seed \(seed)")
     }

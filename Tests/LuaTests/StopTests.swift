@@ -117,6 +117,11 @@ import Testing
         #expect(error.message == "the script took longer than its time budget of 10 ms")
     }
 
+    @Test func `budgets without measure are none`() async throws {
+        let bench = try await Bench(limits: LuaLimits(cpu: .seconds(Int64.max), wall: .seconds(Int64.max), tasks: .max, instructions: .max))
+        #expect(try await bench.run("return t.later(1)") == [.integer(1)])
+    }
+
     @Test func `a loop ends with the wall budget`() async throws {
         let bench = try await Bench()
         let error = try await bench.failure(of: "while true do end", limits: LuaLimits(wall: .milliseconds(10)))

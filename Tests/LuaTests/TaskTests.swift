@@ -170,4 +170,21 @@ import Testing
         #expect(results == [.integer(5_005_000)])
         #expect(await bench.state.liveTasks == 0)
     }
+
+    @Test func `the coroutine of a task that has ended is dead, and keeps its results for those who wait`() async throws {
+        let bench = try await Bench()
+        let results = try await bench.run(
+            """
+            local thread
+            local task = t.spawn(function() thread = coroutine.running() return function() t.log 'run' end, 21 end)
+            local first, number = task:await()
+            local status, resumed, closed = coroutine.status(thread), coroutine.resume(thread), coroutine.close(thread)
+            local again, same = task:await()
+            local main = coroutine.running()
+            t.spawn(function() t.later(1) t.later(2) t.log(tostring(coroutine.close(main))) end)
+            return status, resumed, closed, again == first and same == number
+            """)
+        #expect(results == [.string("dead"), .boolean(false), .boolean(true), .boolean(true)])
+        #expect(bench.log == ["true"])
+    }
 }

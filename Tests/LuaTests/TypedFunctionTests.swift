@@ -83,6 +83,31 @@ private struct Greeting: LuaReadable {
     }
 }
 
+/// Records in records, each with more members than the stack has places at first.
+private protocol Summed: LuaReadable { var sum: Int { get } }
+
+private struct Leaf: LuaReadableRecord, Summed {
+    static let luaMembers: [(name: String, shape: LuaShape)] = ["b", "z"].map { ($0, .integer.optional) }
+    var sum: Int
+
+    init(members: inout LuaReader) throws {
+        sum = (try members.read(Int?.self) ?? 0) + (try members.read(Int?.self) ?? 0)
+    }
+}
+
+private struct Deep<Inner: Summed>: LuaReadableRecord, Summed {
+    private static var names: [String] { ["b", "z"] + (0..<18).map { "m\($0)" } }
+    static var luaMembers: [(name: String, shape: LuaShape)] {
+        [("a", Inner.luaShape)] + names.map { ($0, .integer.optional) }
+    }
+    var sum: Int
+
+    init(members: inout LuaReader) throws {
+        sum = try members.read(Inner.self).sum
+        for _ in Self.names { sum += try members.read(Int?.self) ?? 0 }
+    }
+}
+
 /// A state whose module `f` has typed functions.
 private struct TypedBench {
     let bench: Bench
@@ -118,6 +143,8 @@ private struct TypedBench {
                         [value, function.map(LuaValue.function) ?? .boolean(false)]
                     },
                     LuaFunction("f.name") { (object: LuaObject) in "\(object.payload)" },
+                    LuaFunction("f.list") { (list: [Int?]) in list.compactMap(\.self).count },
+                    LuaFunction("f.deep") { (deep: Deep<Deep<Deep<Leaf>>>) in deep.sum },
                     LuaFunction("f.site") { (site: LuaCallSite, number: Int) in
                         "\(site.location?.description ?? "?") \(number) \(site.task)"
                     },
@@ -132,6 +159,12 @@ private struct TypedBench {
 @Suite struct TypedFunctionTests {
     @Test(arguments: [
         ("return f.add(2, 3), f.add(2.0, -3)", "5 -1"),
+        (
+            "return f.add(2^53, 1), f.add(math.maxinteger, 1 - 1), f.add(-2^63, 0)",
+            "9007199254740993 9223372036854775807 -9223372036854775808"
+        ),
+        ("return f.list{1, nil, 3}, f.list{}", "2 0"),
+        ("return f.deep{a = {a = {a = {z = 1}, b = 2}, b = 3, z = 4}, b = 5, z = 6}", "21"),
         ("return f.half(3), f.half(0.5)", "1.5 0.25"),
         ("return table.unpack(f.both('a', true))", "true a"),
         ("return select('#', f.nothing())", "0"),
@@ -187,6 +220,7 @@ private struct TypedBench {
         ("f.greet(true)", "argument 1 of f.greet must be a text, got a boolean"),
         ("f.name('box')", "argument 1 of f.name must be an object of the host, got a string"),
         ("f.name(t.spawn(function() end))", "an argument of f.name is not of the type that it takes"),
+        ("f.list{1, nil, 3, x = 5}", "argument 1 of f.list must be a list, got a table"),
         ("f.any(1, 2)", "argument 2 of f.any must be a function, got a number"),
         ("f.any(coroutine.create(print))", "the value is a thread, which cannot leave the script"),
     ])
@@ -267,5 +301,46 @@ private struct TypedBench {
             if isUnused { break }
         }
         #expect(failed > 20 && calls > 200)
+    }
+
+    @Test func `finalizers of trusted scripts do not mix into results`() async throws {
+        let thread = LuaThread(name: "finalizers")
+        defer { thread.stop() }
+        let state = try LuaState(thread: thread, library: .standard)
+        let list: @Sendable (Int) -> [LuaValue] = { count in (0..<count).map { .string("element \($0) of a list that is long enough") } }
+        try await state.define(
+            LuaModule(
+                name: "d",
+                functions: [
+                    LuaFunction("d.values") { (count: Int) in list(count) },
+                    LuaFunction("d.texts") { (count: Int) in (0..<count).map { "text number \($0), which is no short one" } },
+                    LuaFunction("d.later") { (count: Int) async in
+                        await Task.yield()
+                        return (0..<count).map { "later number \($0), which is no short one" }
+                    },
+                ]))
+        let source = """
+            local d = require 'd'
+            for i = 1, 100 do setmetatable({}, { __gc = function() d.texts(40) d.values(20) end }) end
+            local wrong = 0
+            for round = 1, 200 do
+                local values, texts, later = d.values(60), d.texts(60), d.later(60)
+                for i = 1, 60 do
+                    if values[i] ~= 'element ' .. i - 1 .. ' of a list that is long enough' then wrong = wrong + 1 end
+                    if texts[i] ~= 'text number ' .. i - 1 .. ', which is no short one' then wrong = wrong + 1 end
+                    if later[i] ~= 'later number ' .. i - 1 .. ', which is no short one' then wrong = wrong + 1 end
+                end
+                setmetatable({}, { __gc = function() d.texts(40) d.values(20) end })
+            end
+            return wrong
+            """
+        #expect(try await state.run(LuaScript(name: "a.lua", source: source), id: LuaRunID(rawValue: 1)) == [.integer(0)])
+    }
+
+    @Test func `one large result does not keep its memory`() async throws {
+        let typed = try await TypedBench()
+        _ = try await typed.run("f.at_once(('x'):rep(9 << 20)) f.order{topic = ('y'):rep(9 << 20)} f.add(1, 2)")
+        let kept = await typed.bench.state.inspect { $0.context.pointee.results.byte_capacity }
+        #expect(kept < 1 << 17)
     }
 }

@@ -67,6 +67,7 @@ typedef struct clua_context {
     int32_t (*push_value)(void *host, lua_State *L, uint32_t number);
     clua_slot *arguments;    ///< of the typed function that is being called
     size_t argument_capacity;
+    size_t argument_least;   ///< what the functions of the state need at any rate
     clua_results results;
     int64_t frames_entered, frames_left;  ///< of the host, below Lua: they differ if Lua ever jumped over one
 
@@ -86,6 +87,7 @@ typedef struct clua_context {
     int32_t no_yield;        ///< a coroutine is being resumed from where no suspension can pass
     int32_t resume_kind;     ///< CLUA_RESUME_...
 
+    bool holds_collector;    ///< for the length of a call of a typed function
     bool is_standard;        ///< the state has the whole standard library
     int64_t seed;
     int64_t last_number;     ///< the number given to the last value shown without an address

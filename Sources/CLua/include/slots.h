@@ -99,6 +99,7 @@ typedef struct clua_results {
     char *bytes;
     size_t byte_count, byte_capacity;
     size_t value_count;  ///< values that the host keeps for `push_value`
+    bool is_large;       ///< gives its room back before the next call
 } clua_results;
 
 /// Whether the bytes are UTF-8 (RFC 3629).
@@ -119,6 +120,8 @@ static inline bool clua_is_short_ascii(const char *text, size_t count) {
     return ((first | last) & 0x8080808080808080u) == 0;
 }
 
+/// Empties the results, for what the host writes next.
+void clua_results_reset(struct clua_context *context);
 /// Makes room for one more slot.
 void clua_results_grow(clua_results *results);
 /// Makes room for bytes, and answers where they go. The place moves with the next call.

@@ -56,7 +56,8 @@ extension Machine {
         let id = run.id
         let control = run.control
         run.wallTimer = Task(executorPreference: thread) { [weak self] in
-            guard (try? await Task.sleep(for: wall)) != nil, let self else { return }
+            // Task.sleep ends the program at durations that it cannot count.
+            guard (try? await Task.sleep(for: min(wall, .seconds(1_000_000_000)))) != nil, let self else { return }
             guard !isClosed, let run = runs[id], run.control === control else { return }
             if control.pointer.pointee.stop == 0 { control.pointer.pointee.stop = Int32(CLUA_STOP_WALL) }
             schedule(run)

@@ -118,8 +118,7 @@ extension Machine {
 
     /// Puts the results of a typed function where C finds them.
     func write(_ write: TypedFunction.Write) {
-        context.pointee.results.next = context.pointee.results.slots
-        context.pointee.results.byte_count = 0
+        clua_results_reset(context)
         if context.pointee.results.value_count > 0 { forgetValues(context) }
         var writer = LuaWriter(context)
         write(&writer)

@@ -76,7 +76,7 @@ extension String: LuaReadable {
 
     @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> String {
-        let slot = reader.slot()
+        let slot = reader.textSlot()
         let count = Int(slot.count)
         if clua_is_short_ascii(slot.text, count), let text = slot.text {
             return String(unsafeUninitializedCapacity: count) { buffer in
@@ -102,7 +102,7 @@ public struct LuaBytes: LuaReadable, LuaWritable, Sendable, Equatable {
 
     @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) -> LuaBytes {
-        let slot = reader.slot()
+        let slot = reader.textSlot()
         return LuaBytes(Array(UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count))))
     }
 
@@ -125,7 +125,7 @@ public struct LuaBorrowedBytes: LuaReadable, LuaWritable {
     init(slot: clua_slot) { self.slot = slot }
 
     @inlinable @inline(__always)
-    public static func read(from reader: inout LuaReader) -> LuaBorrowedBytes { LuaBorrowedBytes(slot: reader.slot()) }
+    public static func read(from reader: inout LuaReader) -> LuaBorrowedBytes { LuaBorrowedBytes(slot: reader.textSlot()) }
 
     /// How many there are.
     @inlinable @inline(__always)
@@ -194,7 +194,9 @@ extension LuaObject: LuaReadable {
     public static var luaShape: LuaShape { .object }
 
     public static func read(from reader: inout LuaReader) throws -> LuaObject {
-        guard let pointer = reader.slot().object,
+        let slot = reader.slot()
+        precondition(slot.kind == UInt8(CLUA_OBJECT), LuaReader.mistake)
+        guard let pointer = slot.object,
             let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() as? LuaObject
         else { throw LuaMisfit() }
         return object

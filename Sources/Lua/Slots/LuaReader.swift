@@ -12,7 +12,7 @@ public struct LuaReader {
         next = call.pointee.arguments
     }
 
-    /// The next value. The type has to be the one that stands in this place of the shape.
+    /// The next value. The type has to be the one that stands in this place of the shape; another one ends the program.
     @inlinable @inline(__always)
     public mutating func read<Value: LuaReadable>(_ type: Value.Type = Value.self) throws -> Value {
         try Value.read(from: &self)
@@ -33,6 +33,17 @@ public struct LuaReader {
         return slot
     }
 
+    /// The next slot, which has to be one of text: what is in another one must not be taken for an address.
+    @inlinable @inline(__always)
+    mutating func textSlot() -> clua_slot {
+        let slot = slot()
+        precondition(slot.kind == UInt8(CLUA_TEXT), LuaReader.mistake)
+        return slot
+    }
+
+    @usableFromInline
+    static let mistake = "values are read in another order, or as other types, than the shape says"
+
     @inlinable @inline(__always)
     var isNil: Bool { next.pointee.kind == UInt8(CLUA_NIL) }
 
@@ -45,6 +56,7 @@ public struct LuaReader {
     mutating func dynamicValue() throws -> LuaValue {
         let slot = slot()
         guard slot.kind != UInt8(CLUA_NIL) else { return .nil }
+        precondition(slot.kind == UInt8(CLUA_VALUE) || slot.kind == UInt8(CLUA_FUNCTION), Self.mistake)
         return try machine.read(call.pointee.state, Int32(slot.count))
     }
 
@@ -128,6 +140,7 @@ public struct LuaWriter {
 
     @inlinable @inline(__always)
     mutating func append(copying bytes: UnsafeRawBufferPointer) {
+        guard bytes.count <= UInt32.max else { return append(value: .bytes(Array(bytes))) }
         var slot = clua_slot()
         slot.kind = UInt8(CLUA_COPIED)
         slot.integer = Int64(results.pointee.byte_count)
@@ -138,6 +151,7 @@ public struct LuaWriter {
         append(slot)
     }
 
+    @usableFromInline
     mutating func append(value: LuaValue) {
         let machine = Unmanaged<Machine>.fromOpaque(context.pointee.host).takeUnretainedValue()
         append(kind: CLUA_VALUE, count: machine.resultValues.count)
