@@ -144,6 +144,10 @@ extension ErrorCatalogue {
                 cure: "Write the call as the hint shows it.",
                 example: .lua("push.sleep(\"1h\", \"30m\")", cure: "push.sleep \"1h30m\"")),
             ErrorDescription(
+                "args.too_long", .misuse, means: "A text is longer than any call needs.",
+                when: "An argument has more than 1,048,576 bytes. What a call does with a text cannot be stopped by a budget.",
+                cure: "Give it in parts; look for a text that grows in a loop."),
+            ErrorDescription(
                 "args.empty", .misuse, means: "A text or a list is empty where that means nothing.",
                 when: "A text such as alert is \"\", or push.tag.any and its kin get no tags.",
                 cure: "Give some text, at least one tag. If the value comes from outside, check it before the call.",

@@ -123,6 +123,12 @@ struct ArgumentCheck<Value: ArgumentValue> {
                 "send.no_audience", "\"\(parameter.name)\" is empty: an empty text never means everybody",
                 hint: "write push.everyone if everybody is meant", key: parameter.name, culprit: value)
         }
+        if case .string(let text) = value.content, parameter.isTooLong(text) {
+            return fail(
+                "args.too_long",
+                "\(binding.name): \"\(parameter.name)\" has \(text.utf8.count) bytes, a text has at most \(Parameter.longestText)",
+                hint: "give it in parts, or look for a text that grows in a loop", key: binding.style == .positional ? nil : parameter.name)
+        }
         guard let fault = parameter.type.fault(in: value) else { return }
         var hint: String? = parameter.cure
         if case .oneOf(let names) = parameter.type, case .string(let text) = value.content, let near = nearest(text, in: names) {

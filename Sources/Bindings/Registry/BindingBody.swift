@@ -69,11 +69,23 @@ extension Binding {
 }
 
 extension Parameter {
+    /// The most bytes of a text that a binding takes: what it does with one cannot be stopped in the middle.
+    static let longestText = 1 << 20
+
+    /// Not of what is kept or shown as it is.
+    func isTooLong(_ text: String) -> Bool {
+        if case .either = type { return false }
+        return type != .any && text.utf8.count > Self.longestText
+    }
+
     var shape: LuaShape { isRequired ? type.shape : type.shape.optional }
 
     /// Whether a value is what the description promises.
     func fits(_ value: LuaValue) -> Bool {
-        if type == .audience, case .string(let text) = value, text.allSatisfy(\.isWhitespace) { return false }
+        if case .string(let text) = value {
+            if isTooLong(text) { return false }
+            if type == .audience, text.allSatisfy(\.isWhitespace) { return false }
+        }
         return type.fault(in: value) == nil
     }
 }

@@ -121,7 +121,8 @@ static inline void *clua_newuserdata(lua_State *L, size_t n) { return lua_newuse
 // -- States (runtime.c)
 clua_context *clua_context_new(size_t limit, int64_t seed);
 void clua_context_free(clua_context *context);
-/// A state, sandboxed unless the context says otherwise, or NULL when the limit does not even hold the libraries. Leaves `no_fail` at 1: Swift is running.
+/// A state, sandboxed unless the context says otherwise, or NULL when the limit does not even hold the libraries. Leaves
+/// `no_fail` at 1: Swift is running.
 lua_State *clua_state_new(clua_context *context);
 void clua_state_close(lua_State *L);
 void clua_collect(lua_State *L);

@@ -144,11 +144,15 @@ extension Machine {
         return lua_type(L, -1) == LUA_TSTRING ? text(L, -1) : nil
     }
 
+    /// How many bytes of a text an error takes along: nobody reads more, and each step on its way out costs by the byte.
+    private static let longestText = 64 << 10
+
     /// A string for people: what is not UTF-8 is replaced.
     private func text(_ L: OpaquePointer, _ index: Int32) -> String {
         var count = 0
         guard let start = clua_tostring(L, index, &count) else { return "" }
-        return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+        let shown = UnsafeRawBufferPointer(start: start, count: min(count, Self.longestText))
+        return String(decoding: shown, as: UTF8.self) + (shown.count < count ? "… (\(count) bytes)" : "")
     }
 
     /// The error that a stopped run ends with, at the line where the stop met the script.

@@ -28,6 +28,8 @@ struct ModuleFolder: Sendable {
         let file = open("/proc/self/fd/\(probe)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw LuaError.unreadable(path, "cannot be read: \(String(cString: strerror(errno)))") }
         defer { close(file) }
+        // What has no places is a pipe or a terminal.
+        guard lseek(file, 0, SEEK_CUR) >= 0 else { throw LuaError.unreadable(path, "cannot be read: it is no file") }
         return LuaScript(name: "@" + path, source: try Self.read(file, path))
     }
 

@@ -207,4 +207,14 @@ import Testing
     func `anything else is no duration`(text: String) {
         #expect(Duration(parsing: text) == nil)
     }
+
+    @Test func `a text that no call needs is refused before anything is done with it`() throws {
+        let long = String(repeating: "x", count: (1 << 20) + 1)
+        let error = #expect(throws: LuaError.self) {
+            let fields = LuaTable(fields: ["to": .string("a"), "alert": .string(long)])
+            _ = try Arguments(LuaCall(arguments: [.table(fields)], run: LuaRunID(rawValue: 1)), for: .send)
+        }
+        #expect(error?.code == "args.too_long")
+        #expect((error?.message.count ?? 0) < 200)
+    }
 }
