@@ -73,18 +73,13 @@ public actor LuaState {
         _ script: LuaScript, id: LuaRunID, arguments: [LuaValue] = [], annotations: [String: String] = [:],
         limits: LuaLimits? = nil
     ) async throws -> [LuaValue] {
-        var limits = limits ?? self.limits
-        limits.memory = self.limits.memory
-        let control = RunControl(limits: limits)
-        guard table.add(id, control) else {
-            throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")
-        }
+        let control = try prepare(script, id, arguments, annotations, limits)
         // Counted until the result has left the thread: its last step there must not wait behind a run that spins.
         thread.countRun(1)
         defer { thread.countRun(-1) }
         return try await withTaskCancellationHandler {
             // Not before: where the caller is on the thread, it would get no further once the run computes.
-            begin(script, id, arguments, annotations, limits, control)
+            control.begin()
             return try await control.result()
         } onCancel: {
             control.cancel()
@@ -92,15 +87,23 @@ public actor LuaState {
         }
     }
 
-    /// Hands a run over to the thread. Apart from its frames: what the run needs has no place in those that wait for its end.
-    @inline(never) private nonisolated func begin(
-        _ script: LuaScript, _ id: LuaRunID, _ arguments: [LuaValue], _ annotations: [String: String], _ limits: LuaLimits,
-        _ control: RunControl
-    ) {
-        thread.perform { [machine] in
-            let run = Run(id: id, control: control, limits: limits, annotations: annotations)
-            machine.start(script, arguments: arguments, run: run)
+    /// Makes what hands a run over to the thread. Apart: what the run needs has no place in the frames that wait for its end.
+    @inline(never) private nonisolated func prepare(
+        _ script: LuaScript, _ id: LuaRunID, _ arguments: [LuaValue], _ annotations: [String: String], _ limits: LuaLimits?
+    ) throws -> RunControl {
+        var limits = limits ?? self.limits
+        limits.memory = self.limits.memory
+        let control = RunControl(limits: limits)
+        guard table.add(id, control) else {
+            throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")
         }
+        control.prepare { [thread, machine, limits, unowned control] in
+            thread.perform { [control] in
+                machine.start(
+                    script, arguments: arguments, run: Run(id: id, control: control, limits: limits, annotations: annotations))
+            }
+        }
+        return control
     }
 
     /// Cancels a run: a task that waits gets an error with the code `cancelled`, and so does one that computes.

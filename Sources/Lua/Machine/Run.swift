@@ -6,6 +6,7 @@ import Synchronization
 final class RunControl: @unchecked Sendable {
     private enum Ending {
         case pending
+        case prepared(@Sendable () -> Void)
         case awaited(CheckedContinuation<[LuaValue], any Error>)
         case ended(Result<[LuaValue], any Error>)
     }
@@ -26,6 +27,18 @@ final class RunControl: @unchecked Sendable {
 
     deinit {
         pointer.deallocate()
+    }
+
+    func prepare(_ start: @escaping @Sendable () -> Void) { ending.withLock { $0 = .prepared(start) } }
+
+    /// Starts what was prepared, and lets go of it.
+    func begin() {
+        let start = ending.withLock { ending -> (@Sendable () -> Void)? in
+            guard case .prepared(let start) = ending else { return nil }
+            ending = .pending
+            return start
+        }
+        start?()
     }
 
     /// Waits for the end of the run. To be called once.
