@@ -56,7 +56,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let chain = "if x then " + String(repeating: "elseif x then ", count: 200_000) + "end"
             await Self.expectEnd(of: chain, code: "budget.cpu", LuaLimits(cpu: .milliseconds(100)))
-            await Self.expectEnd(of: chain, code: "budget.instructions", LuaLimits(instructions: 1_000_000))
+            await Self.expectEnd(of: chain, code: "budget.instructions", LuaLimits(cpu: .seconds(600), instructions: 1_000_000))
         }
     }
 

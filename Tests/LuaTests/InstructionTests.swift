@@ -30,7 +30,7 @@ import Testing
             for memory in [64 << 20, 32 << 20] {
                 let bench = try await Bench(limits: LuaLimits(memory: memory))
                 if memory == 32 << 20 { try await bench.run("for i = 1, 1000 do load('return ' .. i)() end") }
-                let error = try await bench.failure(of: Self.manyLines, limits: LuaLimits(instructions: instructions))
+                let error = try await bench.failure(of: Self.manyLines, limits: LuaLimits(cpu: .seconds(600), instructions: instructions))
                 #expect(error.code == "budget.instructions")
                 #expect(error.message == "the script used more than its budget of \(instructions) instructions")
                 ends.append("\(String(describing: error.location)) in round \(bench.log.count)")
@@ -44,7 +44,7 @@ import Testing
         for _ in 1...2 {
             let result = await #expect(processExitsWith: .success, observing: [\ExitTest.Result.standardOutputContent]) {
                 let bench = try await Bench()
-                let error = try await bench.failure(of: Self.manyLines, limits: LuaLimits(instructions: 2_000_000))
+                let error = try await bench.failure(of: Self.manyLines, limits: LuaLimits(cpu: .seconds(600), instructions: 2_000_000))
                 print("END \(error) in round \(bench.log.count)")
             }
             let text = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
@@ -60,7 +60,7 @@ import Testing
         for _ in 1...3 {
             let bench = try await Bench()
             let error = try await bench.failure(
-                of: "while true do for i = 1, 9000 do end t.log() end", limits: LuaLimits(instructions: 40_000_000))
+                of: "while true do for i = 1, 9000 do end t.log() end", limits: LuaLimits(cpu: .seconds(600), instructions: 40_000_000))
             #expect(error.code == "budget.instructions")
             rounds.insert(bench.log.count)
         }
@@ -70,10 +70,10 @@ import Testing
     @Test func `a budget that suffices changes nothing`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(
-            "local n = 0 for i = 1, 1000 do n = n + i end t.later() return n", limits: LuaLimits(instructions: 100_000))
+            "local n = 0 for i = 1, 1000 do n = n + i end t.later() return n", limits: LuaLimits(cpu: .seconds(600), instructions: 100_000))
         #expect(results == [.integer(500_500)])
         let error = try await bench.failure(
-            of: "local n = 0 for i = 1, 1000000 do n = n + i end", limits: LuaLimits(instructions: 100_000))
+            of: "local n = 0 for i = 1, 1000000 do n = n + i end", limits: LuaLimits(cpu: .seconds(600), instructions: 100_000))
         #expect(error.code == "budget.instructions")
         #expect(error.kind == .budget)
         #expect(error.location == Lua.SourceLocation(chunk: "a.lua", line: 1))
@@ -88,7 +88,7 @@ import Testing
     ])
     func `coroutines and tasks count for their run`(source: String) async throws {
         let bench = try await Bench()
-        let error = try await bench.failure(of: source, limits: LuaLimits(instructions: 200_000))
+        let error = try await bench.failure(of: source, limits: LuaLimits(cpu: .seconds(600), instructions: 200_000))
         #expect(error.code == "budget.instructions")
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
@@ -98,7 +98,7 @@ import Testing
         let bench = try await Bench()
         let error = try await bench.failure(
             of: "local function f() for i = 1, 80 do end end while true do t.log() coroutine.wrap(f)() end",
-            limits: LuaLimits(instructions: 100_000))
+            limits: LuaLimits(cpu: .seconds(600), instructions: 100_000))
         #expect(error.code == "budget.instructions")
         #expect((500...1_050).contains(bench.log.count))
     }
@@ -106,19 +106,19 @@ import Testing
     @Test func `a coroutine from a run without the budget counts for the run that resumes it`() async throws {
         let bench = try await Bench()
         try await bench.run("t.spin = coroutine.wrap(function() coroutine.yield() while true do end end) t.spin()")
-        let error = try await bench.failure(of: "t.spin()", limits: LuaLimits(instructions: 200_000))
+        let error = try await bench.failure(of: "t.spin()", limits: LuaLimits(cpu: .seconds(600), instructions: 200_000))
         #expect(error.code == "budget.instructions")
         let other = try await Bench()
         try await other.run(
             "t.loop = coroutine.wrap(function() while true do for i = 1, 1000 do end coroutine.yield() end end) t.loop()",
-            limits: LuaLimits(instructions: 200_000))
+            limits: LuaLimits(cpu: .seconds(600), instructions: 200_000))
         try await other.run("for i = 1, 1000 do t.loop() end")
     }
 
     @Test func `a run may spin beside one with a budget`() async throws {
         let bench = try await Bench()
         async let spinner = bench.failure(of: "while true do end", limits: LuaLimits(cpu: .milliseconds(200)))
-        let error = try await bench.failure(of: "while true do end", limits: LuaLimits(instructions: 30_000_000))
+        let error = try await bench.failure(of: "while true do end", limits: LuaLimits(cpu: .seconds(600), instructions: 30_000_000))
         #expect(error.code == "budget.instructions")
         #expect(try await spinner.code == "budget.cpu")
     }

@@ -72,7 +72,8 @@ import Testing
     ])
     func `a chunk of pieces without end is stopped`(source: String) async throws {
         let bench = try await Bench(limits: LuaLimits(memory: 8 << 20))
-        let error = try await bench.failure(of: "while true do \(source) end", limits: LuaLimits(instructions: 1_000_000))
+        let error = try await bench.failure(
+            of: "while true do \(source) end", limits: LuaLimits(cpu: .seconds(600), instructions: 1_000_000))
         #expect(error.code == "budget.instructions")
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }

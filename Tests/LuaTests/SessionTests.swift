@@ -314,7 +314,7 @@ private final class SessionBench: Sendable {
     }
 
     @Test func `each call of a session has the budget anew`() async throws {
-        let bench = try await SessionBench(limits: LuaLimits(instructions: 1_000_000))
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(600), instructions: 1_000_000))
         for _ in 1...3 { try await bench.call("for i = 1, 600000 do end") }
         #expect(try await bench.failure(of: "while true do end").code == "budget.instructions")
         #expect(try await bench.call("for i = 1, 600000 do end return 1") == [.integer(1)])
