@@ -38,7 +38,7 @@ final class Bench: Sendable {
         """
 
     init(
-        limits: LuaLimits = LuaLimits(), seed: UInt64 = 7, thread: LuaThread? = nil, searchPath: LuaSearchPath? = nil,
+        limits: LuaLimits = LuaLimits(cpu: .seconds(600)), seed: UInt64 = 7, thread: LuaThread? = nil, searchPath: LuaSearchPath? = nil,
         folder: Folder? = nil, library: LuaLibrary = .sandboxed
     ) async throws {
         self.thread = thread ?? LuaThread(name: "lua-test")
