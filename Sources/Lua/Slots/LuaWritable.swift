@@ -98,6 +98,3 @@ extension Dictionary: LuaWritable where Key == String, Value: LuaWritable {
         }
     }
 }
-
-/// A type that functions can both take and give.
-public typealias LuaConvertible = LuaReadable & LuaWritable
