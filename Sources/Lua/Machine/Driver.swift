@@ -48,6 +48,8 @@ extension Machine {
                     return true
                 }
                 halt(session, of: run)
+                // Nothing of the script runs before the next turn of this loop: what is due after a halt would be due for ever.
+                if clua_run_check(run.control.pointer) { abandon(session, of: run) }
                 continue
             }
             if let task = run.ready.popFirst() {

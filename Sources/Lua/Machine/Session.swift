@@ -140,6 +140,19 @@ extension Machine {
         ended(task, .failure)
     }
 
+    /// Ends a session whose stop cannot be taken back.
+    func abandon(_ session: Session, of run: Run) {
+        var error = LuaError(
+            kind: .failure, code: "session.stuck", message: "the machine could not give the session its budgets back",
+            hint: "this is a mistake of the machine: close the session and open another one")
+        error.annotations = run.annotations
+        tellFailures(of: run) { _ in true }
+        run.forcedError = error
+        run.session = nil
+        session.call?.holders = 0
+        session.continuation?.resume(throwing: error)
+    }
+
     /// Takes back a cancellation that came when no call was under way.
     func forgetCancel(in id: LuaRunID) {
         guard let run = runs[id], run.session?.call == nil else { return }
