@@ -26,6 +26,7 @@ final class RunControl: @unchecked Sendable {
     }
 
     deinit {
+        clua_place_clear(&pointer.pointee.stopped_at)
         pointer.deallocate()
     }
 
