@@ -31,10 +31,14 @@ static bool refuses(clua_context *context, size_t grown) {
 // context, which makes a state cheaper to open, to close, and to keep.
 //
 // A small block that is freed is kept for the next one of its size, in a list for each: most of what scripts make is as
-// small, and as soon garbage, and that is half the price of a call of malloc. What comes from malloc is kept up to a limit,
-// because a list serves its size alone: without one, a script that changes its sizes would keep many times its budget.
-enum { SLAB = 13 * 1024, UNIT = 8, KEPT_BYTES = 16 * 1024 };
-_Static_assert(CLUA_KEPT_SIZES * UNIT <= SLAB / 16, "the end of the slab is not wasted");
+// small, and as soon garbage, and a list costs half of what malloc does. What comes from malloc is kept up to a limit: since
+// a list serves its size alone, a script that goes from size to size would keep many times its budget.
+#if __has_feature(address_sanitizer)
+enum { SLAB = 0, KEPT_BYTES = 0 };  // it is to see the end of every block
+#else
+enum { SLAB = 13 * 1024, KEPT_BYTES = 16 * 1024 };
+#endif
+enum { UNIT = 8, LARGEST_KEPT = (CLUA_KEPT_SIZES - 1) * UNIT };
 
 static inline size_t in_units(size_t size) { return (size + UNIT - 1) / UNIT; }
 
@@ -44,7 +48,7 @@ static inline bool is_in_slab(const clua_context *context, const void *block) {
 
 static __attribute__((noinline)) void *new_block(clua_context *context, size_t size) {
     size_t rounded = in_units(size) * UNIT;
-    if (size >= CLUA_KEPT_SIZES * UNIT || rounded > (size_t)(context->slab + SLAB - context->slab_next)) return malloc(rounded);
+    if (size > LARGEST_KEPT || rounded > (size_t)(context->slab + SLAB - context->slab_next)) return malloc(rounded);
     void *block = context->slab_next;
     context->slab_next += rounded;
     return block;
@@ -52,7 +56,7 @@ static __attribute__((noinline)) void *new_block(clua_context *context, size_t s
 
 static inline void *take_block(clua_context *context, size_t size) {
     size_t units = in_units(size);
-    if (units < CLUA_KEPT_SIZES && context->kept[units]) {
+    if (size <= LARGEST_KEPT && context->kept[units]) {
         clua_kept *block = context->kept[units];
         context->kept[units] = block->next;
         context->kept_room += (ptrdiff_t)units;
@@ -63,14 +67,14 @@ static inline void *take_block(clua_context *context, size_t size) {
 
 static inline void give_block(clua_context *context, void *block, size_t size) {
     size_t units = in_units(size);
-    if (units >= CLUA_KEPT_SIZES || (context->kept_room < (ptrdiff_t)units && !is_in_slab(context, block))) return free(block);
+    if (size > LARGEST_KEPT || (context->kept_room < (ptrdiff_t)units && !is_in_slab(context, block))) return free(block);
     ((clua_kept *)block)->next = context->kept[units];
     context->kept[units] = block;
     context->kept_room -= (ptrdiff_t)units;
 }
 
 static void *resize_block(clua_context *context, void *block, size_t old_size, size_t new_size) {
-    if (old_size >= CLUA_KEPT_SIZES * UNIT && new_size >= CLUA_KEPT_SIZES * UNIT) return realloc(block, new_size);
+    if (old_size > LARGEST_KEPT && new_size > LARGEST_KEPT) return realloc(block, new_size);
     if (in_units(old_size) == in_units(new_size)) return block;
     void *fresh = take_block(context, new_size);
     if (!fresh) return NULL;
