@@ -27,6 +27,7 @@ final class RunControl: @unchecked Sendable {
     }
 
     deinit {
+        clua_place_clear(&pointer.pointee.stopped_at)
         pointer.deallocate()
     }
 

@@ -68,7 +68,7 @@ extension Machine {
         clua_run_refuel(pointer, run.limits.fuel)
         pointer.pointee.grace_limit_ns = 0
         pointer.pointee.stop = Int32(CLUA_STOP_NONE)
-        pointer.pointee.stop_chunk.0 = 0
+        clua_place_clear(&pointer.pointee.stopped_at)
     }
 
     func taskEnded(_ task: ScriptTask, in session: Session, of run: Run) {
