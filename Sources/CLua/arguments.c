@@ -34,7 +34,7 @@ typedef struct reader {
 // room for it and for what comes after the list.
 static void reserve_element(reader *r, int size) {
     clua_context *context = r->context;
-    while (r->end - r->next < size + r->reserved) {
+    while (r->end - r->next <= size + r->reserved) {  // one more, for the end
         ptrdiff_t count = r->next - context->arguments;
         clua_grow_slots(&context->arguments, &context->argument_capacity);
         r->next = context->arguments + count;
@@ -212,7 +212,9 @@ bool clua_read_arguments(lua_State *L, clua_context *context, const clua_signatu
     if (context->argument_capacity > KEPT_SLOTS + context->argument_least)
         clua_resize_slots(&context->arguments, &context->argument_capacity, context->argument_least);
     reader r = begin_reading(L, context, signature, top, NULL);
-    return read_arguments(&r);
+    if (!read_arguments(&r)) return false;
+    r.next->kind = CLUA_END;
+    return true;
 }
 
 // -- What does not fit

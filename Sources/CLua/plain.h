@@ -94,6 +94,7 @@ static inline __attribute__((always_inline)) bool read_plain_arguments(lua_State
             if (!read_plain(L, shape, given, ++place, slot)) return false;
         }
     }
+    slot->kind = CLUA_END;
     return true;
 }
 

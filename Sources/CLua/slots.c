@@ -188,6 +188,7 @@ static int call_flat(lua_State *L) {
     for (int i = 1; i <= signature->argument_count; i++, shape++, slot++) {
         if (!read_plain(L, shape, lua_type(L, i), i, slot)) return call_typed(L);
     }
+    slot->kind = CLUA_END;
     clua_context *context = clua_get(L);
     int32_t answer = ask_host(L, context, signature);
     if (answer != CLUA_SLOTS) return finish_host(L, signature, answer, signature->argument_count);
@@ -197,7 +198,8 @@ static int call_flat(lua_State *L) {
 
 void clua_push_typed(lua_State *L, const clua_signature *signature) {
     clua_context *context = clua_get(L);
-    if (context->argument_least < (size_t)signature->argument_slots) context->argument_least = (size_t)signature->argument_slots;
+    size_t slots = (size_t)signature->argument_slots + 1;  // and the end
+    if (context->argument_least < slots) context->argument_least = slots;
     while (context->argument_capacity < context->argument_least)
         clua_grow_slots(&context->arguments, &context->argument_capacity);
     lua_checkstack(L, signature->key_count + 2);

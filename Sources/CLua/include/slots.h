@@ -34,7 +34,7 @@ enum {
     CLUA_LIST,      ///< `count` elements follow
     CLUA_MAP,       ///< `count` pairs of a text and an element follow; only in results
     CLUA_COPIED,    ///< `count` bytes at the offset `integer` of the bytes of the results; only in results
-    CLUA_END,       ///< stands after the last of the results: what follows is of other calls
+    CLUA_END,       ///< stands after the last of the arguments, or results: what follows is of other calls
 };
 
 /// How many members may stay on the stack, with the arguments, for it to have room without being asked.

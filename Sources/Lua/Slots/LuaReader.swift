@@ -83,6 +83,7 @@ public struct LuaReader {
                 list.array.append(try readValue(named: "\(name())[\(place + 1)]"))
             }
             return .table(list)
+        case CLUA_END: preconditionFailure(Self.mistake)
         default: return try machine.read(call.pointee.state, Int32(slot.count), name: name())
         }
     }
