@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -140,17 +141,32 @@ int clua_raise(lua_State *L, const char *kind, const char *code, const char *hin
 
 int clua_raise_cancelled(lua_State *L) { return clua_raise(L, "cancelled", "cancelled", NULL, "the run was cancelled"); }
 
+void clua_place_set(clua_place *place, const char *chunk, int line) {
+    if (place->chunk && strcmp(place->chunk, chunk) == 0) {
+        place->line = line;
+        return;
+    }
+    clua_place_clear(place);
+    *place = (clua_place){strdup(chunk), line};
+}
+
+void clua_place_clear(clua_place *place) {
+    free(place->chunk);
+    place->chunk = NULL;
+}
+
 // Lua calls no message handler when memory is short, and has unwound the stack when the error is caught. So the allocator
 // notes the line. It may: Lua asks for memory before it changes the frames, and looking at these needs none.
 void clua_note_refusal(clua_context *context) {
     lua_State *L = clua_watch_running();
     if (L && clua_get(L) != context) L = NULL;  // a state that is made inside of another one's operation
     const char *chunk;
+    int line;
     context->refused = 1;
-    if (L && clua_nearest_frame(L, 0, &chunk, &context->refused_line))
-        snprintf(context->refused_chunk, sizeof context->refused_chunk, "%s", chunk);
+    if (L && clua_nearest_frame(L, 0, &chunk, &line))
+        clua_place_set(&context->refused_at, chunk, line);
     else if (!L || L != context->refused_state)  // else it is a stack that shrinks, on the way out of the frame noted
-        context->refused_chunk[0] = 0;
+        clua_place_clear(&context->refused_at);
     context->refused_state = L;
 }
 

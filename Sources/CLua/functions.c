@@ -30,6 +30,7 @@ static int finish_wait(lua_State *L, int status, lua_KContext base) {
     if (kind == CLUA_RESUME_ERROR) return clua_finish_error(L);
     if (kind == CLUA_RESUME_RERAISE) return lua_error(L);
     if (kind == CLUA_RESUME_SLOTS) {
+        clua_end_results(context);
         if (context->is_standard) clua_hold_collector(L);
         int count = clua_push_results(L, context, lua_touserdata(L, lua_upvalueindex(1)));
         clua_release_collector(L);

@@ -59,6 +59,10 @@ bool clua_read_arguments(lua_State *L, clua_context *context, const clua_signatu
 int clua_refuse_arguments(lua_State *L, const clua_signature *signature, int top);  // raises what does not fit
 
 // results.c
+//
+// The host writes by the shapes of a function, or so its types promise. Where they write less, what is left of other calls must
+// not be taken for results: the end of what was written is marked, and meeting it too early is an error.
+static inline void clua_end_results(clua_context *context) { context->results.next->kind = CLUA_END; }
 void clua_push_rare(lua_State *L, clua_context *context, const clua_slot *slot);  // what push_simple leaves
 void clua_hold_collector(lua_State *L);
 void clua_release_collector(lua_State *L);

@@ -11,12 +11,20 @@ static void push_value(lua_State *L, clua_context *context, uint32_t number) {
     if (answer == CLUA_ERROR) clua_finish_error(L);
 }
 
+static int refuse_results(lua_State *L) {
+    const clua_signature *signature = lua_touserdata(L, lua_upvalueindex(1));
+    clua_release_collector(L);
+    return clua_raise(L, "failure", "value.shape", "this is a mistake of the host: one of its types does not write what its shape says",
+                      "the result of %s is not of its shape", signature->name);
+}
+
 void clua_push_rare(lua_State *L, clua_context *context, const clua_slot *slot) {
     switch (slot->kind) {
         case CLUA_NUMBER: lua_pushnumber(L, slot->number); break;
         case CLUA_TEXT: lua_pushlstring(L, slot->text, slot->count); break;
         case CLUA_VALUE: push_value(L, context, slot->count); break;
-        default: lua_pushnil(L);
+        case CLUA_NIL: lua_pushnil(L); break;
+        default: refuse_results(L);
     }
 }
 
@@ -44,6 +52,7 @@ static const clua_slot *push_record(lua_State *L, clua_context *context, const c
 }
 
 static const clua_slot *push_compound(lua_State *L, clua_context *context, const clua_shape *shape, const clua_slot *slot) {
+    if (slot->kind != shape->kind) refuse_results(L);
     if (!shape->has_room) luaL_checkstack(L, 6, NULL);
     if (shape->is_plain) return push_plain_record(L, context, shape, slot + 1);
     if (shape->kind == CLUA_RECORD) return push_record(L, context, shape, slot + 1);
@@ -71,5 +80,6 @@ int clua_push_results(lua_State *L, clua_context *context, const clua_signature 
     const clua_shape *shape = signature->results;
     if (signature->result_count > 1) luaL_checkstack(L, signature->result_count, NULL);
     for (int i = 0; i < signature->result_count; i++, shape += shape->size) slot = push_shape(L, context, shape, slot);
+    if (slot->kind != CLUA_END) refuse_results(L);
     return signature->result_count;
 }

@@ -18,10 +18,10 @@ void clua_resize_slots(clua_slot **slots, size_t *capacity, size_t wanted) {
 void clua_grow_slots(clua_slot **slots, size_t *capacity) { clua_resize_slots(slots, capacity, *capacity * 2); }
 
 void clua_results_grow(clua_results *results) {
-    size_t count = (size_t)(results->next - results->slots), capacity = (size_t)(results->end - results->slots);
+    size_t count = (size_t)(results->next - results->slots), capacity = (size_t)(results->end - results->slots) + 1;
     clua_grow_slots(&results->slots, &capacity);
     results->next = results->slots + count;
-    results->end = results->slots + capacity;
+    results->end = results->slots + capacity - 1;
     results->is_large |= capacity > KEPT_SLOTS;
 }
 
@@ -42,7 +42,7 @@ char *clua_results_bytes(clua_results *results, size_t count) {
 static __attribute__((noinline)) void shrink_results(clua_results *results) {
     size_t capacity;
     clua_resize_slots(&results->slots, &capacity, FIRST_SLOTS);
-    results->end = results->slots + capacity;
+    results->end = results->slots + capacity - 1;
     free(results->bytes);
     results->bytes = NULL;
     results->byte_capacity = 0;
@@ -109,6 +109,7 @@ static inline __attribute__((always_inline)) int32_t ask_host(lua_State *L, clua
     clua_enter_host(context);
     int32_t answer = signature->body(signature->box, &call);
     clua_leave_host(context);
+    clua_end_results(context);
     return answer;  // Swift has returned: raising is safe from here on
 }
 

@@ -225,8 +225,8 @@ bool clua_run_check(clua_run *run) {
 
 static void raise_stop(lua_State *L, clua_run *run) {
     const char *chunk;
-    if (!run->stop_chunk[0] && clua_nearest_frame(L, 0, &chunk, &run->stop_line))
-        snprintf(run->stop_chunk, sizeof run->stop_chunk, "%s", chunk);
+    int line;
+    if (!run->stopped_at.chunk && clua_nearest_frame(L, 0, &chunk, &line)) clua_place_set(&run->stopped_at, chunk, line);
     run->credit = 0;  // whatever is charged raises again
     // From here on every instruction raises again: whoever catches this gets no further than the next one.
     clua_hook_now(L);

@@ -6,49 +6,26 @@ import Testing
 
 /// Scripts that try to hold their host up, in processes of their own: what cannot be stopped is killed there.
 @Suite struct AttackTests {
-    @Test(arguments: [Attacks.loops, Attacks.texts, Attacks.tables])
-    func `an attack ends with the budget of instructions`(sources: [String]) async {
-        let isOnTables = sources == Attacks.tables
-        await #expect(processExitsWith: .success) { [sources = sources as [String], isOnTables = isOnTables as Bool] in
+    private static let lists = [(Attacks.loops, ""), (Attacks.texts, ""), (Attacks.tables, Attacks.tableSetUp)]
+        .map { attacks, setUp in (sources: attacks.map(\.source), setUp: setUp) }
+
+    @Test(arguments: lists)
+    func `an attack ends with the budget of instructions`(sources: [String], setUp: String) async {
+        await #expect(processExitsWith: .success) { [sources = sources as [String], setUp = setUp as String] in
             for source in sources {
-                let script = isOnTables ? Attacks.tableSetUp + Self.endless(source) : Self.endless(source)
+                let script = setUp + Self.endless(source)
                 await Self.expectEnd(of: script, code: "budget.instructions", LuaLimits(cpu: .seconds(60), instructions: 1_000_000))
             }
         }
     }
 
-    @Test(arguments: [Attacks.loops, Attacks.texts, Attacks.tables, Attacks.longInstructions])
-    func `an attack ends with the CPU budget`(sources: [String]) async {
-        let isOnTables = sources == Attacks.tables
-        await #expect(processExitsWith: .success) { [sources = sources as [String], isOnTables = isOnTables as Bool] in
+    @Test(arguments: lists + [(sources: Attacks.longInstructions.map(\.source), setUp: "")])
+    func `an attack ends with the CPU budget`(sources: [String], setUp: String) async {
+        await #expect(processExitsWith: .success) { [sources = sources as [String], setUp = setUp as String] in
             for source in sources {
-                let script = isOnTables ? Attacks.tableSetUp + Self.endless(source) : Self.endless(source)
+                let script = setUp + Self.endless(source)
                 await Self.expectEnd(of: script, code: "budget.cpu", LuaLimits(cpu: .milliseconds(50)))
             }
-        }
-    }
-
-    /// The same, with what keeps plain Lua from looping for ever: a hook that counts. The kernel has to end it.
-    @Test(arguments: Attacks.hangsOfStock)
-    func `the stock library hangs`(source: String) async {
-        await #expect(processExitsWith: .signal(SIGXCPU)) { [source = source as String] in
-            Self.limitProcessor(seconds: 1)
-            guard let lua = luaL_newstate() else { return }
-            luaL_openlibs(lua)
-            let script = "debug.sethook(function() error('no fuel') end, '', 100000); \(source)"
-            _ = luaL_loadstring(lua, script)
-            _ = lua_pcallk(lua, 0, 0, 0, 0, nil)
-        }
-    }
-
-    /// ... and what it ends ends, so that the test above shows more than a slow machine.
-    @Test func `a counting hook ends a loop of the stock library`() async {
-        await #expect(processExitsWith: .success) {
-            Self.limitProcessor(seconds: 10)
-            guard let lua = luaL_newstate() else { return }
-            luaL_openlibs(lua)
-            _ = luaL_loadstring(lua, "debug.sethook(function() error('no fuel') end, '', 100000) while true do end")
-            #expect(lua_pcallk(lua, 0, 0, 0, 0, nil) == LUA_ERRRUN)
         }
     }
 
@@ -70,7 +47,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             [code = code as String, cpu = cpu as Int64, wall = wall as Int64?, instructions = limits.instructions as Int?] in
             let limits = LuaLimits(cpu: .nanoseconds(cpu), wall: wall.map { .nanoseconds($0) }, instructions: instructions)
-            for source in Attacks.swallowers {
+            for source in Attacks.swallowers.map(\.source) {
                 await Self.expectEnd(of: "local SPIN = function() while true do end end " + source, code: code, limits)
             }
         }
@@ -79,7 +56,7 @@ import Testing
     /// Few scripts: each uses up the second that the cleanup may take.
     @Test(arguments: [1, 8, 12])
     func `a cancelled run cannot swallow the end of its cleanup`(index: Int) async {
-        await #expect(processExitsWith: .success) { [source = Attacks.swallowers[index] as String] in
+        await #expect(processExitsWith: .success) { [source = Attacks.swallowers[index].source as String] in
             await Self.expectEnd(
                 of: "require('self').cancel() local SPIN = function() while true do end end " + source, code: "cancelled", LuaLimits())
         }

@@ -7,17 +7,30 @@ import Testing
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    private static func block(_ language: String) throws -> String {
+    /// The blocks of the guide in a language, each one as a whole.
+    private static func blocks(_ language: String) throws -> [String] {
         let guide = try String(contentsOf: root.appending(path: "docs/embedding.md"), encoding: .utf8)
-        let start = try #require(guide.firstRange(of: "```\(language)\n"))
-        let end = try #require(guide[start.upperBound...].firstRange(of: "```"))
-        return String(guide[start.upperBound..<end.lowerBound])
+        return try guide.split(separator: "```\(language)\n", omittingEmptySubsequences: false).dropFirst().map { rest in
+            String(rest[..<(try #require(rest.firstRange(of: "```")).lowerBound)])
+        }
+    }
+
+    /// A file of the example, which the build has compiled.
+    private static func source(_ name: String) throws -> String {
+        try String(contentsOf: root.appending(path: "Examples/Embedding/\(name)"), encoding: .utf8)
     }
 
     @Test func `the guide shows the program as it is, in less than 30 lines`() throws {
-        let source = try String(contentsOf: Self.root.appending(path: "Examples/Embedding/main.swift"), encoding: .utf8)
-        #expect(try Self.block("swift") == source)
+        let source = try Self.source("main.swift")
+        #expect(try Self.blocks("swift").first == source)
         #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 30)
+    }
+
+    @Test func `what else the guide shows of Swift is compiled with the program`() throws {
+        let compiled = "\n" + (try Self.source("Functions.swift"))
+        let others = try Self.blocks("swift").dropFirst()
+        #expect(!others.isEmpty)
+        for block in others { #expect(compiled.contains("\n" + block), "\(block)") }
     }
 
     @Test func `it prints what the guide shows`() throws {
@@ -29,6 +42,6 @@ import Testing
         var output: [UInt8] = []
         while case let byte = fgetc(pipe), byte != EOF { output.append(UInt8(truncatingIfNeeded: byte)) }
         #expect(pclose(pipe) == 0)
-        #expect(String(decoding: output, as: UTF8.self) == (try Self.block("text")))
+        #expect(String(decoding: output, as: UTF8.self) == (try Self.blocks("text").first))
     }
 }

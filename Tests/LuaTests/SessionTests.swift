@@ -1,83 +1,6 @@
-import Synchronization
 import Testing
 
 @testable import Lua
-
-/// A session, and Lua functions to call in it by name.
-private final class SessionBench: Sendable {
-    let bench: Bench
-    let session: LuaSession
-    private let failures = Failures()
-    private let evaluate: LuaFunctionReference
-
-    init(limits: LuaLimits = LuaLimits()) async throws {
-        bench = try await Bench(limits: limits)
-        let handedOver = Mutex<LuaFunctionReference?>(nil)
-        try await bench.state.define(
-            LuaModule(
-                name: "hand",
-                functions: [
-                    .sync("hand.over") { call in
-                        if case .function(let function)? = call.arguments.first { handedOver.withLock { $0 = function } }
-                        return []
-                    }
-                ],
-                prelude: LuaScript(
-                    name: "=[hand]",
-                    source: "local host, load = ..., load host.functions['hand.over'](function(s) return assert(load(s, '=s'))() end)")))
-        evaluate = try #require(handedOver.withLock { $0 })
-        session = try await bench.state.openSession(id: bench.nextID(), annotations: ["run": "r-1"]) { [failures] error in
-            failures.append(error)
-        }
-        try await call("t = require 't'")
-    }
-
-    @discardableResult
-    func call(_ source: String) async throws -> [LuaValue] { try await session.call(evaluate, [.string(source)]) }
-
-    func failure(of source: String, sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws -> LuaError {
-        do {
-            let values = try await call(source)
-            Issue.record("did not fail but gave \(values)", sourceLocation: sourceLocation)
-        } catch let error as LuaError {
-            return error
-        }
-        return LuaError(kind: .runtime, code: "test.no_failure", message: "")
-    }
-
-    /// The messages of what the session told.
-    var told: [String] { failures.all.map(\.message) }
-
-    /// The first so many errors that the session told, once it has.
-    func told(_ count: Int) async -> [LuaError] { await failures.first(count) }
-
-    private final class Failures: Sendable {
-        private let state = Mutex<(errors: [LuaError], waiting: [(Int, CheckedContinuation<Void, Never>)])>(([], []))
-
-        var all: [LuaError] { state.withLock { $0.errors } }
-
-        func append(_ error: LuaError) {
-            let due = state.withLock { state in
-                state.errors.append(error)
-                let due = state.waiting.filter { $0.0 <= state.errors.count }
-                state.waiting.removeAll { $0.0 <= state.errors.count }
-                return due
-            }
-            for (_, continuation) in due { continuation.resume() }
-        }
-
-        func first(_ count: Int) async -> [LuaError] {
-            await withCheckedContinuation { continuation in
-                let isThere = state.withLock { state in
-                    if state.errors.count < count { state.waiting.append((count, continuation)) }
-                    return state.errors.count >= count
-                }
-                if isThere { continuation.resume() }
-            }
-            return Array(all.prefix(count))
-        }
-    }
-}
 
 @Suite(.serialized) struct SessionTests {
     @Test func `globals and tasks live on from call to call, and apart from those of scripts`() async throws {
@@ -111,15 +34,6 @@ private final class SessionBench: Sendable {
         try await bench.call("t.open 'g'")
         #expect(try await bench.call("return x, kept:await()") == [.integer(1), .string("kept")])
         #expect(bench.told == [])
-    }
-
-    @Test func `each call has the whole CPU budget`() async throws {
-        let bench = try await SessionBench(limits: LuaLimits(cpu: .milliseconds(200)))
-        for _ in 0..<4 {
-            // About half a budget, counted by the state itself.
-            let spent = try await bench.call("local n = 0 for i = 1, 3e6 do n = n + 1 end return n")
-            #expect(spent == [.integer(3_000_000)])
-        }
     }
 
     @Test func `cancelling reaches the call that is under way, and no other task`() async throws {
@@ -311,13 +225,6 @@ private final class SessionBench: Sendable {
         _ = try await first.value
         try await bench.session.close()
         #expect(try await bench.failure(of: "return 1").code == "session.busy")
-    }
-
-    @Test func `each call of a session has the budget anew`() async throws {
-        let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(600), instructions: 1_000_000))
-        for _ in 1...3 { try await bench.call("for i = 1, 600000 do end") }
-        #expect(try await bench.failure(of: "while true do end").code == "budget.instructions")
-        #expect(try await bench.call("for i = 1, 600000 do end return 1") == [.integer(1)])
     }
 
     @Test func `the end cancels what is left, waits for its cleanup and leaves nothing behind`() async throws {

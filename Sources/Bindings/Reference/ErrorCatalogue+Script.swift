@@ -234,6 +234,11 @@ extension ErrorCatalogue {
                 "value.duplicate_type", .misuse, means: "Two modules of the host define the same type of object.",
                 when: "A Swift program that embeds the machine defines a type twice. A script cannot cause it.",
                 cure: "Give the second type another name."),
+            ErrorDescription(
+                "value.shape", .failure, means: "A function of the host gave another result than it says.",
+                when: "A Swift program that embeds the machine has a type that writes other values than its shape names. A script "
+                    + "cannot cause it.",
+                cure: "Let the type write a value for each member of its shape, in their order."),
         ])
 
     private static let lua = ErrorArea(

@@ -32,7 +32,12 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "session.busy", .misuse, means: "The session takes no call now.",
                 when: "Another call is under way, or the session is closed. No script can bring this about.",
-                cure: "In a program that embeds Lua, wait for the call before.")
+                cure: "In a program that embeds Lua, wait for the call before."),
+            ErrorDescription(
+                "session.stuck", .failure, means: "The session had to be closed.",
+                when: "A budget stayed used up although each call has it anew. That is a mistake of the machine; no script can "
+                    + "bring it about.",
+                cure: "In a program that embeds Lua, open another session, and report it."),
         ])
 
     private static let watch = ErrorArea(

@@ -33,9 +33,15 @@ enum { CLUA_STOP_NONE = 0, CLUA_STOP_CPU, CLUA_STOP_WALL, CLUA_STOP_CANCEL, CLUA
 /// How the values that resume a waiting task are to be taken.
 enum { CLUA_RESUME_VALUES = 0, CLUA_RESUME_ERROR, CLUA_RESUME_RERAISE, CLUA_RESUME_SLOTS };
 
-/// The budgets of one run. Belongs to the thread that executes the run, except for the cancel flag.
-enum { CLUA_CHUNK_SIZE = 256 };
+/// A line of a script.
+typedef struct clua_place {
+    char *chunk;  ///< a copy; or NULL: there was no script
+    int line;
+} clua_place;
+void clua_place_set(clua_place *place, const char *chunk, int line);
+void clua_place_clear(clua_place *place);
 
+/// The budgets of one run. Belongs to the thread that executes the run, except for the cancel flag.
 typedef struct clua_run {
     int64_t cpu_used_ns;
     int64_t cpu_limit_ns;
@@ -49,14 +55,16 @@ typedef struct clua_run {
     int32_t is_bystander;     ///< the task being resumed is none of those that a cancellation is for
     int annotations;          ///< registry reference of a table whose fields join every error; or LUA_NOREF
     int environment;          ///< registry reference of the globals of this run; or LUA_NOREF
-    char stop_chunk[CLUA_CHUNK_SIZE]; ///< where a stop met the script; empty when it met none
-    int stop_line;
+    clua_place stopped_at;    ///< where a stop met the script
     int loaded;               ///< registry reference of the modules it has loaded, by name; or LUA_NOREF
     int origins;              ///< registry reference of a table: error value -> where it was raised; LUA_NOREF: none yet
 } clua_run;
 
-/// The chunk in which a stop met the script, as a C string.
-static inline const char *clua_run_stop_chunk(const clua_run *run) { return run->stop_chunk; }
+/// A block that is kept for reuse.
+typedef struct clua_kept {
+    struct clua_kept *next;
+} clua_kept;
+enum { CLUA_KEPT_SIZES = 33 };
 
 /// The machine's record of one Lua state; every coroutine of the state points to it.
 typedef struct clua_context {
@@ -74,8 +82,7 @@ typedef struct clua_context {
     size_t used, limit, peak;
     int32_t no_fail;         ///< above zero: the allocator must not refuse
     int32_t refused;         ///< set when the allocator refused; cleared by whoever reports it
-    char refused_chunk[CLUA_CHUNK_SIZE]; ///< where the script was then; empty when nothing of it was running
-    int refused_line;
+    clua_place refused_at;   ///< where the script was then
     lua_State *refused_state; ///< the coroutine it was in; only to compare with
     int64_t fail_after;      ///< fault injection: the allocation that brings it to zero fails, and so does the retry
     int32_t fail_onward;     ///< fault injection: all allocations after that one fail, too
@@ -93,12 +100,11 @@ typedef struct clua_context {
     int64_t last_number;     ///< the number given to the last value shown without an address
     int64_t last_object;     ///< the number given to the last object of the host
 
+    struct clua_kept *kept[CLUA_KEPT_SIZES]; ///< free blocks, by their size in units
+    ptrdiff_t kept_room;     ///< for how many units more blocks may be kept
     char *slab_next;         ///< the first free byte of the slab
     char slab[];             ///< where the blocks of a new state lie together; never given back before the end
 } clua_context;
-
-/// The chunk in which memory was refused, as a C string.
-static inline const char *clua_refused_chunk(const clua_context *context) { return context->refused_chunk; }
 
 /// Where the host writes the results of a typed function.
 static inline clua_results *clua_context_results(clua_context *context) { return &context->results; }

@@ -34,6 +34,7 @@ enum {
     CLUA_LIST,      ///< `count` elements follow
     CLUA_MAP,       ///< `count` pairs of a text and an element follow; only in results
     CLUA_COPIED,    ///< `count` bytes at the offset `integer` of the bytes of the results; only in results
+    CLUA_END,       ///< stands after the last of the results: what follows is of other calls
 };
 
 /// How many members may stay on the stack, with the arguments, for it to have room without being asked.
@@ -95,7 +96,7 @@ typedef struct clua_signature {
 
 /// The stream of results, and the bytes of its texts. Filled by the host, emptied by `clua_results_reset`.
 typedef struct clua_results {
-    clua_slot *_Nonnull slots, *_Nonnull next, *_Nonnull end;
+    clua_slot *_Nonnull slots, *_Nonnull next, *_Nonnull end;  ///< at `end` there is room for one more, the CLUA_END
     char *bytes;
     size_t byte_count, byte_capacity;
     size_t value_count;  ///< values that the host keeps for `push_value`

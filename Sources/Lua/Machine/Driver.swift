@@ -21,8 +21,11 @@ extension Machine {
     }
 
     /// Lets runs take turns until none can go on, or until other work of the thread should get a chance.
+    ///
+    /// When that is to happen later, it does: were every end of an operation to go on with the turns, one that spins would
+    /// have a turn for each of them.
     func pump() {
-        guard !isPumping, !isClosed else { return }
+        guard !isPumping, !isPumpScheduled, !isClosed else { return }
         isPumping = true
         defer { isPumping = false }
         emptyBin()
@@ -45,6 +48,8 @@ extension Machine {
                     return true
                 }
                 halt(session, of: run)
+                // Nothing of the script runs before the next turn of this loop: what is due after a halt would be due for ever.
+                if clua_run_check(run.control.pointer) { abandon(session, of: run) }
                 continue
             }
             if let task = run.ready.popFirst() {

@@ -46,7 +46,7 @@ extension Machine {
             if text == "not enough memory", context.pointee.refused != 0 {
                 context.pointee.refused = 0
                 error = .memoryBudget(limits)
-                refusal = Self.location(clua_refused_chunk(context), context.pointee.refused_line)
+                refusal = SourceLocation(context.pointee.refused_at)
             } else {
                 error = LuaError(positioned: text)
             }
@@ -175,13 +175,8 @@ extension Machine {
         case CLUA_STOP_CANCEL: error = .cancelled
         default: return nil
         }
-        error.location = Self.location(clua_run_stop_chunk(control), control.pointee.stop_line)
+        error.location = SourceLocation(control.pointee.stopped_at)
         return error
-    }
-
-    private static func location(_ chunk: UnsafePointer<CChar>?, _ line: Int32) -> SourceLocation? {
-        guard let name = chunk.map({ String(cString: $0) }), !name.isEmpty else { return nil }
-        return SourceLocation(chunk: name, line: Int(line))
     }
 }
 
@@ -228,5 +223,12 @@ extension Duration {
         if nanoseconds % 1_000_000_000 == 0 { return "\(nanoseconds / 1_000_000_000) s" }
         if nanoseconds % 1_000_000 == 0 { return "\(nanoseconds / 1_000_000) ms" }
         return "\(Double(nanoseconds) / 1_000_000) ms"
+    }
+}
+
+extension SourceLocation {
+    fileprivate init?(_ place: clua_place) {
+        guard let chunk = place.chunk else { return nil }
+        self.init(chunk: String(cString: chunk), line: Int(place.line))
     }
 }

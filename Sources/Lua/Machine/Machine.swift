@@ -25,7 +25,7 @@ final class Machine: @unchecked Sendable {
     var functions: [Function] = []
     /// Registry references of the metatables of object types, and their descriptions.
     var objectTypes: [String: (metatable: Int32, methods: Int32)] = [:]
-    var taskMetatable: Int32 = 0
+    var taskMetatable = clua_noref()
 
     var runs: [LuaRunID: Run] = [:]
     var turns = Queue<Run>()
@@ -72,7 +72,6 @@ final class Machine: @unchecked Sendable {
         context.pointee.release = releaseFromLua
         context.pointee.push_value = pushValueFromLua
         installHints(absent)
-        installTasks()
         installLoader()
     }
 

@@ -17,7 +17,8 @@ final class RunControl: @unchecked Sendable {
     init(limits: LuaLimits) {
         pointer = .allocate(capacity: 1)
         pointer.initialize(to: clua_run())
-        pointer.pointee.cpu_limit_ns = limits.cpu.nanoseconds
+        // Below zero it would be used up before anything has run, and again after each renewal.
+        pointer.pointee.cpu_limit_ns = max(limits.cpu.nanoseconds, 0)
         clua_run_refuel(pointer, limits.fuel)
         pointer.pointee.annotations = clua_noref()
         pointer.pointee.environment = clua_noref()
@@ -26,6 +27,7 @@ final class RunControl: @unchecked Sendable {
     }
 
     deinit {
+        clua_place_clear(&pointer.pointee.stopped_at)
         pointer.deallocate()
     }
 

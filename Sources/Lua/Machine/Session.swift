@@ -68,7 +68,7 @@ extension Machine {
         clua_run_refuel(pointer, run.limits.fuel)
         pointer.pointee.grace_limit_ns = 0
         pointer.pointee.stop = Int32(CLUA_STOP_NONE)
-        pointer.pointee.stop_chunk.0 = 0
+        clua_place_clear(&pointer.pointee.stopped_at)
     }
 
     func taskEnded(_ task: ScriptTask, in session: Session, of run: Run) {
@@ -138,6 +138,19 @@ extension Machine {
         pushError(error ?? .cancelled, to: task.coroutine)
         renewBudget(of: run)
         ended(task, .failure)
+    }
+
+    /// Ends a session whose stop cannot be taken back.
+    func abandon(_ session: Session, of run: Run) {
+        var error = LuaError(
+            kind: .failure, code: "session.stuck", message: "the machine could not give the session its budgets back",
+            hint: "this is a mistake of the machine: close the session and open another one")
+        error.annotations = run.annotations
+        tellFailures(of: run) { _ in true }
+        run.forcedError = error
+        run.session = nil
+        session.call?.holders = 0
+        session.continuation?.resume(throwing: error)
     }
 
     /// Takes back a cancellation that came when no call was under way.

@@ -5,7 +5,11 @@ import CLua
 extension Machine {
     static let taskTypeName = "task"
 
-    func installTasks() {
+    /// The registry reference of the metatable of tasks. Made for the first task: most states never have one.
+    private func metatableOfTasks() -> Int32 {
+        if taskMetatable != clua_noref() { return taskMetatable }
+        _ = lua_checkstack(lua, 8)
+        let top = lua_gettop(lua)
         lua_createtable(lua, 0, 2)
         let methods = lua_gettop(lua)
         clua_push_function(lua, add(.builtin { try $0.awaitTask($1) }), "task:await", true)
@@ -17,7 +21,8 @@ extension Machine {
         )
         clua_push_object_type(lua, Self.taskTypeName, methods, property, -1)
         taskMetatable = luaL_ref(lua, clua_registryindex())
-        lua_settop(lua, 0)
+        lua_settop(lua, top)
+        return taskMetatable
     }
 
     // MARK: Making tasks
@@ -71,7 +76,7 @@ extension Machine {
     /// `spawn(f, ...)`
     func spawn(_ L: OpaquePointer, isDaemon: Bool) throws -> Int32 {
         let task = try makeTask(L, from: 1, count: lua_gettop(L), isDaemon: isDaemon)
-        pushObject(task, metatable: taskMetatable, to: L)
+        pushObject(task, metatable: metatableOfTasks(), to: L)
         lua_rawgeti(L, clua_registryindex(), Int64(task.anchor))
         lua_setiuservalue(L, -2, 1)  // the results live on the coroutine: it must live as long as the object
         return 1

@@ -1,7 +1,7 @@
 /// Typed functions that answer at once.
 ///
 /// ```swift
-/// LuaFunction("text.times") { (text: String, count: Int?) in String(repeating: text, count: count ?? 1) }
+/// LuaFunction("text.joined") { (parts: [String], separator: String?) in parts.joined(separator: separator ?? ", ") }
 /// ```
 ///
 /// Arguments that are missing, too many or of another type raise an error with the code `script.bad_argument`. There are up to

@@ -2,7 +2,7 @@ import CLua
 
 /// A type that a typed function can give as a result, or as a part of one.
 public protocol LuaWritable: LuaShaped {
-    /// Writes the slots of its shape.
+    /// Writes the slots of its shape. When they are fewer, the call raises an error with the code `value.shape`.
     func write(to writer: inout LuaWriter)
 }
 

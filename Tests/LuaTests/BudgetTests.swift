@@ -1,0 +1,108 @@
+import CLua
+import Glibc
+import Testing
+
+@testable import Lua
+
+/// Each call of a session, and each run of a state, has its budgets for itself. CPU time is told by a clock that the tests move.
+@Suite struct BudgetTests {
+    /// What uses up three quarters of a budget, and what uses up more than all of it.
+    enum Budget: String, CaseIterable {
+        case cpu, instructions
+
+        var limits: LuaLimits {
+            switch self {
+            case .cpu: LuaLimits(cpu: .seconds(400))
+            case .instructions: LuaLimits(cpu: .seconds(600), instructions: 1_000_000)
+            }
+        }
+
+        var most: String { self == .cpu ? "clock.spend(300)" : "for i = 1, 750000 do end" }
+        var tooMuch: String { "\(most) \(most) for i = 1, 10000 do end" }
+        var code: String { "budget.\(rawValue)" }
+
+        func bench() async throws -> SessionBench {
+            let bench = try await SessionBench(limits: limits)
+            try await bench.bench.defineClock()
+            try await bench.call("clock = require 'clock'")
+            return bench
+        }
+    }
+
+    @Test(arguments: Budget.allCases)
+    func `each call has the whole budget`(budget: Budget) async throws {
+        let bench = try await budget.bench()
+        for _ in 1...3 { #expect(try await bench.call("\(budget.most) return 'enough'") == [.string("enough")]) }
+        #expect(try await bench.failure(of: budget.tooMuch).code == budget.code)
+        #expect(try await bench.call("\(budget.most) return 'enough'") == [.string("enough")])
+    }
+
+    /// The budget is renewed at the end of a call, or the task would not have enough.
+    @Test(arguments: Budget.allCases)
+    func `what a call has used is not charged to a task that goes on after it`(budget: Budget) async throws {
+        let bench = try await budget.bench()
+        try await bench.call("t.spawn(function() t.gate 'go' \(budget.most) error('enough', 0) end) \(budget.most)")
+        await bench.bench.gates.arrival(at: "go")
+        bench.bench.gates.open("go")
+        #expect(await bench.told(1).map(\.message) == ["enough"])
+    }
+
+    /// ... and at the beginning of the next one.
+    @Test(arguments: Budget.allCases)
+    func `what a task has used between calls is not charged to the next one`(budget: Budget) async throws {
+        let bench = try await budget.bench()
+        try await bench.call("t.spawn(function() t.gate 'go' \(budget.most) error('enough', 0) end)")
+        await bench.bench.gates.arrival(at: "go")
+        bench.bench.gates.open("go")
+        #expect(await bench.told(1).map(\.message) == ["enough"])
+        #expect(try await bench.call("\(budget.most) return 'enough'") == [.string("enough")])
+    }
+
+    @Test(arguments: Budget.allCases)
+    func `each run of a state has the whole budget`(budget: Budget) async throws {
+        let bench = try await Bench(limits: budget.limits)
+        try await bench.defineClock()
+        let clock = "local clock = require 'clock' "
+        for _ in 1...3 { try await bench.run(clock + budget.most) }
+        #expect(try await bench.failure(of: clock + budget.tooMuch).code == budget.code)
+        try await bench.run(clock + budget.most)
+    }
+
+    @Test func `a CPU budget below zero is one of a tick`() async {
+        await #expect(processExitsWith: .success) {
+            _ = alarm(10)  // a budget that is used up for good must not keep the thread
+            let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(-1)))
+            #expect(try await bench.call("return 1") == [.integer(1)])
+            #expect(try await bench.failure(of: "while true do end").code == "budget.cpu")
+            #expect(try await bench.call("return 1") == [.integer(1)])
+        }
+    }
+
+    /// No budget of a session behaves so; a renewal that is broken does.
+    @Test func `a session whose stop cannot be taken back ends`() async {
+        await #expect(processExitsWith: .success) {
+            _ = alarm(10)  // without a way out the thread would look at the stop for ever
+            let bench = try await SessionBench()
+            let machine = bench.bench.state.machine
+            try await bench.bench.state.define(
+                LuaModule(
+                    name: "late",
+                    functions: [
+                        .sync("late.be") { call in
+                            machine.runs[call.run]?.control.pointer.pointee.deadline_ns = 1
+                            return []
+                        }
+                    ]))
+            try await bench.call("older = t.spawn(function() t.gate 'go' require('late').be() t.later() end)")
+            await bench.bench.gates.arrival(at: "go")
+            let error = try await bench.failure(of: "t.open 'go' t.gate 'never'")
+            #expect(error.code == "session.stuck")
+            #expect(error.annotations == ["run": "r-1"])
+            #expect(bench.told.count == 1)
+            #expect(try await bench.failure(of: "return 1").code == "session.busy")
+            #expect(await bench.bench.state.liveTasks == 0)
+            #expect(try await bench.bench.run("return 1 + 1") == [.integer(2)])
+            try await bench.session.close()
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import CLua
+import Glibc
+import Testing
+
+/// The attacks are real: what they do to stock Lua, with what keeps its plain loops from going on for ever: a hook that counts,
+/// and an allocator with a limit. In processes of their own, one at a time, since the kernel has to end them.
+@Suite struct StockLuaTests {
+    @Test(.serialized, arguments: Attacks.inStock.indices.filter { Attacks.inStock[$0].attack.endsInStock == nil })
+    func `an attack hangs stock Lua`(index: Int) async {
+        await #expect(processExitsWith: .signal(SIGPROF), "\(Attacks.inStock[index].attack.source)") { [index = index as Int] in
+            Self.limitProcessor(milliseconds: 250)
+            Self.run(index)
+        }
+    }
+
+    /// ... and so the test above shows more than a slow machine.
+    @Test func `stock Lua survives those that say why they are here`() async {
+        await #expect(processExitsWith: .success) {
+            for index in Attacks.inStock.indices where Attacks.inStock[index].attack.endsInStock != nil {
+                Self.limitProcessor(milliseconds: 10_000)
+                Self.run(index)
+            }
+        }
+    }
+
+    // MARK: In the child
+
+    /// Lets the kernel end the process once it has used so much CPU time from now on.
+    private static func limitProcessor(milliseconds: Int) {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(4), &none)  // RLIMIT_CORE
+        var timer = itimerval()
+        timer.it_value = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
+        setitimer(__itimer_which_t(2), &timer, nil)  // ITIMER_PROF
+    }
+
+    private static func run(_ index: Int) {
+        let (setUp, attack) = Attacks.inStock[index]
+        var used = 0
+        withUnsafeMutablePointer(to: &used) { used in
+            let lua = lua_newstate(
+                { used, block, before, size in
+                    guard let used = used?.assumingMemoryBound(to: Int.self) else { return nil }
+                    let before = block == nil ? 0 : before
+                    if size > before, used.pointee + (size - before) > 48 << 20 { return nil }
+                    used.pointee += size - before
+                    if size > 0 { return realloc(block, size) }
+                    free(block)
+                    return nil
+                }, used)
+            guard let lua else { return }
+            luaL_openlibs(lua)
+            let hook = "debug.sethook(function() error('no fuel') end, '', 100000); "
+            #expect(luaL_loadstring(lua, setUp + hook + attack.source) == LUA_OK)
+            _ = lua_pcallk(lua, 0, 0, 0, 0, nil)
+            lua_close(lua)
+        }
+    }
+}
