@@ -42,7 +42,9 @@ let package = Package(
         // Around the core; siblings never import each other.
         .target(
             name: "Bindings", dependencies: ["PushCore", "Lua", "LuaSyntax"],
-            resources: [.embedInCode("Prelude/push.lua"), .embedInCode("Prelude/repl.lua")],
+            resources: [
+                .embedInCode("Prelude/push.lua"), .embedInCode("Prelude/expectations.lua"), .embedInCode("Prelude/repl.lua"),
+            ],
             swiftSettings: strict),
         .target(name: "Delivery", dependencies: ["PushCore", crypto, httpTypes, jwtKit], swiftSettings: strict),
 

@@ -44,7 +44,7 @@ static int coroutine_create(lua_State *L) {
 
 static lua_State *coroutine_at(lua_State *L, int index) {
     lua_State *coroutine = lua_tothread(L, index);
-    luaL_argexpected(L, coroutine, index, "coroutine");
+    luaL_argexpected(L, coroutine, index, "thread");
     return coroutine;
 }
 
@@ -171,7 +171,10 @@ static int coroutine_wrap(lua_State *L) {
 // -- The rest
 
 static int coroutine_yield(lua_State *L) {
-    if (clua_has_mark(L, CLUA_MARK_TASK)) return luaL_error(L, "attempt to yield from outside a coroutine");
+    if (clua_has_mark(L, CLUA_MARK_TASK)) {
+        lua_pushliteral(L, "attempt to yield from outside a coroutine");  // without a position, like the stock one
+        return lua_error(L);
+    }
     return lua_yield(L, lua_gettop(L));
 }
 
@@ -228,8 +231,12 @@ void clua_open_coroutines(lua_State *L) {
         {"yield", coroutine_yield},   {"status", coroutine_status},   {"close", coroutine_close},
         {"running", coroutine_running}, {"isyieldable", coroutine_isyieldable}, {NULL, NULL},
     };
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);  // messages name functions by it
     luaL_newlib(L, functions);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, LUA_COLIBNAME);
     lua_setglobal(L, LUA_COLIBNAME);
+    lua_pop(L, 1);
 }
 
 // -- With the standard library
@@ -245,17 +252,9 @@ static int standard_wrap(lua_State *L) {
     return 1;
 }
 
-static int standard_yield(lua_State *L) {
-    if (clua_has_mark(L, CLUA_MARK_TASK)) {
-        lua_pushliteral(L, "attempt to yield from outside a coroutine");
-        return lua_error(L);
-    }
-    return lua_yield(L, lua_gettop(L));
-}
-
 void clua_open_standard_coroutines(lua_State *L) {
     static const luaL_Reg functions[] = {
-        {"resume", coroutine_resume}, {"wrap", standard_wrap},       {"yield", standard_yield},
+        {"resume", coroutine_resume}, {"wrap", standard_wrap},       {"yield", coroutine_yield},
         {"status", coroutine_status}, {"close", coroutine_close},    {"running", coroutine_running},
         {"isyieldable", coroutine_isyieldable}, {NULL, NULL},
     };

@@ -166,9 +166,9 @@ static int ordered_pairs(lua_State *L) {
         lua_callk(L, 1, 3, 0, pairs_done);
         return 3;
     }
-    luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
-    if (needs_snapshot(L)) {
+    // What is no table is refused by the iterator, as in the stock library.
+    if (lua_type(L, 1) == LUA_TTABLE && needs_snapshot(L)) {
         lua_settop(L, 1);
         push_sorted_keys(L);
         lua_pushinteger(L, 0);

@@ -97,7 +97,9 @@ static int guarded_load(lua_State *L) {
     size_t count = 0;
     const char *source = lua_tolstring(L, 1, &count);
     const char *name = luaL_optstring(L, 2, source ? source : "=(load)");
-    const char *mode = strchr(luaL_optstring(L, 3, "bt"), 't') ? "t" : "";
+    const char *asked = luaL_optstring(L, 3, "bt");
+    bool wants_text = strchr(asked, 't'), wants_bytecode = strchr(asked, 'b');
+    const char *mode = !wants_bytecode ? asked : wants_text ? "t" : "";  // never one with a 'b'
     if (!source) luaL_checktype(L, 1, LUA_TFUNCTION);
     if (name[0] == '=' && name[1] == '[') name++;  // such names are for the host's own chunks
     bool has_environment = !lua_isnone(L, 4);
@@ -105,6 +107,10 @@ static int guarded_load(lua_State *L) {
     clua_text_reader reader = {.next = source, .count = count};
     int status = lua_load(L, source ? clua_read_text : read_pieces, &reader, name, mode);
     if (reader.was_stopped) return lua_error(L);  // a stop, or the cancellation: no answer of the compiler
+    // With that mode nothing is compiled: it is the kind of the chunk that was refused.
+    if (status == LUA_ERRSYNTAX && mode[0] == 0 && wants_bytecode)
+        lua_pushfstring(L, strstr(lua_tostring(L, -1), "a text") ? "attempt to load a text chunk (mode is '%s')"
+                                                               : "attempt to load a binary chunk (mode is 't')", asked);
     if (status != LUA_OK) {
         luaL_pushfail(L);
         lua_insert(L, -2);

@@ -48,6 +48,7 @@ public struct LuaFunction: Sendable {
         case sync(@Sendable (LuaCall) throws -> [LuaValue])
         case async(@Sendable (LuaCall) async throws -> [LuaValue])
         case typed(TypedFunction)
+        case check(@Sendable (String, LuaCall) throws -> Void)
     }
     let body: Body
 
@@ -71,6 +72,12 @@ public struct LuaFunction: Sendable {
         _ name: String, _ body: @escaping @Sendable (LuaCall) async throws -> [LuaValue]
     ) -> LuaFunction {
         LuaFunction(name: name, body: .async(body))
+    }
+
+    /// Checks the arguments of another function for a prelude. The script gives that one's name and then its arguments: the body
+    /// gets both apart, and what cannot be read is told as an argument of that function.
+    package static func check(_ name: String, _ body: @escaping @Sendable (String, LuaCall) throws -> Void) -> LuaFunction {
+        LuaFunction(name: name, body: .check(body))
     }
 
     /// The name without what comes before its last dot.

@@ -15,6 +15,9 @@ public struct LuaModule: Sendable {
     /// `host.spawn(f, ...)`, `host.spawn_daemon(f, ...)` and `host.all{...}` start tasks, `host.raise{...}` raises a
     /// structured error and `host.is_error(value)` tells one.
     public var prelude: LuaScript?
+    /// What goes on from the prelude, in order: called with the same table and what the one before has returned. What the last
+    /// one returns is the module.
+    package var laterPreludes: [LuaScript] = []
 
     /// A module.
     public init(
@@ -55,6 +58,9 @@ public struct LuaScript: Sendable {
     var chunkName: String {
         name.hasPrefix("=") || name.hasPrefix("@") ? name : "@" + name
     }
+
+    /// The name without Lua's notation.
+    var path: String { name.hasPrefix("=") || name.hasPrefix("@") ? String(name.dropFirst()) : name }
 
     /// The source without what Lua does not accept; line numbers stay.
     var compilable: ArraySlice<UInt8> {

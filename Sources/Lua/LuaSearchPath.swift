@@ -15,6 +15,10 @@ public struct LuaSearchPath: Sendable {
         case lookup(@Sendable (String) throws -> LuaScript?)
     }
     let places: [Place]
+    /// Refuses modules by their path and what is in them.
+    private var inspections: [@Sendable (String, [UInt8]) throws -> Void] = []
+
+    private init(places: [Place]) { self.places = places }
 
     /// Looks nowhere.
     package static let none = LuaSearchPath(places: [])
@@ -36,7 +40,16 @@ public struct LuaSearchPath: Sendable {
 
     /// Looks in one search path, then in another.
     public static func + (first: LuaSearchPath, second: LuaSearchPath) -> LuaSearchPath {
-        LuaSearchPath(places: first.places + second.places)
+        var path = LuaSearchPath(places: first.places + second.places)
+        path.inspections = first.inspections + second.inspections
+        return path
+    }
+
+    /// The same, but `require` raises what the inspection of a module throws, and does not run it.
+    package func inspected(by inspection: @escaping @Sendable (_ path: String, _ source: [UInt8]) throws -> Void) -> LuaSearchPath {
+        var path = self
+        path.inspections.append(inspection)
+        return path
     }
 
     /// The module of this name, from the first place that has one.
@@ -48,7 +61,14 @@ public struct LuaSearchPath: Sendable {
                 case .lookup(let find): try find(name)
                 }
             guard let found else { continue }
-            guard found.source.count <= Self.sizeLimit else { throw LuaError.unreadable(found.name, Self.tooLarge) }
+            let path = found.path
+            guard found.source.count <= Self.sizeLimit else { throw LuaError.unreadable(path, Self.tooLarge) }
+            guard found.compilable.first != Self.bytecodeMark else {
+                throw LuaError(
+                    kind: .syntax, code: "script.syntax",
+                    message: "\(path) is bytecode, which is not loaded: the module '\(name)' must be the text of a script")
+            }
+            for inspection in inspections { try inspection(path, found.source) }
             return found
         }
         return nil
@@ -79,6 +99,9 @@ public struct LuaSearchPath: Sendable {
                 + (looked.isEmpty ? "" : "; looked for \(looked.joined(separator: ", "))"),
             hint: LuaError.nearest(to: name, among: known).map { "did you mean '\($0)'?" })
     }
+
+    /// The first byte of what `string.dump` and luac write.
+    private static let bytecodeMark: UInt8 = 0x1B
 
     static let tooLarge = "has more than \(sizeLimit >> 20) MiB, the most of a module"
 

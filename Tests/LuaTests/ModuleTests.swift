@@ -63,7 +63,12 @@ import Testing
         try folder.write("binary.lua", "\u{1B}Lua")
         try folder.write("large.lua", String(repeating: " ", count: (4 << 20) + 1))
         try folder.write("fits.lua", String(repeating: " ", count: 4 << 20))
-        #expect(try await bench.failure(of: "require 'binary'").code == "script.syntax")
+        let bytecode = try await bench.failure(of: "\nrequire 'binary'")
+        #expect(bytecode.code == "script.syntax")
+        #expect(
+            bytecode.message
+                == "\(folder.path)/binary.lua is bytecode, which is not loaded: the module 'binary' must be the text of a script")
+        #expect(bytecode.location == SourceLocation(chunk: "a.lua", line: 2))
         let error = try await bench.failure(of: "require 'large'")
         #expect(error.code == "script.module_unreadable")
         #expect(error.message == "\(folder.path)/large.lua has more than 4 MiB, the most of a module")

@@ -57,7 +57,13 @@ import Testing
             ("load(pieces('\\27Lua'))", [.nil, .string("attempt to load a binary chunk (mode is 't')")]),
             ("load(function() error('own', 0) end)", [.nil, .string("own")]),
             ("load(function() error('own', 0) end, 'n', 'b')", [.nil, .string("own")]),
-            ("load('return 1', 'n', 'b')", [.nil, .string("attempt to load a text chunk (mode is '')")]),
+            ("load('return 1', 'n', 'b')", [.nil, .string("attempt to load a text chunk (mode is 'b')")]),
+            ("load('return 1', 'n', 'x')", [.nil, .string("attempt to load a text chunk (mode is 'x')")]),
+            ("load('return 1', 'n', '')", [.nil, .string("attempt to load a text chunk (mode is '')")]),
+            ("load('\\27Lua', 'n', 't')", [.nil, .string("attempt to load a binary chunk (mode is 't')")]),
+            ("load('\\27Lua', 'n', 'x')", [.nil, .string("attempt to load a binary chunk (mode is 'x')")]),
+            // The stock one would load it.
+            ("load('\\27Lua', 'n', 'b')", [.nil, .string("attempt to load a binary chunk (mode is 't')")]),
             ("select(2, load(function() t.later() end)).code", [.string("lua.cannot_wait")]),
             ("load(function() return load(pieces('return'))() end)() == nil", [.boolean(true)]),
         ] as [(String, [LuaValue])])
@@ -87,6 +93,27 @@ import Testing
                 .string("bad argument #1 to 'next' (table expected, got no value)"),
             ])
         #expect(try await bench.run("return select(2, pcall(string.rep, 'x', 1 << 31))") == [.string("resulting string too large")])
+    }
+
+    @Test(arguments: [
+        ("for _ in pairs(5) do end", "a.lua:1: bad argument #1 to 'for iterator' (table expected, got number)"),
+        ("for _ in pairs(nil) do end", "a.lua:1: bad argument #1 to 'for iterator' (table expected, got nil)"),
+        ("pairs()", "a.lua:1: bad argument #1 to 'pairs' (value expected)"),
+        ("coroutine.resume(5)", "a.lua:1: bad argument #1 to 'resume' (thread expected, got number)"),
+        ("coroutine.isyieldable(nil)", "a.lua:1: bad argument #1 to 'isyieldable' (thread expected, got nil)"),
+        ("coroutine.yield()", "attempt to yield from outside a coroutine"),
+    ])
+    func `mistakes are told as by the stock library`(source: String, message: String) async throws {
+        #expect(try await Bench().run("return select(2, pcall(function() \(source) end))") == [.string(message)])
+    }
+
+    @Test(arguments: [
+        ("close", "thread"), ("create", "function"), ("resume", "thread"), ("status", "thread"), ("wrap", "function"),
+    ])
+    func `messages name the functions of coroutines`(name: String, type: String) async throws {
+        #expect(
+            try await Bench().run("return select(2, pcall(coroutine.\(name)))")
+                == [.string("bad argument #1 to 'coroutine.\(name)' (\(type) expected, got no value)")])
     }
 
     @Test func `an unknown module names those that exist`() async throws {

@@ -222,7 +222,7 @@ private struct TypedBench {
         ("f.name(t.spawn(function() end))", "an argument of f.name is not of the type that it takes"),
         ("f.list{1, nil, 3, x = 5}", "argument 1 of f.list must be a list, got a table"),
         ("f.any(1, 2)", "argument 2 of f.any must be a function, got a number"),
-        ("f.any(coroutine.create(print))", "the value is a thread, which cannot leave the script"),
+        ("f.any(coroutine.create(print))", "argument 1 of f.any is a thread, which cannot leave the script"),
     ])
     func `what does not fit is refused by place`(call: String, message: String) async throws {
         let error = try await TypedBench().failure(of: "local x = " + call)

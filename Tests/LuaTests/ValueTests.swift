@@ -30,14 +30,14 @@ import Testing
 
     @Test(
         arguments: [
-            ("{1, nil, 3}", "argument 1 has the key [3], which is neither a name nor part of a list without holes"),
-            ("{a = {[true] = 1}}", "argument 1.a has a boolean as a key"),
-            ("{a = {b = coroutine.create(print)}}", "argument 1.a.b is a thread, which cannot leave the script"),
-            ("(function() local x = {} x.me = {x} return x end)()", "argument 1.me[1] contains itself"),
+            ("{1, nil, 3}", "argument 1 of t.echo has the key [3], which is neither a name nor part of a list without holes"),
+            ("{a = {[true] = 1}}", "argument 1.a of t.echo has a boolean as a key"),
+            ("{a = {b = coroutine.create(print)}}", "argument 1.a.b of t.echo is a thread, which cannot leave the script"),
+            ("(function() local x = {} x.me = {x} return x end)()", "argument 1.me[1] of t.echo contains itself"),
             ("(function() local x = {} for i = 1, 70 do x = {x} end return x end)()", nil),
             (
                 "(function() local x = {1} for i = 1, 40 do x = {x, x} end return x end)()",
-                "argument 1 has too many values or too much text"
+                "argument 1 of t.echo has too many values or too much text"
             ),
         ] as [(String, String?)])
     func `what has no counterpart is refused by name`(expression: String, message: String?) async throws {
@@ -45,6 +45,40 @@ import Testing
         let error = try await bench.failure(of: "t.echo(\(expression))")
         #expect(error.code == "value.unsupported")
         if let message { #expect(error.message == message) }
+        #expect(error.hint != nil)
+    }
+
+    @Test(arguments: [
+        ("u.any(1, coroutine.create(print))", "argument 2 of u.any is a thread, which cannot leave the script"),
+        ("u.any(1, {x = {[{}] = 1}})", "argument 2.x of u.any has a table as a key"),
+        ("u.wait({{}, {io}})", "argument 1[2][1] of u.wait is a thread, which cannot leave the script"),
+        ("u.list({1, {co}})", "a part of the arguments of u.list is a thread, which cannot leave the script"),
+        ("u.method(1, 2, co)", "argument 2 of thing:method is a thread, which cannot leave the script"),
+        ("u.method(co)", "what stands before the colon of thing:method is a thread, which cannot leave the script"),
+        ("u.check('u.other', 1, {co})", "argument 2[1] of u.other is a thread, which cannot leave the script"),
+    ])
+    func `what is refused names its function, as the script called it`(source: String, message: String) async throws {
+        let bench = try await Bench()
+        let module = LuaModule(
+            name: "u",
+            functions: [
+                LuaFunction("u.any") { (_: Int, _: LuaValue) in },
+                LuaFunction("u.wait") { (_: LuaValue) async in },
+                LuaFunction("u.list") { (_: [LuaValue]) in },
+                .sync("thing:method") { _ in [] },
+                .check("u.check") { _, _ in },
+            ],
+            prelude: LuaScript(
+                name: "=[u]",
+                source: """
+                    local f = (...).functions
+                    return {any = f["u.any"], wait = f["u.wait"], list = f["u.list"], method = f["thing:method"], check = f["u.check"]}
+                    """))
+        try await bench.state.define(module)
+        let error = try await bench.failure(of: "local u, co = require('u'), coroutine.create(print) local io = co \(source)")
+        #expect(error.code == "value.unsupported")
+        #expect(error.message == message)
+        #expect(error.hint != nil)
     }
 
     @Test func `a function reference goes back to its state only`() async throws {
@@ -93,18 +127,24 @@ import Testing
 
     @Test(
         arguments: [
-            ("{[0] = 1}", "argument 1 has the key [0], which is neither a name nor part of a list without holes"),
-            ("{[2^53] = 1}", "argument 1 has the key [9007199254740992], which is neither a name nor part of a list without holes"),
-            ("{[2^63] = 1}", "argument 1 has the key [9.223372036854776e+18], which is neither a name nor part of a list without holes"),
-            ("{[1.5] = 1}", "argument 1 has the key [1.5], which is neither a name nor part of a list without holes"),
-            ("{['\\xff'] = 1}", "argument 1 has a key that is not UTF-8"),
-            ("1, {x = {print, {y = {[print] = 1}}}}", "argument 2.x[2].y has a function as a key"),
+            ("{[0] = 1}", "argument 1 of t.echo has the key [0], which is neither a name nor part of a list without holes"),
+            (
+                "{[2^53] = 1}",
+                "argument 1 of t.echo has the key [9007199254740992], which is neither a name nor part of a list without holes"
+            ),
+            (
+                "{[2^63] = 1}",
+                "argument 1 of t.echo has the key [9.223372036854776e+18], which is neither a name nor part of a list without holes"
+            ),
+            ("{[1.5] = 1}", "argument 1 of t.echo has the key [1.5], which is neither a name nor part of a list without holes"),
+            ("{['\\xff'] = 1}", "argument 1 of t.echo has a key that is not UTF-8"),
+            ("1, {x = {print, {y = {[print] = 1}}}}", "argument 2.x[2].y of t.echo has a function as a key"),
             ("setmetatable({}, {__index = function() return 1 end, __len = function() return 9 end, __pairs = error})", nil),
             (
                 "(function() local x = {} for i = 1, 250001 do x[i] = 0 end return x end)()",
-                "argument 1 has too many values or too much text"
+                "argument 1 of t.echo has too many values or too much text"
             ),
-            ("{('x'):rep(20 << 20)}", "argument 1 has too many values or too much text"),
+            ("{('x'):rep(20 << 20)}", "argument 1 of t.echo has too many values or too much text"),
         ] as [(String, String?)])
     func `keys and lengths at the border are taken raw or refused`(arguments: String, message: String?) async throws {
         let bench = try await Bench()

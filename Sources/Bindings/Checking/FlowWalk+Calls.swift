@@ -136,7 +136,7 @@ extension FlowWalk {
         for parameter in binding.parameters where !faulty.contains(parameter.name) {
             guard let value = check.values[parameter.name], parameter.type.fault(in: value) == nil else { continue }
             let count = remarks.count
-            examine(value, as: parameter.type, named: parameter.name)
+            examine(value, as: parameter.type, named: parameter.name, of: binding.name)
             if count == remarks.count, let rule = parameter.rule, let known = value.luaValue { hold(known, against: rule, at: value.range) }
         }
         if binding.name == Binding.args.name, let first = given.values.first { return options(first) }
@@ -170,35 +170,35 @@ extension FlowWalk {
     }
 
     /// What texts and numbers mean to a parameter.
-    private mutating func examine(_ value: SourceValue, as type: ParameterType, named name: String) {
+    private mutating func examine(_ value: SourceValue, as type: ParameterType, named name: String, of function: String) {
         switch (type, value.content) {
         case (.list(let element), .table(let items, _, _)):
-            for item in items { examine(item, as: element, named: name) }
+            for item in items { examine(item, as: element, named: name, of: function) }
         case (.map(let element), .table(_, let fields, _)):
-            for (_, item) in fields.sorted(by: { $0.key < $1.key }) { examine(item, as: element, named: name) }
+            for (_, item) in fields.sorted(by: { $0.key < $1.key }) { examine(item, as: element, named: name, of: function) }
         case (.byPlatform(let element), .table(_, let fields, _)):
             for (key, item) in fields.sorted(by: { $0.key < $1.key }) {
-                examine(.string(key), as: .platform, named: key, at: value.keys[key] ?? value.range)
-                examine(item, as: element, named: name)
+                examine(.string(key), as: .platform, named: key, of: function, at: value.keys[key] ?? value.range)
+                examine(item, as: element, named: name, of: function)
             }
         case (.template, .table):
-            for (key, item) in value.fields where key == "body" { examine(item, as: .template, named: key) }
+            for (key, item) in value.fields where key == "body" { examine(item, as: .template, named: key, of: function) }
         case (.either(let types), _):
-            if let fitting = types.first(where: { $0.fault(in: value) == nil }) { examine(value, as: fitting, named: name) }
+            if let fitting = types.first(where: { $0.fault(in: value) == nil }) { examine(value, as: fitting, named: name, of: function) }
         case (.secret, .string(let text)):
             guard !text.isEmpty else { return }
             reportSecret("\"\(name)\" is written into the script", at: value.literal ?? value.range)
         default:
             guard let known = value.luaValue else { return }
-            examine(known, as: type, named: name, at: value.range, literal: value.literal)
+            examine(known, as: type, named: name, of: function, at: value.range, literal: value.literal)
         }
     }
 
     private mutating func examine(
-        _ value: LuaValue, as type: ParameterType, named name: String, at range: Range<Int>, literal: Range<Int>? = nil
+        _ value: LuaValue, as type: ParameterType, named name: String, of function: String, at range: Range<Int>, literal: Range<Int>? = nil
     ) {
         do throws(LuaError) {
-            try type.examine(value, named: name)
+            try type.examine(value, named: name, of: function)
         } catch {
             var place = range
             if let literal, case .string(let text) = value, let offset = error.offset(in: text) {

@@ -1,10 +1,11 @@
 -- The part of the push module that calls functions of the script, and so must be able to wait inside them.
--- Everything else is Swift; `host` hands both over.
+-- Everything else is Swift; `host` hands both over. expectations.lua goes on from here: it gets `host`, with the three functions
+-- that are put into it here, and what is returned at the end.
 local host = ...
 local call, raise, traced = host.functions, host.raise, host.traced
 local pack, unpack, concat = table.pack, table.unpack, table.concat
-local tostring, type, pairs, ipairs, rawget, setmetatable = tostring, type, pairs, ipairs, rawget, setmetatable
-local format, find, rep = string.format, string.find, string.rep
+local tostring, type, pairs, ipairs, next, setmetatable = tostring, type, pairs, ipairs, next, setmetatable
+local rawget, rawlen = rawget, rawlen
 
 -- Names that do not exist are errors, and the error names the nearest one.
 local function strict(label, members, meta)
@@ -47,43 +48,6 @@ local function checked(name, fn)
   end
 end
 
-local function show(value, depth)
-  depth = depth or 0
-  if type(value) == "string" then return format("%q", value):gsub("\\\n", "\\n") .. "" end
-  if type(value) ~= "table" then return tostring(value) end
-  if depth > 3 then return "{…}" end
-  local parts, count = {}, 0
-  for index, item in ipairs(value) do
-    parts[#parts + 1] = show(item, depth + 1)
-    count = index
-  end
-  for key, item in pairs(value) do
-    if not (math.type(key) == "integer" and key >= 1 and key <= count) then
-      local name = type(key) == "string" and find(key, "^[%a_][%w_]*$") and key or "[" .. show(key, depth + 1) .. "]"
-      parts[#parts + 1] = name .. " = " .. show(item, depth + 1)
-    end
-  end
-  local text = "{ " .. concat(parts, ", ") .. " }"
-  return #parts == 0 and "{}" or text
-end
-
-local function same(a, b, seen)
-  if a == b then return true end
-  -- Two handles of one phone: a phone's name is its own.
-  if type(a) == "userdata" and type(b) == "userdata" then return tostring(a) == tostring(b) and find(tostring(a), "^device ") ~= nil end
-  if type(a) ~= "table" or type(b) ~= "table" then return false end
-  seen = seen or {}
-  if seen[a] == b then return true end
-  seen[a] = b
-  for key, value in pairs(a) do
-    if not same(value, b[key], seen) then return false end
-  end
-  for key in pairs(b) do
-    if a[key] == nil then return false end
-  end
-  return true
-end
-
 -- Steps ------------------------------------------------------------------------------------------------------------
 
 push.step = checked("push.step", function(name, fn)
@@ -113,226 +77,6 @@ push.try = function(fn, ...)
   return nil, failure
 end
 
--- Expectations -----------------------------------------------------------------------------------------------------
-
-local function number(value, name)
-  if type(value) == "number" then return value end
-  raise {
-    kind = "misuse", code = "args.wrong_type",
-    message = format("%s compares numbers, got %s", name, show(value)), hint = "look at a number",
-  }
-end
-
--- Each answers whether it holds, and what was expected in words.
-local matchers = {}
-
-function matchers.equal(value, wanted) return same(value, wanted), show(wanted) end
-function matchers.exist(value) return value ~= nil, "a value" end
-function matchers.be_nil(value) return value == nil, "nil" end
-function matchers.be_true(value) return value == true, "true" end
-function matchers.be_false(value) return value == false, "false" end
-function matchers.be_a(value, name) return type(value) == name or math.type(value) == name, "a " .. tostring(name) end
-function matchers.be_above(value, least)
-  return number(value, "be_above") > number(least, "be_above"), "more than " .. show(least)
-end
-function matchers.be_below(value, most)
-  return number(value, "be_below") < number(most, "be_below"), "less than " .. show(most)
-end
-function matchers.be_at_least(value, least)
-  return number(value, "be_at_least") >= number(least, "be_at_least"), "at least " .. show(least)
-end
-function matchers.be_at_most(value, most)
-  return number(value, "be_at_most") <= number(most, "be_at_most"), "at most " .. show(most)
-end
--- What cannot hold for a value of this type must not pass for "does not".
-local function looked_at(value, name, ...)
-  for _, wanted in ipairs { ... } do
-    if type(value) == wanted then return end
-  end
-  raise {
-    kind = "misuse", code = "args.wrong_type", message = format("%s looks at %s, got %s", name, concat({ ... }, " or "), show(value)),
-    hint = "look at a " .. concat({ ... }, " or a ") .. "; is a name misspelt?",
-  }
-end
-
-function matchers.match(value, pattern)
-  looked_at(value, "match", "string")
-  return find(value, pattern) ~= nil, "text that matches " .. show(pattern)
-end
-function matchers.have_length(value, length)
-  looked_at(value, "have_length", "string", "table")
-  return #value == length, "a length of " .. show(length) .. ", has " .. #value
-end
-function matchers.contain(value, part)
-  looked_at(value, "contain", "string", "table")
-  if part == nil then
-    raise { kind = "misuse", code = "args.missing", message = "contain got nil for its part", hint = "is a name misspelt?" }
-  elseif type(value) == "string" and type(part) ~= "string" then
-    raise {
-      kind = "misuse", code = "args.wrong_type", message = "contain looks for a text in a text, got " .. show(part),
-      hint = "write tostring(…) around it",
-    }
-  end
-  if type(value) == "string" then return type(part) == "string" and find(value, part, 1, true) ~= nil, "text with " .. show(part) end
-  if type(value) == "table" then
-    for _, item in pairs(value) do
-      if same(item, part) then return true, "an element " .. show(part) end
-    end
-  end
-  return false, "an element " .. show(part)
-end
-
--- What a matcher is given, for the check by its description: not every table can be handed over.
-local function check_matcher(name, own, ...)
-  local given = pack(...)
-  if rawequal(given[1], own) then -- a colon
-    return call["host.check"]("push.expect(…).to." .. name, {}, true, true)
-  end
-  for index = 1, given.n do
-    local kind = type(given[index])
-    if kind == "table" or kind == "userdata" or kind == "thread" or kind == "function" then given[index] = { true } end
-  end
-  call["host.check"]("push.expect(…).to." .. name, unpack(given, 1, given.n))
-end
-
-local function expectation(value, turned, id)
-  local own
-  own = strict("push.expect(…)." .. (turned and "to_not" or "to"), setmetatable({}, {
-    __index = function(_, name)
-      local matcher = matchers[name]
-      if not matcher then return nil end
-      return function(...)
-        check_matcher(name, own, ...)
-        local holds, wanted = matcher(value, ...)
-        if turned then
-          holds, wanted = not holds, "not " .. wanted
-        end
-        if holds then
-          call["host.expectation_met"](id)
-          return
-        end
-        local message = format("expected %s, got %s", wanted, show(value))
-        call["host.expectation_failed"](id, { message = message, expected = wanted, actual = show(value) })
-        raise { kind = "failure", code = "expect.failed", message = message, details = { expected = wanted, actual = show(value) } }
-      end
-    end,
-    __pairs = function() return pairs(matchers) end,
-  }))
-  return own
-end
-
-function push.expect(value)
-  local id = call["host.expect"]() -- one that never gets a matcher is told at the end
-  return strict("push.expect(…)", { to = expectation(value, false, id), to_not = expectation(value, true, id) })
-end
-
-function push.check(value, label)
-  label = label == nil and "check" or tostring(label)
-  if value then
-    call["host.expectation_met"](0)
-  else
-    call["host.expectation_failed"](0, { message = label .. " does not hold", expected = "a true value", actual = show(value) })
-  end
-  return not not value
-end
-
--- Tests -----------------------------------------------------------------------------------------------------------
-
--- The describes around the present place of the file, and whether the test of this run is under way or over.
-local group = { names = {}, before = {}, after = {} }
-local running, over = false, false
--- In a test's run the number of that test; 0 where the tests are only collected, nil in a flow.
-local wanted, number = call["host.test_wanted"](), 0
-
-local function misplaced(message, hint)
-  raise { kind = "misuse", code = "test.order", message = message, hint = hint }
-end
-
-push.test = {}
-
-push.test.describe = checked("push.test.describe", function(name, fn)
-  if running then misplaced("push.test.describe inside of a test", "a describe holds tests, not the reverse") end
-  if over then return end
-  local outer = group
-  group = { parent = outer, names = { unpack(outer.names) }, before = {}, after = {} }
-  group.names[#group.names + 1] = name
-  fn()
-  group = outer
-end)
-
-local function hook(name, list)
-  return checked(name, function(fn)
-    if running then misplaced(name .. " inside of a test", "put it into the describe around the test") end
-    if group.has_tests then
-      misplaced(name .. " after a test that it would not reach", "put it before the first test of its describe")
-    end
-    local hooks = group[list]
-    hooks[#hooks + 1] = fn
-  end)
-end
-push.test.before_each = hook("push.test.before_each", "before")
-push.test.after_each = hook("push.test.after_each", "after")
-
--- Outermost first.
-local function before_each(place)
-  if place.parent then before_each(place.parent) end
-  for _, fn in ipairs(place.before) do fn() end
-end
-
--- Innermost first, all of them, and the first error of them.
-local function after_each(place)
-  local failure
-  while place do
-    for _, fn in ipairs(place.after) do
-      local results = pack(traced(fn))
-      if not results[1] and failure == nil then failure = results end
-    end
-    place = place.parent
-  end
-  return failure
-end
-
--- The group has a test: hooks come too late from now on.
-local function note_test()
-  local place = group
-  while place and not place.has_tests do
-    place.has_tests = true
-    place = place.parent
-  end
-end
-
--- Runs the test at its place in the file, if it is the one of this run. Every test has a run, and so a world, of its own.
-local declare = checked("push.test.it", function(name, ...)
-  local fn = ...
-  if running then misplaced("push.test.it inside of a test", "tests stand beside each other") end
-  if fn == nil and select("#", ...) > 0 then
-    raise {
-      kind = "misuse", code = "args.missing", message = format("the test %q got nil for its function", name),
-      hint = "is its name misspelt? A pending test has a name and nothing else",
-    }
-  end
-  number = number + 1
-  note_test()
-  if over then return end
-  if not call["host.declare_test"](name, fn == nil, group.names) then return end
-  running = true
-  local results = pack(traced(function()
-    before_each(group)
-    fn()
-  end))
-  local failure = after_each(group)
-  running, over = false, true
-  if not results[1] then error(results[2], 0) end
-  if failure then error(failure[2], 0) end
-end)
-
--- Every test runs the whole file, so what other tests declare must cost next to nothing. It was checked when they were collected.
-function push.test.it(...)
-  if not wanted or wanted == 0 or wanted == number + 1 or running then return declare(...) end
-  number = number + 1
-  note_test()
-end
-
 -- Tasks ------------------------------------------------------------------------------------------------------------
 
 -- What a task does counts for the step that started it.
@@ -351,17 +95,20 @@ end
 
 function push.all(functions)
   if type(functions) ~= "table" then call["host.check"]("push.all", functions) end
-  for _, fn in pairs(functions) do
-    if type(fn) ~= "function" and type(fn) ~= "userdata" then
+  -- Raw: what the metatable of the list says is not run.
+  local count = rawlen(functions)
+  for place, fn in next, functions do
+    local is_listed = math.type(place) == "integer" and place >= 1 and place <= count
+    if not is_listed or type(fn) ~= "function" and type(fn) ~= "userdata" then
       local shown = {}
-      for place, item in pairs(functions) do shown[place] = type(item) == "userdata" and print or item end
+      for key, item in next, functions do shown[key] = type(item) == "userdata" and print or item end
       call["host.check"]("push.all", shown)
     end
   end
   local step = call["host.step_current"]()
   if step == 0 then return host.all(functions) end
   local joined = {}
-  for place, fn in pairs(functions) do joined[place] = within(step, fn) end
+  for place = 1, count do joined[place] = within(step, rawget(functions, place)) end
   return host.all(joined)
 end
 
@@ -423,7 +170,17 @@ push.log = strict("push.log", levels, { __call = function(_, ...) levels.info(..
 function print(...) call["host.log"]("print", line(...)) end
 
 push.everyone = call["host.everyone"]()
-for name, value in pairs(push) do
-  if type(value) == "table" and name ~= "log" and name ~= "target" then push[name] = strict("push." .. name, value) end
+
+-- What comes next in the making of the module ---------------------------------------------------------------------
+
+host.strict, host.checked = strict, checked
+
+-- The module as scripts see it, once everything is in it.
+function host.seal()
+  for name, value in pairs(push) do
+    if type(value) == "table" and name ~= "log" and name ~= "target" then push[name] = strict("push." .. name, value) end
+  end
+  return strict("push", push)
 end
-return strict("push", push)
+
+return push

@@ -10,14 +10,10 @@ enum HostFunctions {
 
     private static func checks(_ run: FlowRun) -> [LuaFunction] {
         [
-            .sync("host.check") { call in
-                // The prelude's own functions are checked by their description too.
-                guard case .string(let name)? = call.arguments.first, let binding = BindingRegistry.named(name) ?? Matchers.named(name)
-                else {
-                    return []
-                }
-                _ = try Arguments(call.dropping(1), for: binding)
-                return []
+            // The prelude's own functions are checked by their description too.
+            .check("host.check") { name, call in
+                guard let binding = BindingRegistry.named(name) ?? Matchers.named(name) else { return }
+                _ = try Arguments(call, for: binding)
             },
             LuaFunction("host.unknown_name") { (label: String, name: LuaBytes, known: [LuaBytes]) throws in
                 throw LuaError.unknownName(name.text, in: label, known: known.map(\.text))
@@ -183,10 +179,4 @@ extension LuaValue {
 extension LuaBytes {
     /// For people: what is not UTF-8 is replaced.
     fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
-}
-
-extension LuaCall {
-    func dropping(_ count: Int) -> LuaCall {
-        LuaCall(arguments: Array(arguments.dropFirst(count)), location: location, run: run, task: task)
-    }
 }

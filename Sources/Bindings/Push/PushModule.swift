@@ -13,11 +13,18 @@ enum PushModule {
 
     static func module(for run: FlowRun) -> LuaModule {
         let bindings = BindingRegistry.all.compactMap { function(for: $0, run) }
-        return LuaModule(
+        var module = LuaModule(
             name: name, functions: bindings + HostFunctions.all(run),
-            types: types, globals: HostFunctions.globals(run),
-            prelude: LuaScript(name: "=[push]", source: PackageResources.push_lua))
+            types: types, globals: HostFunctions.globals(run), prelude: preludes.first)
+        module.laterPreludes = Array(preludes.dropFirst())
+        return module
     }
+
+    /// In the order in which they make the module.
+    static let preludes = [
+        LuaScript(name: "=[push]", source: PackageResources.push_lua),
+        LuaScript(name: "=[expectations]", source: PackageResources.expectations_lua),
+    ]
 
     /// Made once, for all runs.
     private static let schemas = Dictionary(uniqueKeysWithValues: BindingRegistry.all.map { ($0.name, $0.schema) })

@@ -7,7 +7,7 @@ extension Binding {
         parameters: [
             .optional("at", .time, "when: \"2026-01-06T08:00:00Z\"", mistakenFor: ["when", "time", "date"]),
             .optional("after", .duration, "in how long: \"2h\"", mistakenFor: ["in", "delay", "wait"]).ruled { value in
-                guard try Duration(argument: value, named: "after") > .seconds(7 * 86_400) else { return }
+                guard try Duration(argument: value, named: "after", of: "push.schedule") > .seconds(7 * 86_400) else { return }
                 throw PushError("time.too_far", "that is more than seven days ahead", hint: "schedule within seven days", status: 400)
             },
         ] + notificationParameters,

@@ -12,7 +12,9 @@ extension Binding {
                 "payload", .either([.table, .string, .number, .boolean]), "what only that user may read: a table, a text, a number",
                 mistakenFor: ["alert", "text", "message", "body", "data"]),
             .optional("expires_in", .duration, "how long it can be read; an hour if absent", mistakenFor: ["ttl", "expiry"])
-                .ruled { _ = try SecurePayloadService.checkedLifetime(Duration(argument: $0, named: "expires_in")) },
+                .ruled {
+                    _ = try SecurePayloadService.checkedLifetime(Duration(argument: $0, named: "expires_in", of: "session:send_secure"))
+                },
             .optional("max_reads", .integer, "how often it can be read; without end if absent", mistakenFor: ["reads"])
                 .ruled { if case .integer(let maximum) = $0 { try SecurePayloadService.checkMaximum(Int(maximum)) } },
         ],

@@ -99,8 +99,9 @@ extension ErrorCatalogue {
                 cure: "Look for a table or a text that grows in a loop; raise --memory-limit if the data is real.",
                 example: .lua("local text = (\"x\"):rep(1 << 30)", cure: "local text = (\"x\"):rep(1 << 10)")),
             ErrorDescription(
-                "budget.wall", .budget, means: "The run took longer than --timeout.",
-                when: "Real time, waiting included, went beyond --timeout. Without that option there is no limit.",
+                "budget.wall", .budget, .refusal, means: "The run took longer than --timeout.",
+                when: "Real time, waiting included, went beyond --timeout. Without that option there is no limit. Or the script comes "
+                    + "through a pipe, and not to its end in that time: then nothing has run.",
                 cure: "Raise --timeout, or find with --trace what the run waits for."),
             ErrorDescription(
                 "budget.output", .budget, means: "The script wrote too much.",

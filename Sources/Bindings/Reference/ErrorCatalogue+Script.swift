@@ -101,16 +101,18 @@ extension ErrorCatalogue {
                 when: "FILE is a folder.", cure: "Name the script in it.",
                 example: .shell("pushhost run scripts", cure: "pushhost run scripts/notify_users.lua")),
             ErrorDescription(
-                "script.unreadable", .refusal, means: "The script's file cannot be read.",
-                when: "The system refuses: no permission, a loop of links, a fault of the disk. The message has its words.",
+                "script.unreadable", .refusal, .failure, means: "The script's file cannot be read.",
+                when: "The system refuses: no permission, a loop of links, a fault of the disk. The message has its words. Or "
+                    + "push.run names a pipe: only the script of the command line may come through one.",
                 cure: "Give yourself permission (ls -l FILE, chmod u+r FILE), or pass another file."),
             ErrorDescription(
                 "script.too_large", .refusal, means: "The file is too large for a script.",
                 when: "It has more than 4 MiB.", cure: "Pass a script; keep data that a flow needs small, or make it in the flow.",
                 example: .shell("pushhost run /dev/zero", cure: "pushhost run scripts/notify_users.lua")),
             ErrorDescription(
-                "script.encoding", .refusal, means: "The file is not text in UTF-8.",
-                when: "It has bytes that are not UTF-8, or NUL characters; the message names the line.",
+                "script.encoding", .refusal, .failure, means: "The file is not text in UTF-8.",
+                when: "It has bytes that are not UTF-8, or NUL characters; the message names the line. It is the script itself, or a "
+                    + "module or a flow that it asks for.",
                 cure: "Save it as UTF-8: iconv -f latin1 -t utf-8 OLD.lua > NEW.lua."),
         ])
 

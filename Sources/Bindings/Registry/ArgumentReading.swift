@@ -6,10 +6,10 @@ import PushCore
 extension ParameterType {
     /// Raises what is wrong with a value that has the right type: `args.*`, `tag.*`, `tag_expression.*`,
     /// `template.*`. Parts that are not known are passed over by the caller.
-    func examine(_ value: LuaValue, named name: String) throws(LuaError) {
+    func examine(_ value: LuaValue, named name: String, of function: String) throws(LuaError) {
         switch (self, value) {
-        case (.duration, _): _ = try Duration(argument: value, named: name)
-        case (.time, _): _ = try Timestamp(argument: value, named: name)
+        case (.duration, _): _ = try Duration(argument: value, named: name, of: function)
+        case (.time, _): _ = try Timestamp(argument: value, named: name, of: function)
         case (.platform, .string(let text)): _ = try Platform.named(text, key: name)
         case (.audience, .string(let text)): _ = try TagExpression(audience: text)
         case (.tagExpression, .string(let text)): _ = try TagExpression(argument: text)
@@ -30,14 +30,14 @@ extension Duration {
     private static let longest: Double = 100 * 366 * 86_400
 
     /// Raises `args.duration`.
-    init(argument value: LuaValue, named name: String) throws(LuaError) {
+    init(argument value: LuaValue, named name: String, of function: String) throws(LuaError) {
         switch value {
         case .integer(let seconds) where seconds >= 0 && Double(seconds) <= Self.longest: self = .seconds(seconds)
         case .number(let seconds) where seconds >= 0 && seconds <= Self.longest: self = .seconds(seconds)
         case .string(let text) where Duration(parsing: text) != nil: self = Duration(parsing: text) ?? .zero
         default:
             throw .misuse(
-                "args.duration", "\"\(name)\" must be a duration, got \(value.phrase)",
+                "args.duration", "\(function): \"\(name)\" must be a duration, got \(value.phrase)",
                 hint: "write \"500ms\", \"90s\", \"5m\", \"1h30m\", \"3d\" or a number of seconds; the longest is \"36600d\"",
                 details: ["key": .string(name)])
         }
@@ -72,7 +72,7 @@ extension Duration {
 
 extension Timestamp {
     /// Raises `args.time`.
-    init(argument value: LuaValue, named name: String) throws(LuaError) {
+    init(argument value: LuaValue, named name: String, of function: String) throws(LuaError) {
         switch value {
         case .integer(let seconds) where (-(1 << 40)...(1 << 40)).contains(seconds): self = Timestamp(seconds: seconds)
         case .number(let seconds) where abs(seconds) < 1e12: self = Timestamp(milliseconds: Int64(seconds * 1000))
@@ -81,7 +81,7 @@ extension Timestamp {
             self = time
         default:
             throw .misuse(
-                "args.time", "\"\(name)\" is no time: \(value.phrase)",
+                "args.time", "\(function): \"\(name)\" is no time: \(value.phrase)",
                 hint: "write ISO 8601, such as \"2026-01-05T09:00:00Z\", or a number of seconds",
                 details: ["key": .string(name)])
         }

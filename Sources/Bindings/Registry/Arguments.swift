@@ -128,7 +128,7 @@ extension Arguments {
     /// Text that must not be empty.
     func text(_ name: String) throws(LuaError) -> String {
         guard let text = string(name), !text.isEmpty else {
-            throw .misuse("args.empty", "\"\(name)\" is empty", hint: "give it some text", details: ["key": .string(name)])
+            throw .misuse("args.empty", "\(self.name): \"\(name)\" is empty", hint: "give it some text", details: ["key": .string(name)])
         }
         return text
     }
@@ -143,12 +143,12 @@ extension Arguments {
 
     func duration(_ name: String) throws(LuaError) -> Duration? {
         guard let value = value(name) else { return nil }
-        return try Duration(argument: value, named: name)
+        return try Duration(argument: value, named: name, of: self.name)
     }
 
     func time(_ name: String) throws(LuaError) -> Timestamp? {
         guard let value = value(name) else { return nil }
-        return try Timestamp(argument: value, named: name)
+        return try Timestamp(argument: value, named: name, of: self.name)
     }
 
     func platform(_ name: String) throws(LuaError) -> Platform? {

@@ -23,10 +23,14 @@ extension Machine {
     func dispatch(_ L: OpaquePointer, _ index: Int) -> Int32 {
         do {
             switch functions[index] {
-            case .sync(let body): return try push(body(try call(from: L)), to: L)
-            case .async(let body):
-                let call = try call(from: L)
+            case .sync(let name, let body): return try push(body(try call(from: L, of: name)), to: L)
+            case .async(let name, let body):
+                let call = try call(from: L, of: name)
                 return try startOperation(L) { .values(try await body(call)) }
+            case .check(let body):
+                let name = readString(L, 1) ?? "?"
+                try body(name, try call(from: L, of: name, after: 1))
+                return 0
             case .builtin(let body): return try body(self, L)
             }
         } catch {
@@ -44,23 +48,31 @@ extension Machine {
     /// Pushes a Lua function for a function of the host.
     func pushFunction(_ function: LuaFunction, to L: OpaquePointer) {
         switch function.body {
-        case .sync(let body): clua_push_function(L, add(.sync(body)), function.name, false)
-        case .async(let body): clua_push_function(L, add(.async(body)), function.name, true)
+        case .sync(let body): clua_push_function(L, add(.sync(name: function.name, body)), function.name, false)
+        case .async(let body): clua_push_function(L, add(.async(name: function.name, body)), function.name, true)
+        case .check(let body): clua_push_function(L, add(.check(body)), function.name, false)
         case .typed(let typed): pushTyped(typed, name: function.name, to: L)
         }
     }
 
-    private func call(from L: OpaquePointer) throws -> LuaCall {
-        let count = lua_gettop(L)
+    /// The arguments above the first `skipped`, as those of a call of the function.
+    private func call(from L: OpaquePointer, of function: String, after skipped: Int32 = 0) throws -> LuaCall {
+        let count = max(lua_gettop(L) - skipped, 0)
         var arguments: [LuaValue] = []
         arguments.reserveCapacity(Int(count))
         var cost = 0
         for index in 0..<count {
             lastReadingCost = 0
-            arguments.append(try read(L, index + 1, name: "argument \(index + 1)"))
+            do {
+                arguments.append(try read(L, skipped + index + 1, name: UnreadableValue.argument(Int(index) + 1, of: function)))
+            } catch let error as UnreadableValue {
+                throw error.error(in: function, argumentCount: Int(count))
+            }
             cost += lastReadingCost
             guard cost <= Self.readingLimit else {
-                throw LuaError.misuse("value.unsupported", "the arguments have too many values or too much text together")
+                throw LuaError.misuse(
+                    "value.unsupported", "the arguments of \(function) have too many values or too much text together",
+                    hint: "hand them over in parts")
             }
         }
         return LuaCall(

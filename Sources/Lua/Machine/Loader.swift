@@ -75,8 +75,7 @@ extension Machine {
         task.moduleLoads.append(load)
         guard let script = try searchPath?.script(for: name) else { throw unknownModule(name) }
         try self.load(script, to: L, for: task.run)
-        let isMarked = script.name.hasPrefix("@") || script.name.hasPrefix("=")
-        push(isMarked ? String(script.name.dropFirst()) : script.name, to: L)
+        push(script.path, to: L)
         return 2
     }
 

@@ -6,8 +6,9 @@ import Synchronization
 final class Machine: @unchecked Sendable {
     /// What a number in a Lua closure stands for.
     enum Function {
-        case sync(@Sendable (LuaCall) throws -> [LuaValue])
-        case async(@Sendable (LuaCall) async throws -> [LuaValue])
+        case sync(name: String, @Sendable (LuaCall) throws -> [LuaValue])
+        case async(name: String, @Sendable (LuaCall) async throws -> [LuaValue])
+        case check(@Sendable (String, LuaCall) throws -> Void)
         /// Works on the Lua stack itself: answers a count of results or one of the codes of `clua.h`.
         case builtin((Machine, OpaquePointer) throws -> Int32)
     }

@@ -19,9 +19,17 @@ extension Machine {
         for type in module.types { try define(type) }
         for function in module.globals { setGlobal(function) }
         if let prelude = module.prelude {
-            try load(prelude, to: lua)
             pushHost(module)
+            let host = lua_gettop(lua)
+            try load(prelude, to: lua)
+            lua_pushvalue(lua, host)
             guard clua_call(lua, 1, 1) == LUA_OK else { throw readError(lua, -1, run: nil) }
+            for script in module.laterPreludes {
+                try load(script, to: lua)
+                lua_pushvalue(lua, host)
+                lua_pushvalue(lua, -3)
+                guard clua_call(lua, 2, 1) == LUA_OK else { throw readError(lua, -1, run: nil) }
+            }
         } else {
             lua_createtable(lua, 0, Int32(clamping: module.functions.count))
             for function in module.functions {

@@ -3,17 +3,29 @@ import Glibc
 
 // Calls of typed functions: C has read the arguments by their schema, and will write the results.
 
+/// What messages say of a function.
+private struct Caption {
+    let name: String
+    let argumentCount: Int
+}
+
 private final class SyncBody {
     let run: @Sendable (inout LuaReader, inout LuaWriter) throws -> Void
+    let caption: Caption
 
-    init(_ run: @escaping @Sendable (inout LuaReader, inout LuaWriter) throws -> Void) { self.run = run }
+    init(_ run: @escaping @Sendable (inout LuaReader, inout LuaWriter) throws -> Void, _ caption: Caption) {
+        self.run = run
+        self.caption = caption
+    }
 }
 
 private final class AsyncBody {
     let prepare: @Sendable (inout LuaReader) throws -> @Sendable () async throws -> TypedFunction.Write
+    let caption: Caption
 
-    init(_ prepare: @escaping @Sendable (inout LuaReader) throws -> @Sendable () async throws -> TypedFunction.Write) {
+    init(_ prepare: @escaping @Sendable (inout LuaReader) throws -> @Sendable () async throws -> TypedFunction.Write, _ caption: Caption) {
         self.prepare = prepare
+        self.caption = caption
     }
 }
 
@@ -27,7 +39,7 @@ private let callSync: @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePoin
             try body.run(&reader, &writer)
             return Int32(CLUA_SLOTS)
         } catch {
-            return refuse(error, call)
+            return refuse(error, call, body.caption)
         }
     }
 }
@@ -38,9 +50,10 @@ private func forgetValues(_ context: UnsafeMutablePointer<clua_context>) {
     Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().resultValues.removeAll(keepingCapacity: true)
 }
 
-private func refuse(_ error: any Error, _ call: UnsafeMutablePointer<clua_invocation>) -> Int32 {
+private func refuse(_ error: any Error, _ call: UnsafeMutablePointer<clua_invocation>, _ caption: Caption) -> Int32 {
     if error is LuaMisfit { return Int32(CLUA_MISFIT) }
     guard let host = call.pointee.context.pointee.host else { return 0 }
+    let error = (error as? UnreadableValue)?.error(in: caption.name, argumentCount: caption.argumentCount) ?? error
     Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().pushError(LuaError(raisedByHost: error), to: call.pointee.state)
     return Int32(CLUA_ERROR)
 }
@@ -55,7 +68,7 @@ private let callAsync: @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePoi
                 let operation = try body.prepare(&reader)
                 return try machine.startOperation(L) { .slots(try await operation()) }
             } catch {
-                return refuse(error, call)
+                return refuse(error, call, body.caption)
             }
         }
     }
@@ -78,7 +91,7 @@ extension Machine {
     func pushTyped(_ function: TypedFunction, name: String, to L: OpaquePointer) {
         let schema = function.schema
         let signature = UnsafeMutablePointer<clua_signature>.allocate(capacity: 1)
-        let (box, body, waits) = Self.box(function.body)
+        let (box, body, waits) = Self.box(function.body, Caption(name: name, argumentCount: schema.argumentCount))
         signature.initialize(
             to: clua_signature(
                 name: strdup(name), arguments: schema.arguments, results: schema.results, keys: schema.keys,
@@ -90,21 +103,21 @@ extension Machine {
         clua_push_typed(L, signature)
     }
 
-    private static func box(_ body: TypedFunction.Body) -> (
+    private static func box(_ body: TypedFunction.Body, _ caption: Caption) -> (
         AnyObject, @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<clua_invocation>) -> Int32, Bool
     ) {
         switch body {
-        case .sync(let run): (SyncBody(run), callSync, false)
-        case .async(let prepare): (AsyncBody(prepare), callAsync, true)
+        case .sync(let run): (SyncBody(run, caption), callSync, false)
+        case .async(let prepare): (AsyncBody(prepare, caption), callAsync, true)
         }
     }
 
     /// Registers a function that takes values.
     private func add(_ function: LuaFunction) -> Int64 {
         switch function.body {
-        case .sync(let body): add(.sync(body))
-        case .async(let body): add(.async(body))
-        case .typed: preconditionFailure("a fallback takes values")
+        case .sync(let body): add(.sync(name: function.name, body))
+        case .async(let body): add(.async(name: function.name, body))
+        case .typed, .check: preconditionFailure("a fallback takes values")
         }
     }
 

@@ -71,18 +71,20 @@ extension Machine {
             fallthrough
         default:
             let type = String(cString: lua_typename(L, lua_type(L, index)))
-            throw LuaError.misuse("value.unsupported", "\(path()) is a \(type), which cannot leave the script")
+            throw UnreadableValue(
+                path(), "is a \(type), which cannot leave the script",
+                hint: "take out of it what is meant: strings, numbers, Booleans, functions, and tables of them")
         }
     }
 
     private func readTable(_ L: OpaquePointer, _ table: Int32, _ state: inout DecodingState) throws -> LuaTable {
-        func unsupported(_ reason: String) -> LuaError {
-            .misuse("value.unsupported", "\(state.text) \(reason)")
-        }
+        func unsupported(_ reason: String, hint: String) -> UnreadableValue { UnreadableValue(state.text, reason, hint: hint) }
         guard let identity = lua_topointer(L, table), !state.open.contains(identity) else {
-            throw unsupported("contains itself")
+            throw unsupported("contains itself", hint: "leave out what refers back: write a name or a number in its place")
         }
-        guard state.open.count < 64, lua_checkstack(L, 4) != 0 else { throw unsupported("is nested too deeply") }
+        guard state.open.count < 64, lua_checkstack(L, 4) != 0 else {
+            throw unsupported("is nested too deeply", hint: "64 levels are the most: make it flatter")
+        }
         state.open.append(identity)
         defer { state.open.removeLast() }
         var result = LuaTable()
@@ -98,7 +100,7 @@ extension Machine {
             case LUA_TSTRING:
                 guard let key = readString(L, -2) else {
                     clua_pop(L, 2)
-                    throw unsupported("has a key that is not UTF-8")
+                    throw unsupported("has a key that is not UTF-8", hint: "write the names in it as UTF-8")
                 }
                 do {
                     result.fields[key] = try readElement(L, &state, .key(key))
@@ -111,11 +113,13 @@ extension Machine {
             case LUA_TNUMBER:
                 let key = lua_isinteger(L, -2) != 0 ? "\(lua_tointegerx(L, -2, nil))" : "\(lua_tonumberx(L, -2, nil))"
                 clua_pop(L, 2)
-                throw unsupported("has the key [\(key)], which is neither a name nor part of a list without holes")
+                throw unsupported(
+                    "has the key [\(key)], which is neither a name nor part of a list without holes",
+                    hint: "fill the list from 1 without nil, or write the key as a text: [\"\(key)\"]")
             default:
                 let type = String(cString: lua_typename(L, lua_type(L, -2)))
                 clua_pop(L, 2)
-                throw unsupported("has a \(type) as a key")
+                throw unsupported("has a \(type) as a key", hint: "use names, or a list: tostring makes a name of a value")
             }
         }
         return result
@@ -129,7 +133,7 @@ extension Machine {
         state.remaining -= 1 + (lua_type(L, -1) == LUA_TSTRING ? Int(lua_rawlen(L, -1)) / 64 : 0)
         // A small table can name a huge tree, by naming its parts twice on every level.
         guard state.remaining > 0 else {
-            throw LuaError.misuse("value.unsupported", "\(state.path[0]) has too many values or too much text")
+            throw UnreadableValue("\(state.path[0])", "has too many values or too much text", hint: "hand it over in parts")
         }
         guard lua_type(L, -1) == LUA_TTABLE else {
             return try read(L, -1, name: state.text + step.description)

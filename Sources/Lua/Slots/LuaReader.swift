@@ -57,7 +57,12 @@ public struct LuaReader {
         let slot = slot()
         guard slot.kind != UInt8(CLUA_NIL) else { return .nil }
         precondition(slot.kind == UInt8(CLUA_VALUE) || slot.kind == UInt8(CLUA_FUNCTION), Self.mistake)
-        return try machine.read(call.pointee.state, Int32(slot.count))
+        do {
+            return try machine.read(call.pointee.state, Int32(slot.count), name: "")
+        } catch var error as UnreadableValue {
+            error.place = Int(slot.count)
+            throw error
+        }
     }
 
     /// The next value, whatever its shape; not of a record. `name` says what it is, for errors.

@@ -113,6 +113,8 @@ extension LuaError {
     init(raisedByHost error: any Error) {
         if let error = error as? LuaError {
             self = error
+        } else if let error = error as? UnreadableValue {
+            self = error.error
         } else if error is CancellationError {
             self = .cancelled
         } else {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 
-struct CheckCommand: ParsableCommand {
+struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Find mistakes in flows without running them.",
@@ -18,7 +18,7 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Print one JSON object (schema \(CheckReport.schema)) instead of text.")
     var json = false
 
-    func run() {
-        Glibc.exit(CheckSession(command: self).run())
+    func run() async {
+        Glibc.exit(await CheckSession(command: self).run())
     }
 }

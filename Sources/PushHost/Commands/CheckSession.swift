@@ -14,7 +14,7 @@ struct CheckSession {
         self.command = command
     }
 
-    func run() -> Int32 {
+    func run() async -> Int32 {
         let paths: [String]
         do throws(PushError) {
             paths = try scripts()
@@ -23,7 +23,7 @@ struct CheckSession {
         }
         var report = CheckReport()
         for path in paths {
-            guard let file = CheckedFile(path) else { continue }
+            guard let file = await CheckedFile(path) else { continue }
             report.files.append(file)
             guard !command.json else { continue }
             for line in file.lines(Palette(isOn: output.hasColour)) { output.line(line) }
@@ -65,10 +65,10 @@ struct CheckedFile {
     private let source: SourceText
 
     /// Nil for an editor stub.
-    init?(_ path: String) {
+    init?(_ path: String) async {
         self.path = path
         do throws(PushError) {
-            let script = try ScriptFile.read(path)
+            let script = try await ScriptFile.read(path, within: nil)
             source = SourceText(script.source)
             guard !source.line(1).hasPrefix("---@meta") else { return nil }
             findings = FlowChecker(modules: ProjectScripts().modules(of: script)).findings(in: script.source, name: path)

@@ -25,13 +25,15 @@ struct FlowSession {
         let secrets: ProjectSecrets
         do {
             options = try CommandLineSplit.options(command.flowOptions)
-            script = try ProjectScripts(sources: sources).script(at: command.file)
+            script = try await interruption.cancelling { [command, sources] () async throws(PushError) -> FlowScript in
+                try await ProjectScripts(sources: sources).script(at: command.file, within: command.timeout)
+            }
             secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
         } catch let error as CommandLineSplit.StrayArgument {
             return refuse(
                 "usage.argument", "\"\(error.text)\" is no option", "the flow's options look like --name value", .badCommandLine)
         } catch let error as PushError {
-            return refuse(error.code, error.message, error.hint)
+            return refuse(error)
         } catch {
             return refuse("usage.argument", "\(error)", nil)
         }
@@ -143,21 +145,32 @@ struct FlowSession {
         _ = errors.finish()
     }
 
+    /// The script could not be read.
+    private func refuse(_ error: PushError) -> SessionEnd {
+        let reason: SessionEnd.Reason = Task.isCancelled ? .cancelled : .done
+        switch error.code {
+        case "cancelled" where !command.json: return SessionEnd(status: ExitStatus.interrupted, reason: reason)
+        case "cancelled": return refuse(error.code, error.message, error.hint, reason, status: ExitStatus.interrupted)
+        case "budget.wall": return refuse(error.code, error.message, error.hint, reason, status: ExitStatus.script)
+        default: return refuse(error.code, error.message, error.hint)
+        }
+    }
+
     /// Nothing has run: the file or the settings are at fault.
     private func refuse(
-        _ code: String, _ message: String, _ hint: String?, _ reason: SessionEnd.Reason = .done
+        _ code: String, _ message: String, _ hint: String?, _ reason: SessionEnd.Reason = .done, status: Int32 = ExitStatus.usage
     ) -> SessionEnd {
         var error = LuaError(kind: .failure, code: code, message: message)
         error.hint = hint
         if command.json {
-            output.line(JSONReport.refusal(error, file: command.file, exitCode: ExitStatus.usage).text(pretty: true))
+            output.line(JSONReport.refusal(error, file: command.file, exitCode: status).text(pretty: true))
             _ = output.finish()
         } else {
             let palette = Palette(isOn: errors.hasColour)
             for line in Diagnostic(error, source: [], scriptName: "", palette: palette).lines { errors.line(line) }
             _ = errors.finish()
         }
-        return SessionEnd(status: ExitStatus.usage, reason: reason)
+        return SessionEnd(status: status, reason: reason)
     }
 }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import PushCore
 import Synchronization
 
 /// Ctrl-C and SIGTERM: the first asks the flow to clean up and end, the second ends the program. Whoever sends SIGTERM
@@ -31,6 +32,26 @@ final class Interruption: Sendable {
             return state.count > 0
         }
         if isLate { action() }
+    }
+
+    /// Does work that an interruption cancels, and so does cancelling the task.
+    func cancelling<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws(PushError) -> Value
+    ) async throws(PushError) -> Value {
+        let task = Task { () async -> Result<Value, PushError> in
+            do throws(PushError) {
+                return .success(try await work())
+            } catch {
+                return .failure(error)
+            }
+        }
+        onInterrupt { task.cancel() }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        return try result.get()
     }
 
     /// Ends the program when nothing else does.

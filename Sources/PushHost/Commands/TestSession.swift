@@ -20,8 +20,11 @@ struct TestSession {
     func run(_ interruption: Interruption) async -> SessionEnd {
         let specs: [Spec]
         do throws(PushError) {
-            specs = try scripts()
+            specs = try await interruption.cancelling { [self] () async throws(PushError) -> [Spec] in try await scripts() }
         } catch {
+            if error.code == "cancelled", !command.json {
+                return SessionEnd(status: ExitStatus.interrupted, reason: Task.isCancelled ? .cancelled : .done)
+            }
             // Without specs there may be some after the next change.
             return refuse(error, error.code == "test.no_specs" ? .done : .badCommandLine)
         }
@@ -74,20 +77,23 @@ struct TestSession {
         var failure: PushError?
     }
 
-    private func scripts() throws(PushError) -> [Spec] {
+    private func scripts() async throws(PushError) -> [Spec] {
         let paths = try ScriptFinder.files(under: command.path.isEmpty ? ["."] : command.path, suffix: "_spec.lua")
         guard !paths.isEmpty else {
             throw PushError(
                 "test.no_specs", "there is no file *_spec.lua below \(command.path.first ?? "the working directory")",
                 hint: "pushhost init makes a project with a first one")
         }
-        return paths.map { path in
+        var specs: [Spec] = []
+        for path in paths {
             do throws(PushError) {
-                return Spec(script: try ProjectScripts(sources: sources).script(at: path))
+                specs.append(Spec(script: try await ProjectScripts(sources: sources).script(at: path, within: command.timeout)))
             } catch {
-                return Spec(script: FlowScript(name: path, source: [], version: "000000"), failure: error)
+                guard error.code != "cancelled" else { throw error }
+                specs.append(Spec(script: FlowScript(name: path, source: [], version: "000000"), failure: error))
             }
         }
+        return specs
     }
 
     /// Runs everything, as many tests at a time as there are processors, and reports in the order of the files.

@@ -7,14 +7,17 @@ struct ProjectScripts: ScriptLibrary {
     /// Learns of every file before it is read.
     var sources: SourceFiles?
 
+    /// Not from a pipe: to a flow on its virtual clock the waiting would look like a standstill.
     func script(at path: String, from script: FlowScript) throws(PushError) -> FlowScript {
-        try self.script(at: path.hasPrefix("/") ? path : Self.normalized("\(script.folder)/\(path)"))
-    }
-
-    /// The script at a path that is relative to the working directory.
-    func script(at path: String) throws(PushError) -> FlowScript {
+        let path = path.hasPrefix("/") ? path : Self.normalized("\(script.folder)/\(path)")
         sources?.note(path)
         return try ScriptFile.read(path)
+    }
+
+    /// The script at a path that is relative to the working directory. One that comes through a pipe is waited for, so long.
+    func script(at path: String, within time: Duration?) async throws(PushError) -> FlowScript {
+        sources?.note(path)
+        return try await ScriptFile.read(path, within: time)
     }
 
     /// The folder of the script, then the working directory.
@@ -26,7 +29,14 @@ struct ProjectScripts: ScriptLibrary {
             for folder in folders { sources?.note(folder.isEmpty ? file : "\(folder)/\(file)") }
             return nil
         }
-        return noted + .folders(folders)
+        // A module is a script like any other.
+        return (noted + .folders(folders)).inspected { path, source in
+            do throws(PushError) {
+                try ScriptFile.check(source, of: path)
+            } catch {
+                throw LuaError(error)
+            }
+        }
     }
 
     /// `scripts/spec/../a.lua` as `scripts/a.lua`.

@@ -8,9 +8,28 @@ enum ScriptFile {
     /// Larger files are no scripts.
     static let limit = 4 << 20
 
-    /// Throws `script.*` errors; the message names the path.
+    /// Throws `script.*` errors; the message names the path. What comes through a pipe is waited for, as ``TextFile`` does.
+    static func read(_ path: String, within time: Duration?) async throws(PushError) -> FlowScript {
+        try script(path, try await TextFile.read(path, limit: limit, kind: "script", within: time))
+    }
+
+    /// The same, but a pipe is refused.
     static func read(_ path: String) throws(PushError) -> FlowScript {
-        let source = try TextFile.read(path, limit: limit, kind: "script")
+        try script(path, try TextFile.read(path, limit: limit, kind: "script"))
+    }
+
+    private static func script(_ path: String, _ source: [UInt8]) throws(PushError) -> FlowScript {
+        try check(source, of: path)
+        let digest = SHA256.hash(data: source).prefix(3)
+        let version = digest.map { byte in
+            let hex = String(byte, radix: 16)
+            return hex.count == 1 ? "0" + hex : hex
+        }.joined()
+        return FlowScript(name: path, source: source, version: version)
+    }
+
+    /// Throws `script.encoding` for what is no text.
+    static func check(_ source: [UInt8], of path: String) throws(PushError) {
         guard let text = String(validating: source, as: UTF8.self) else {
             let line = firstInvalidLine(source)
             throw PushError(
@@ -20,12 +39,6 @@ enum ScriptFile {
         guard !text.unicodeScalars.contains("\u{0}") else {
             throw PushError("script.encoding", "\(path) has NUL characters: it is no script", hint: "pass a Lua script")
         }
-        let digest = SHA256.hash(data: source).prefix(3)
-        let version = digest.map { byte in
-            let hex = String(byte, radix: 16)
-            return hex.count == 1 ? "0" + hex : hex
-        }.joined()
-        return FlowScript(name: path, source: source, version: version)
     }
 
     private static func firstInvalidLine(_ source: [UInt8]) -> Int {
@@ -38,21 +51,48 @@ enum ScriptFile {
 }
 
 /// A file of moderate size, read at once.
-enum TextFile {
+struct TextFile {
+    private let path: String
+    private let limit: Int
+    private let kind: String
+    private let descriptor: Int32
+
     /// Throws `script.not_found`, `script.is_directory`, `script.too_large`, `script.unreadable`, with `kind` in place of
-    /// "script".
+    /// "script". A pipe, which may keep its reader waiting, is refused.
     static func read(_ path: String, limit: Int, kind: String) throws(PushError) -> [UInt8] {
-        func fail(_ code: String, _ why: String, _ hint: String? = nil) -> PushError {
-            PushError("\(kind).\(code)", "\(path) \(why)", hint: hint)
+        let file = try TextFile(path, limit: limit, kind: kind)
+        defer { close(file.descriptor) }
+        guard file.hasPlaces else { throw file.fail("unreadable", "cannot be read: it is no file") }
+        return try file.content()
+    }
+
+    /// The same, but a pipe is read to its end as it comes. Cancelling the task ends the waiting with `cancelled`, and so does
+    /// the end of the time with `budget.wall`.
+    static func read(_ path: String, limit: Int, kind: String, within time: Duration?) async throws(PushError) -> [UInt8] {
+        let file = try TextFile(path, limit: limit, kind: kind)
+        defer { close(file.descriptor) }
+        return file.hasPlaces ? try file.content() : try await file.stream(within: time)
+    }
+
+    private init(_ path: String, limit: Int, kind: String) throws(PushError) {
+        (self.path, self.limit, self.kind) = (path, limit, kind)
+        // A FIFO would keep even its opener waiting until somebody writes to it.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor < 0 else { return }
+        if errno == ENOENT || errno == ENOTDIR {
+            throw fail("not_found", "does not exist", Self.suggestion(for: path).map { "did you mean \($0)?" })
         }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR {
-                throw fail("not_found", "does not exist", suggestion(for: path).map { "did you mean \($0)?" })
-            }
-            throw fail("unreadable", "cannot be read: \(String(cString: strerror(errno)))")
-        }
-        defer { close(descriptor) }
+        throw fail("unreadable", "cannot be read: \(String(cString: strerror(errno)))")
+    }
+
+    private func fail(_ code: String, _ why: String, _ hint: String? = nil) -> PushError {
+        PushError("\(kind).\(code)", "\(path) \(why)", hint: hint)
+    }
+
+    /// What has none is a pipe or a terminal.
+    private var hasPlaces: Bool { lseek(descriptor, 0, SEEK_CUR) >= 0 }
+
+    private func content() throws(PushError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -64,9 +104,39 @@ enum TextFile {
             }
             if count == 0 { return bytes }
             bytes += buffer[..<count]
-            guard bytes.count <= limit else {
-                throw fail("too_large", "has more than \(limit >> 20) MiB, the most of a \(kind)")
+            try checkSize(bytes)
+        }
+    }
+
+    private func stream(within time: Duration?) async throws(PushError) -> [UInt8] {
+        let input = InputQueue(descriptor)
+        let deadline = time.map { ContinuousClock.now + $0 }
+        var bytes: [UInt8] = []
+        while true {
+            let next = await withTaskCancellationHandler { () async -> Result<InputQueue.Input, InputFailure> in
+                do throws(InputFailure) {
+                    return .success(try await input.next(by: deadline))
+                } catch {
+                    return .failure(error)
+                }
+            } onCancel: {
+                input.wake()
             }
+            switch next {
+            case .success(.bytes([])): return bytes
+            case .success(.bytes(let next)): bytes += next
+            case .success(.woken): throw PushError("cancelled", "the waiting for \(path) was cancelled")
+            case .success(.late):
+                throw PushError("budget.wall", "\(path) did not come to its end within the time budget of \(time?.short ?? "?")")
+            case .failure(let failure): throw fail("unreadable", "cannot be read: \(failure.reason)")
+            }
+            try checkSize(bytes)
+        }
+    }
+
+    private func checkSize(_ bytes: [UInt8]) throws(PushError) {
+        guard bytes.count <= limit else {
+            throw fail("too_large", "has more than \(limit >> 20) MiB, the most of a \(kind)")
         }
     }
 

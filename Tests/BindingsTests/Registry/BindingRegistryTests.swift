@@ -4,7 +4,7 @@ import Testing
 @testable import Bindings
 
 @Suite struct BindingRegistryTests {
-    private static let prelude = String(decoding: PackageResources.push_lua, as: UTF8.self)
+    private static let prelude = PushModule.preludes.map { String(decoding: $0.source, as: UTF8.self) }.joined()
 
     /// All Swift, C and Lua of the package, but for the pages about error codes.
     private static func code() throws -> String { try PackageText.files().map(\.text).joined() }

@@ -25,6 +25,20 @@ import Testing
         #expect(text == #"[["slow","quick","middle"],["quick","middle","slow"],3]"#)
     }
 
+    @Test func `a list of functions is taken as it is, whatever its metatable says`() async throws {
+        let text = try await result(
+            of: """
+                local touched = 0
+                local function touch() touched = touched + 1 end
+                local meta = { __pairs = touch, __index = touch, __len = touch }
+                local list = setmetatable({ function() return 1 end, function() return 2 end }, meta)
+                local inside
+                push.step("in a step", function() inside = push.all(list) end)
+                return { push.all(list), inside, touched }
+                """)
+        #expect(text == "[[1,2],[1,2],0]")
+    }
+
     @Test func `the first error ends the others`() async throws {
         let run = try await rehearse(
             """

@@ -39,6 +39,27 @@ import Testing
         #expect(run.errors.contains(expected), "\(run.errors)")
     }
 
+    @Test(arguments: ["run", "check"])
+    func `a module that is no text is refused like a flow`(command: String) async throws {
+        let folder = try ScriptFolder([
+            "latin.lua": "require 'lib.latin'", "zero.lua": "require 'lib.zero'", "code.lua": "require 'lib.code'",
+            "lib/zero.lua": "x = '\0'",
+        ])
+        try folder.write("lib/latin.lua", Data("local x = 1\n-- caf".utf8) + [0xe9, 0x0a])
+        try folder.write("lib/code.lua", Data([0x1b, 0x4c, 0x75, 0x61, 0x54, 0x00, 0x19, 0x93]))
+        for (flow, message) in [
+            ("latin", "lib/latin.lua is not UTF-8: line 2 has other bytes"), ("zero", "lib/zero.lua has NUL characters"),
+            ("code", "lib/code.lua is bytecode, which is not loaded: the module 'lib.code' must be the text of a script"),
+        ] {
+            let run = try await Program.run([command, "\(flow).lua"], in: folder.url)
+            let told = run.output + run.errors
+            let isFailure = command == "run" && flow != "code"
+            #expect(run.status == (isFailure ? 1 : 3) && told.contains(message) && told.contains("\(flow).lua:1"), "\(run.status) \(told)")
+        }
+        let alone = try await Program.run(["run", "lib/latin.lua"], in: folder.url)
+        #expect(alone.errors.contains("lib/latin.lua is not UTF-8: line 2 has other bytes"))
+    }
+
     @Test func `check finds modules that are not there, and only these`() async throws {
         let folder = try ScriptFolder(Self.files)
         let good = try await Program.run(["check", "flows/flow.lua", "flows/bad.lua"], in: folder.url)

@@ -1,0 +1,59 @@
+import Testing
+
+/// Scripts that come through pipes, and pipes through which none comes.
+@Suite(.timeLimit(.minutes(2))) struct PipeTests {
+    private static let flow = "print 'through a pipe'"
+    private static let spec = "require('push').test.it('holds', function() end)"
+
+    /// A shell line that is killed when it hangs.
+    private func shell(_ line: String, in folder: ScriptFolder) async throws -> Program {
+        try await Program.shell("timeout -s KILL 60 sh -c '\(line.replacing("'", with: "'\\''"))'", in: folder.url)
+    }
+
+    @Test(arguments: [
+        "cat flow.lua | $P run /dev/stdin", "cat flow.lua | { $P run /dev/fd/3 3<&0; }", "mkfifo f && { cat flow.lua > f & $P run f; }",
+        "mkfifo f && { { head -c 9 flow.lua; tail -c +10 flow.lua; } > f & $P run f --timeout 50s; }",
+    ])
+    func `a flow may come through a pipe`(line: String) async throws {
+        let run = try await shell(line, in: ScriptFolder(["flow.lua": Self.flow]))
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("│ through a pipe"))
+    }
+
+    @Test func `specs and scripts to check may come through a pipe`() async throws {
+        let folder = try ScriptFolder(["spec.lua": Self.spec])
+        #expect(try await shell("cat spec.lua | $P test /dev/stdin", in: folder).output.contains("✓ holds"))
+        #expect(try await shell("echo 'retrn 1' | $P check /dev/stdin", in: folder).output.contains("/dev/stdin:1"))
+        #expect(try await shell("true | $P check /dev/stdin", in: folder).status == 0)
+    }
+
+    @Test(arguments: ["run f", "run f --json", "run f --help", "test f"], ["INT", "TERM"])
+    func `waiting for a pipe ends with a signal`(arguments: String, signal: String) async throws {
+        // Opening the pipe waits for the program to have opened it; what is written never comes to an end.
+        let line = "mkfifo f && { $P \(arguments) & exec 3>f; printf print >&3; kill -\(signal) $!; wait $!; }"
+        let run = try await shell(line, in: ScriptFolder([:]))
+        #expect(run.status == 130, "\(run.output)\(run.errors)")
+        #expect(arguments.contains("--json") ? run.output.contains("\"exit_code\": 130") : run.output == "")
+        #expect(run.errors == "")
+    }
+
+    @Test(arguments: ["$P run f", "{ sleep 50 > f 2>&1 & }; $P run f", "$P test f"])
+    func `waiting for a pipe has as much time as a run`(line: String) async throws {
+        let line = "mkfifo f && { \(line) --timeout 100ms; status=$?; kill $!; exit $status; } 2>&1"
+        let run = try await shell(line, in: ScriptFolder([:]))
+        #expect(run.status == 3, "\(run.output)\(run.errors)")
+        #expect(run.output.contains("error[budget.wall]"), "\(run.output)")
+    }
+
+    @Test func `a flow inside of a flow does not come through a pipe`() async throws {
+        let run = try await shell("mkfifo f && $P run flow.lua", in: ScriptFolder(["flow.lua": "require('push').run 'f'"]))
+        #expect(run.status == 1)
+        #expect(run.errors.contains("f cannot be read: it is no file"))
+    }
+
+    @Test func `secrets do not come through a pipe`() async throws {
+        let run = try await shell("mkfifo secrets.json && $P run flow.lua", in: ScriptFolder(["flow.lua": Self.flow]))
+        #expect(run.status == 2)
+        #expect(run.errors.contains("secrets.json cannot be read: it is no file"))
+    }
+}
