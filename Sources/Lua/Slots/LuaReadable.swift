@@ -44,7 +44,7 @@ extension LuaRecord {
 extension LuaReadableRecord {
     @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> Self {
-        _ = reader.slot()
+        _ = reader.slot(of: CLUA_RECORD)
         return try Self(members: &reader)
     }
 }
@@ -53,21 +53,21 @@ extension Bool: LuaReadable {
     public static var luaShape: LuaShape { .boolean }
 
     @inlinable @inline(__always)
-    public static func read(from reader: inout LuaReader) -> Bool { reader.slot().integer != 0 }
+    public static func read(from reader: inout LuaReader) -> Bool { reader.slot(of: CLUA_BOOLEAN).integer != 0 }
 }
 
 extension Int: LuaReadable {
     public static var luaShape: LuaShape { .integer }
 
     @inlinable @inline(__always)
-    public static func read(from reader: inout LuaReader) -> Int { Int(reader.slot().integer) }
+    public static func read(from reader: inout LuaReader) -> Int { Int(reader.slot(of: CLUA_INTEGER).integer) }
 }
 
 extension Double: LuaReadable {
     public static var luaShape: LuaShape { .number }
 
     @inlinable @inline(__always)
-    public static func read(from reader: inout LuaReader) -> Double { reader.slot().number }
+    public static func read(from reader: inout LuaReader) -> Double { reader.slot(of: CLUA_NUMBER).number }
 }
 
 /// Text: a string that is not UTF-8 is refused.
@@ -76,7 +76,7 @@ extension String: LuaReadable {
 
     @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> String {
-        let slot = reader.textSlot()
+        let slot = reader.slot(of: CLUA_TEXT)
         let count = Int(slot.count)
         if clua_is_short_ascii(slot.text, count), let text = slot.text {
             return String(unsafeUninitializedCapacity: count) { buffer in
@@ -102,7 +102,7 @@ public struct LuaBytes: LuaReadable, LuaWritable, Sendable, Equatable {
 
     @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) -> LuaBytes {
-        let slot = reader.textSlot()
+        let slot = reader.slot(of: CLUA_TEXT)
         return LuaBytes(Array(UnsafeRawBufferPointer(start: slot.text, count: Int(slot.count))))
     }
 
@@ -125,7 +125,7 @@ public struct LuaBorrowedBytes: LuaReadable, LuaWritable {
     init(slot: clua_slot) { self.slot = slot }
 
     @inlinable @inline(__always)
-    public static func read(from reader: inout LuaReader) -> LuaBorrowedBytes { LuaBorrowedBytes(slot: reader.textSlot()) }
+    public static func read(from reader: inout LuaReader) -> LuaBorrowedBytes { LuaBorrowedBytes(slot: reader.slot(of: CLUA_TEXT)) }
 
     /// How many there are.
     @inlinable @inline(__always)
@@ -165,7 +165,7 @@ extension Array: LuaShaped where Element: LuaShaped {
 extension Array: LuaReadable where Element: LuaReadable {
     @inlinable @inline(__always)
     public static func read(from reader: inout LuaReader) throws -> [Element] {
-        let count = Int(reader.slot().count)
+        let count = Int(reader.slot(of: CLUA_LIST).count)
         var elements: [Element] = []
         elements.reserveCapacity(count)
         for _ in 0..<count { elements.append(try Element.read(from: &reader)) }
@@ -194,8 +194,7 @@ extension LuaObject: LuaReadable {
     public static var luaShape: LuaShape { .object }
 
     public static func read(from reader: inout LuaReader) throws -> LuaObject {
-        let slot = reader.slot()
-        precondition(slot.kind == UInt8(CLUA_OBJECT), LuaReader.mistake)
+        let slot = reader.slot(of: CLUA_OBJECT)
         guard let pointer = slot.object,
             let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() as? LuaObject
         else { throw LuaMisfit() }

@@ -21,11 +21,11 @@ public struct LuaReader {
     /// Reads a record, whose shape is not that of a ``LuaReadableRecord``, member by member.
     @inlinable @inline(__always)
     public mutating func readRecord<Record>(_ members: (inout LuaReader) throws -> Record) rethrows -> Record {
-        _ = slot()
+        _ = slot(of: CLUA_RECORD)
         return try members(&self)
     }
 
-    /// Passes over the slot that begins a record, a list or an absent value.
+    /// The next slot, of any kind.
     @inlinable @inline(__always)
     mutating func slot() -> clua_slot {
         let slot = next.pointee
@@ -33,11 +33,11 @@ public struct LuaReader {
         return slot
     }
 
-    /// The next slot, which has to be one of text: what is in another one must not be taken for an address.
+    /// The next slot, which has to be of this kind: an address must not be taken for a number, nor a number for an address.
     @inlinable @inline(__always)
-    mutating func textSlot() -> clua_slot {
+    mutating func slot(of kind: Int) -> clua_slot {
         let slot = slot()
-        precondition(slot.kind == UInt8(CLUA_TEXT), LuaReader.mistake)
+        precondition(slot.kind == UInt8(kind), LuaReader.mistake)
         return slot
     }
 
@@ -94,7 +94,11 @@ public struct LuaReader {
     }
 
     /// Begins a record, whose members are next; false: there is none, nor are there members.
-    package mutating func beginRecord() -> Bool { slot().kind != UInt8(CLUA_NIL) }
+    package mutating func beginRecord() -> Bool {
+        let isThere = !isNil
+        _ = isThere ? slot(of: CLUA_RECORD) : slot()
+        return isThere
+    }
 
     /// Where the call was made, and by whom.
     var site: LuaCallSite {
@@ -114,13 +118,13 @@ package struct LuaMisfit: Error {
 
 /// Writes the results of a typed function, in the order of its shapes.
 public struct LuaWriter {
-    @usableFromInline let results: UnsafeMutablePointer<clua_results>
-    private let context: UnsafeMutablePointer<clua_context>
+    @usableFromInline let context: UnsafeMutablePointer<clua_context>
 
-    init(_ context: UnsafeMutablePointer<clua_context>) {
-        self.context = context
-        results = clua_context_results(context)
-    }
+    init(_ context: UnsafeMutablePointer<clua_context>) { self.context = context }
+
+    // Not kept beside the context: that would be stored at each call.
+    @inlinable @inline(__always)
+    var results: UnsafeMutablePointer<clua_results> { clua_context_results(context) }
 
     /// The next value. The type has to be the one that stands in this place of the shape.
     @inlinable @inline(__always)
