@@ -13,6 +13,8 @@ enum { NOT_UTF8 = -2, MAX_SLOTS = 250 * 1000, KEPT_SLOTS = 4096 };
 
 // What did not fit, for the error: filled in when the arguments are read for a second time.
 typedef struct misfit {
+    int wanted;               // not 0: what is looked for is the value without a schema that stands there on the stack
+    int argument;             // which one it is in
     const clua_shape *shape;  // NULL: there were too many arguments
     int type;                 // what was found instead
     const char *unknown;      // a key that the record does not have, if it is text
@@ -49,7 +51,10 @@ static inline bool has_room(reader *r, int count) {
 }
 
 static bool misfits(reader *r, const clua_shape *shape, int type) {
-    if (r->misfit) *r->misfit = (misfit){.shape = shape, .type = type};
+    if (r->misfit) {
+        r->misfit->shape = shape;
+        r->misfit->type = type;
+    }
     return false;
 }
 
@@ -78,7 +83,9 @@ static bool read_shape(reader *r, const clua_shape *shape, int index, int type) 
     }
     if (!read_simple(r->L, shape->kind, type, index, slot)) return misfits(r, shape, type);
     if (r->lists) slot->place = 0;
-    if (r->misfit && shape->kind == CLUA_TEXT && !clua_is_utf8(slot->text, slot->count)) return misfits(r, shape, NOT_UTF8);
+    if (!r->misfit) return true;
+    if (r->misfit->wanted) return shape->kind != CLUA_VALUE || index != r->misfit->wanted || misfits(r, shape, type);
+    if (shape->kind == CLUA_TEXT && !clua_is_utf8(slot->text, slot->count)) return misfits(r, shape, NOT_UTF8);
     return true;
 }
 
@@ -193,7 +200,9 @@ static bool read_arguments(reader *r) {
     }
     const clua_shape *shape = signature->arguments;
     for (int i = 1; i <= signature->argument_count; i++, shape += shape->size) {
-        if (!read_shape(r, shape, i, lua_type(r->L, i))) return misfits_at(r, "argument %d", i);
+        if (read_shape(r, shape, i, lua_type(r->L, i))) continue;
+        if (r->misfit) r->misfit->argument = i;
+        return false;
     }
     return true;
 }
@@ -215,6 +224,19 @@ bool clua_read_arguments(lua_State *L, clua_context *context, const clua_signatu
     if (!read_arguments(&r)) return false;
     r.next->kind = CLUA_END;
     return true;
+}
+
+int clua_find_argument(lua_State *L, int place, char *path, size_t count) {
+    const clua_signature *signature = lua_touserdata(L, lua_upvalueindex(1));
+    // They were read before, in the same order: so what is looked for comes to stand where it stood then.
+    misfit misfit = {.wanted = place};
+    lua_settop(L, signature->argument_count);
+    reader r = begin_reading(L, clua_get(L), signature, signature->argument_count, &misfit);
+    bool is_found = !read_arguments(&r);
+    lua_settop(L, signature->argument_count);
+    if (!is_found) return 0;
+    snprintf(path, count, "%s", misfit.path);
+    return misfit.argument;
 }
 
 // -- What does not fit
@@ -246,10 +268,10 @@ int clua_refuse_arguments(lua_State *L, const clua_signature *signature, int top
         return clua_raise(L, "misuse", "script.bad_argument", NULL, "%s takes %d argument%s, got %d", signature->name,
                           signature->argument_count, signature->argument_count == 1 ? "" : "s", top);
     if (misfit.unknown)
-        return clua_raise(L, "misuse", "script.bad_argument", NULL, "%s of %s has no key \"%s\"", misfit.path, signature->name,
-                          misfit.unknown);
+        return clua_raise(L, "misuse", "script.bad_argument", NULL, "argument %d%s of %s has no key \"%s\"", misfit.argument,
+                          misfit.path, signature->name, misfit.unknown);
     const char *found = misfit.type == NOT_UTF8 ? "a string that is not UTF-8" : misfit.type <= LUA_TNIL ? "nothing"
                                                                                : lua_typename(L, misfit.type);
-    return clua_raise(L, "misuse", "script.bad_argument", NULL, "%s of %s must be %s, got %s%s", misfit.path, signature->name,
-                      shape_in_words(misfit.shape), misfit.type > LUA_TNIL ? "a " : "", found);
+    return clua_raise(L, "misuse", "script.bad_argument", NULL, "argument %d%s of %s must be %s, got %s%s", misfit.argument, misfit.path,
+                      signature->name, shape_in_words(misfit.shape), misfit.type > LUA_TNIL ? "a " : "", found);
 }

@@ -3,6 +3,18 @@ import Testing
 
 @testable import Lua
 
+/// Has members without a schema.
+private struct Loose: LuaReadableRecord {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("any", .value), ("n", .integer.optional), ("more", .list(of: .value).optional),
+    ]
+    init(members: inout LuaReader) throws {
+        _ = try members.read(LuaValue.self)
+        _ = try members.read(Int?.self)
+        _ = try members.read([LuaValue]?.self)
+    }
+}
+
 @Suite struct ValueTests {
     @Test(
         arguments: [
@@ -52,7 +64,20 @@ import Testing
         ("u.any(1, coroutine.create(print))", "argument 2 of u.any is a thread, which cannot leave the script"),
         ("u.any(1, {x = {[{}] = 1}})", "argument 2.x of u.any has a table as a key"),
         ("u.wait({{}, {io}})", "argument 1[2][1] of u.wait is a thread, which cannot leave the script"),
-        ("u.list({1, {co}})", "a part of the arguments of u.list is a thread, which cannot leave the script"),
+        ("u.list({1, {co}})", "argument 1[2][1] of u.list is a thread, which cannot leave the script"),
+        ("u.list({co})", "argument 1[1] of u.list is a thread, which cannot leave the script"),
+        ("u.one({any = {x = co}})", "argument 1.any.x of u.one is a thread, which cannot leave the script"),
+        ("u.one({any = big})", "argument 1.any of u.one has too many values or too much text"),
+        ("u.wait_one(1, {n = 3, any = co})", "argument 2.any of u.wait_one is a thread, which cannot leave the script"),
+        (
+            "u.orders({'\\255', 'b'}, {{any = 1}, {n = 1, any = {co}}})",
+            "argument 2[2].any[1] of u.orders is a thread, which cannot leave the script"
+        ),
+        (
+            "u.orders({'a', 'b', 'c'}, {{any = 1, more = {1, co}}, {any = co}})",
+            "argument 2[1].more[2] of u.orders is a thread, which cannot leave the script"
+        ),
+        ("u.twice({any = 1}, {any = co})", "argument 1.any of thing:twice is a thread, which cannot leave the script"),
         ("u.method(1, 2, co)", "argument 2 of thing:method is a thread, which cannot leave the script"),
         ("u.method(co)", "what stands before the colon of thing:method is a thread, which cannot leave the script"),
         ("u.check('u.other', 1, {co})", "argument 2[1] of u.other is a thread, which cannot leave the script"),
@@ -65,6 +90,10 @@ import Testing
                 LuaFunction("u.any") { (_: Int, _: LuaValue) in },
                 LuaFunction("u.wait") { (_: LuaValue) async in },
                 LuaFunction("u.list") { (_: [LuaValue]) in },
+                LuaFunction("u.one") { (_: Loose) in },
+                LuaFunction("u.wait_one") { (_: Int, _: Loose) async in },
+                LuaFunction("u.orders") { (_: [LuaBytes], _: [Loose]) in },
+                LuaFunction("thing:twice") { (_: Loose, _: Loose) in },
                 .sync("thing:method") { _ in [] },
                 .check("u.check") { _, _ in },
             ],
@@ -72,13 +101,28 @@ import Testing
                 name: "=[u]",
                 source: """
                     local f = (...).functions
-                    return {any = f["u.any"], wait = f["u.wait"], list = f["u.list"], method = f["thing:method"], check = f["u.check"]}
+                    local u = {method = f["thing:method"], twice = f["thing:twice"]}
+                    for name, f in pairs(f) do u[name:match '^u%.(.*)' or name] = f end
+                    return u
                     """))
         try await bench.state.define(module)
-        let error = try await bench.failure(of: "local u, co = require('u'), coroutine.create(print) local io = co \(source)")
+        let error = try await bench.failure(
+            of:
+                "local u, co, big = require('u'), coroutine.create(print), {1} for i = 1, 40 do big = {big, big} end local io = co \(source)"
+        )
         #expect(error.code == "value.unsupported")
         #expect(error.message == message)
         #expect(error.hint != nil)
+    }
+
+    @Test func `arguments that are too many together are refused`() async throws {
+        let bench = try await Bench()
+        let list = "local a = {} for i = 1, 130000 do a[i] = i end "
+        #expect(try await bench.run(list + "return #t.echo(a), #t.echo('x', 1)") == [.integer(130_000), .integer(1)])
+        let error = try await bench.failure(of: list + "t.echo(a, a)")
+        #expect(error.code == "value.unsupported")
+        #expect(error.message == "the arguments of t.echo have too many values or too much text together")
+        #expect(error.hint == "hand them over in parts")
     }
 
     @Test func `a function reference goes back to its state only`() async throws {

@@ -128,6 +128,10 @@ void clua_results_grow(clua_results *results);
 /// Makes room for bytes, and answers where they go. The place moves with the next call.
 char *clua_results_bytes(clua_results *results, size_t count);
 
+/// Which argument of the typed function that is being called a value without a schema is in, by the place of the value on the
+/// stack; or 0. Writes the way to it from there (".tags[2]"). Only the arguments stay on the stack.
+int clua_find_argument(lua_State *L, int place, char *path, size_t count);
+
 /// Pushes a Lua function that calls a typed function.
 void clua_push_typed(lua_State *L, const clua_signature *signature);
 

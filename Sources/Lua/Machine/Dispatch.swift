@@ -66,7 +66,7 @@ extension Machine {
             do {
                 arguments.append(try read(L, skipped + index + 1, name: UnreadableValue.argument(Int(index) + 1, of: function)))
             } catch let error as UnreadableValue {
-                throw error.error(in: function, argumentCount: Int(count))
+                throw error.error(in: function)
             }
             cost += lastReadingCost
             guard cost <= Self.readingLimit else {
@@ -95,7 +95,8 @@ extension Machine {
 
     func startOperation(_ L: OpaquePointer, _ body: @escaping @Sendable () async throws -> Answer) throws -> Int32 {
         guard let task = current else {
-            throw LuaError.misuse("lua.cannot_wait", "a prelude cannot wait while it is being loaded")
+            throw LuaError.misuse(
+                "lua.cannot_wait", "a prelude cannot wait while it is being loaded", hint: "wait in a function that scripts call")
         }
         lastOperation += 1
         let serial = lastOperation

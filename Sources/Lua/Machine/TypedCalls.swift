@@ -3,29 +3,23 @@ import Glibc
 
 // Calls of typed functions: C has read the arguments by their schema, and will write the results.
 
-/// What messages say of a function.
-private struct Caption {
-    let name: String
-    let argumentCount: Int
-}
-
 private final class SyncBody {
     let run: @Sendable (inout LuaReader, inout LuaWriter) throws -> Void
-    let caption: Caption
+    let name: String
 
-    init(_ run: @escaping @Sendable (inout LuaReader, inout LuaWriter) throws -> Void, _ caption: Caption) {
+    init(_ run: @escaping @Sendable (inout LuaReader, inout LuaWriter) throws -> Void, _ name: String) {
         self.run = run
-        self.caption = caption
+        self.name = name
     }
 }
 
 private final class AsyncBody {
     let prepare: @Sendable (inout LuaReader) throws -> @Sendable () async throws -> TypedFunction.Write
-    let caption: Caption
+    let name: String
 
-    init(_ prepare: @escaping @Sendable (inout LuaReader) throws -> @Sendable () async throws -> TypedFunction.Write, _ caption: Caption) {
+    init(_ prepare: @escaping @Sendable (inout LuaReader) throws -> @Sendable () async throws -> TypedFunction.Write, _ name: String) {
         self.prepare = prepare
-        self.caption = caption
+        self.name = name
     }
 }
 
@@ -39,7 +33,7 @@ private let callSync: @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePoin
             try body.run(&reader, &writer)
             return Int32(CLUA_SLOTS)
         } catch {
-            return refuse(error, call, body.caption)
+            return refuse(error, call, body.name)
         }
     }
 }
@@ -50,10 +44,10 @@ private func forgetValues(_ context: UnsafeMutablePointer<clua_context>) {
     Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().resultValues.removeAll(keepingCapacity: true)
 }
 
-private func refuse(_ error: any Error, _ call: UnsafeMutablePointer<clua_invocation>, _ caption: Caption) -> Int32 {
+private func refuse(_ error: any Error, _ call: UnsafeMutablePointer<clua_invocation>, _ name: String) -> Int32 {
     if error is LuaMisfit { return Int32(CLUA_MISFIT) }
     guard let host = call.pointee.context.pointee.host else { return 0 }
-    let error = (error as? UnreadableValue)?.error(in: caption.name, argumentCount: caption.argumentCount) ?? error
+    let error = (error as? UnreadableValue)?.error(in: name, calledBy: call.pointee.state) ?? error
     Unmanaged<Machine>.fromOpaque(host).takeUnretainedValue().pushError(LuaError(raisedByHost: error), to: call.pointee.state)
     return Int32(CLUA_ERROR)
 }
@@ -68,7 +62,7 @@ private let callAsync: @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePoi
                 let operation = try body.prepare(&reader)
                 return try machine.startOperation(L) { .slots(try await operation()) }
             } catch {
-                return refuse(error, call, body.caption)
+                return refuse(error, call, body.name)
             }
         }
     }
@@ -91,7 +85,7 @@ extension Machine {
     func pushTyped(_ function: TypedFunction, name: String, to L: OpaquePointer) {
         let schema = function.schema
         let signature = UnsafeMutablePointer<clua_signature>.allocate(capacity: 1)
-        let (box, body, waits) = Self.box(function.body, Caption(name: name, argumentCount: schema.argumentCount))
+        let (box, body, waits) = Self.box(function.body, name)
         signature.initialize(
             to: clua_signature(
                 name: strdup(name), arguments: schema.arguments, results: schema.results, keys: schema.keys,
@@ -103,12 +97,12 @@ extension Machine {
         clua_push_typed(L, signature)
     }
 
-    private static func box(_ body: TypedFunction.Body, _ caption: Caption) -> (
+    private static func box(_ body: TypedFunction.Body, _ name: String) -> (
         AnyObject, @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<clua_invocation>) -> Int32, Bool
     ) {
         switch body {
-        case .sync(let run): (SyncBody(run, caption), callSync, false)
-        case .async(let prepare): (AsyncBody(prepare, caption), callAsync, true)
+        case .sync(let run): (SyncBody(run, name), callSync, false)
+        case .async(let prepare): (AsyncBody(prepare, name), callAsync, true)
         }
     }
 

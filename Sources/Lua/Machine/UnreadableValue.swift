@@ -1,3 +1,5 @@
+import CLua
+
 /// A value of a script that the host cannot be given. Whoever asked for it says which function it was meant for.
 struct UnreadableValue: Error {
     /// The way to the value; to one of the arguments if `place` is given.
@@ -5,8 +7,8 @@ struct UnreadableValue: Error {
     /// What is wrong, as the end of a sentence.
     let reason: String
     let hint: String
-    /// On the stack of a call: the way begins at the argument there, or at a part of one.
-    var place: Int?
+    /// Where it stands on the stack of a call, for a typed function that could not read it.
+    var place: Int32?
 
     init(_ path: String, _ reason: String, hint: String) {
         self.path = path
@@ -14,11 +16,18 @@ struct UnreadableValue: Error {
         self.hint = hint
     }
 
-    /// What a script is told, of an argument of a function that takes so many.
-    func error(in function: String, argumentCount: Int) -> LuaError {
-        guard let place else { return error("\(path) of \(function)") }
-        let isWhole = place <= argumentCount
-        return error("\(isWhole ? Self.argument(place, of: function) + path : "a part of the arguments") of \(function)")
+    /// What a script is told, of an argument of a function.
+    func error(in function: String) -> LuaError { error("\(path) of \(function)") }
+
+    /// What a script is told by a typed function, which ends with it: its arguments are read again to find the value.
+    func error(in function: String, calledBy L: OpaquePointer) -> LuaError {
+        guard let place else { return error(in: function) }
+        let (argument, way) = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
+            room[0] = 0
+            return (clua_find_argument(L, place, room.baseAddress, room.count), room.baseAddress.map { String(cString: $0) } ?? "")
+        }
+        guard argument > 0 else { return error("an argument of \(function)") }
+        return error("\(Self.argument(Int(argument), of: function))\(way)\(path) of \(function)")
     }
 
     /// What a script is told where no function is involved.

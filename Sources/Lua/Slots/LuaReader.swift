@@ -60,7 +60,7 @@ public struct LuaReader {
         do {
             return try machine.read(call.pointee.state, Int32(slot.count), name: "")
         } catch var error as UnreadableValue {
-            error.place = Int(slot.count)
+            error.place = Int32(slot.count)
             throw error
         }
     }
