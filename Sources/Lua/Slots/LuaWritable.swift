@@ -82,6 +82,11 @@ extension LuaObject: LuaWritable {
     public func write(to writer: inout LuaWriter) { writer.append(value: .object(self)) }
 }
 
+/// A function of the script, handed back to the state that it comes from. In another one the call raises `value.unsupported`.
+extension LuaFunctionReference: LuaWritable {
+    public func write(to writer: inout LuaWriter) { writer.append(value: .function(self)) }
+}
+
 /// A table of texts and values.
 extension Dictionary: LuaShaped where Key == String, Value: LuaShaped {
     public static var luaShape: LuaShape { .map(of: Value.luaShape) }
