@@ -9,6 +9,7 @@ public struct LuaModule: Sendable {
     /// Functions installed as globals under their full names, such as `print` or `os.time`.
     public var globals: [LuaFunction]
     /// Trusted Lua that builds the module. It is called with one table, `host`; what it returns is the module.
+    /// It cannot wait, and no CPU budget stops it: ``LuaState/define(_:)`` takes as long as it does.
     ///
     /// `host.functions["push.send"]` are the functions by full name and `host.types.device` the method tables by type
     /// name. `host.traced(f, ...)` is a `pcall` that may wait and that remembers where an error was raised.
@@ -71,19 +72,19 @@ public struct LuaScript: Sendable {
     }
 }
 
-/// The budgets of a state and of its runs.
+/// The budgets of a state and of its runs. One below zero is the same as zero; none of them stands for "no limit".
 public struct LuaLimits: Sendable {
-    /// Bytes that the state may use, all runs together.
+    /// Bytes that the state may use, all runs together. Zero: making a state throws `budget.memory`.
     public var memory: Int = 64 << 20
-    /// CPU time of one run.
+    /// CPU time of one run. Zero: the run ends with the first tick of 5 ms that it uses.
     public var cpu: Duration = .seconds(10)
-    /// Real time of one run, waiting included. `nil`: no limit.
+    /// Real time of one run, waiting included. `nil`: no limit. Zero: the run ends at once.
     public var wall: Duration?
-    /// Spawned tasks of one run that live at the same time.
+    /// Spawned tasks of one run that live at the same time. Zero: none can be spawned.
     public var tasks: Int = 10_000
 
     /// Instructions of the interpreter that one run may execute, and about as much work in the library's functions. `nil`:
-    /// no limit.
+    /// no limit. They are counted in steps of a hundred; zero: the run ends with the first step.
     ///
     /// The same script stops at the same place in every process, which CPU time cannot promise. That is not for free: every
     /// instruction takes the interpreter's slow path, two to three times the time. What takes long without many instructions, such
@@ -101,6 +102,13 @@ public struct LuaLimits: Sendable {
         self.wall = wall
         self.tasks = tasks
         self.instructions = instructions
+    }
+
+    /// The same, with zero for what is below it.
+    var clamped: LuaLimits {
+        LuaLimits(
+            memory: max(memory, 0), cpu: max(cpu, .zero), wall: wall.map { max($0, .zero) }, tasks: max(tasks, 0),
+            instructions: instructions.map { max($0, 0) })
     }
 
     /// The instruction budget as the machine has it: 0 stands for none.

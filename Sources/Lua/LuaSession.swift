@@ -69,7 +69,7 @@ extension LuaState {
         id: LuaRunID, annotations: [String: String] = [:], limits: LuaLimits? = nil,
         onFailure: @escaping @Sendable (LuaError) -> Void
     ) throws -> LuaSession {
-        let limits = limits ?? self.limits
+        let limits = limits?.clamped ?? self.limits
         let control = RunControl(limits: limits)
         guard table.add(id, control) else {
             throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")

@@ -40,6 +40,7 @@ public actor LuaState {
         searchPath: LuaSearchPath? = nil, library: LuaLibrary = .sandboxed
     ) throws {
         self.thread = thread
+        let limits = limits.clamped
         self.limits = limits
         machine = try Machine(
             thread: thread, limits: limits, seed: seed, absent: absent, searchPath: searchPath, library: library, table: table)
@@ -52,6 +53,10 @@ public actor LuaState {
     // MARK: Modules
 
     /// Makes a module known to scripts that are started from now on.
+    ///
+    /// When it fails nothing of the module stays, but for what its prelude has changed itself; it can be defined again.
+    ///
+    /// - Throws: A ``LuaError``: that of the prelude, or one with the code `value.duplicate_type`.
     public func define(_ module: LuaModule) throws {
         try machine.define(module)
     }
@@ -91,7 +96,7 @@ public actor LuaState {
     @inline(never) private nonisolated func prepare(
         _ script: LuaScript, _ id: LuaRunID, _ arguments: [LuaValue], _ annotations: [String: String], _ limits: LuaLimits?
     ) throws -> RunControl {
-        var limits = limits ?? self.limits
+        var limits = limits?.clamped ?? self.limits
         limits.memory = self.limits.memory
         let control = RunControl(limits: limits)
         guard table.add(id, control) else {

@@ -78,6 +78,42 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, -1, .min])
+    func `a budget of memory below zero holds nothing`(memory: Int) throws {
+        let thread = LuaThread(name: "lua-test")
+        defer { thread.stop() }
+        let error = #expect(throws: LuaError.self) { try LuaState(thread: thread, limits: LuaLimits(memory: memory)) }
+        #expect(error?.code == "budget.memory")
+        #expect(error?.message == "the script used more than its memory budget of 0 MiB")
+    }
+
+    /// Given for a run, or for its state.
+    @Test(arguments: [
+        (LuaLimits(cpu: .seconds(-1)), "while true do end", "the script used more than its CPU budget of 0 s"),
+        (LuaLimits(wall: .seconds(-1)), "t.gate 'never'", "the script took longer than its time budget of 0 s"),
+        (LuaLimits(wall: .zero), "while true do end", "the script took longer than its time budget of 0 s"),
+        (LuaLimits(tasks: -3), "t.spawn(t.later)", "the script has 0 tasks already"),
+        (LuaLimits(tasks: .min), "t.spawn(t.later)", "the script has 0 tasks already"),
+        (LuaLimits(instructions: -3), "while true do end", "the script used more than its budget of 0 instructions"),
+        (LuaLimits(instructions: 0), "while true do end", "the script used more than its budget of 0 instructions"),
+        (LuaLimits(instructions: .min), "while true do end", "the script used more than its budget of 0 instructions"),
+    ])
+    func `a budget below zero is zero`(limits: LuaLimits, source: String, message: String) async throws {
+        #expect(try await Bench().failure(of: source, limits: limits).message == message)
+        #expect(try await Bench(limits: limits).failure(of: source).message == message)
+    }
+
+    @Test func `a session has no budget below zero`() async throws {
+        let bench = try await Bench()
+        guard case .function(let spawn)? = try await bench.run("return function() return t.spawn(t.later) end").first else {
+            throw Bench.refusal
+        }
+        let session = try await bench.state.openSession(id: bench.nextID(), limits: LuaLimits(tasks: -3)) { _ in }
+        let error = await #expect(throws: LuaError.self) { try await session.call(spawn) }
+        #expect(error?.message == "the script has 0 tasks already")
+        try await session.close()
+    }
+
     /// No budget of a session behaves so; a renewal that is broken does.
     @Test func `a session whose stop cannot be taken back ends`() async {
         await #expect(processExitsWith: .success) {

@@ -17,8 +17,7 @@ final class RunControl: @unchecked Sendable {
     init(limits: LuaLimits) {
         pointer = .allocate(capacity: 1)
         pointer.initialize(to: clua_run())
-        // Below zero it would be used up before anything has run, and again after each renewal.
-        pointer.pointee.cpu_limit_ns = max(limits.cpu.nanoseconds, 0)
+        pointer.pointee.cpu_limit_ns = limits.cpu.nanoseconds
         clua_run_refuel(pointer, limits.fuel)
         pointer.pointee.annotations = clua_noref()
         pointer.pointee.environment = clua_noref()
