@@ -5,6 +5,9 @@
 // -- The trampoline
 
 int clua_cannot_wait(lua_State *L, const char *name) {
+    if (!clua_get(L)->run)
+        return clua_raise(L, "misuse", "lua.cannot_wait", "wait in a function that scripts call",
+                          "%s cannot wait here: a prelude cannot wait while it is being loaded", name);
     return clua_raise(L, "misuse", "lua.cannot_wait",
                       "wait in the body of the script, in a function, a coroutine, a loop or a pcall; collect what is "
                       "needed before calling the library function",

@@ -13,11 +13,31 @@ extension Machine {
         lua_settop(lua, 0)
     }
 
+    /// Makes a module known; when that fails its types and globals are taken back.
     func define(_ module: LuaModule) throws {
         defer { lua_settop(lua, 0) }
         _ = lua_checkstack(lua, 16)
-        for type in module.types { try define(type) }
-        for function in module.globals { setGlobal(function) }
+        let types = objectTypes
+        var replaced: [ReplacedGlobal] = []
+        defer { for global in replaced { forget(global) } }
+        do {
+            for type in module.types { try define(type) }
+            for function in module.globals { replaced.append(setGlobal(function)) }
+            try build(module)
+        } catch {
+            // What the registry has of the types stays: a prelude may have kept an object.
+            objectTypes = types
+            for global in replaced.reversed() { restore(global) }
+            throw error
+        }
+        clua_push_modules(lua)
+        push(module.name, to: lua)
+        lua_pushvalue(lua, -3)
+        lua_rawset(lua, -3)
+    }
+
+    /// Pushes what scripts get of a module.
+    private func build(_ module: LuaModule) throws {
         if let prelude = module.prelude {
             pushHost(module)
             let host = lua_gettop(lua)
@@ -38,10 +58,6 @@ extension Machine {
                 lua_rawset(lua, -3)
             }
         }
-        clua_push_modules(lua)
-        push(module.name, to: lua)
-        lua_pushvalue(lua, -3)
-        lua_rawset(lua, -3)
     }
 
     /// The table that a prelude gets.
@@ -79,14 +95,45 @@ extension Machine {
         }
     }
 
-    /// `print`, or `os.time`.
-    private func setGlobal(_ function: LuaFunction) {
+    // MARK: Globals
+
+    /// What a name in a table meant before a module took it. References to the registry.
+    private struct ReplacedGlobal {
+        let table: Int32
+        let name: String
+        let value: Int32
+    }
+
+    /// Pops what a name in the table below means.
+    private func remember(_ name: String) -> ReplacedGlobal {
+        let value = luaL_ref(lua, clua_registryindex())
+        lua_pushvalue(lua, -1)
+        return ReplacedGlobal(table: luaL_ref(lua, clua_registryindex()), name: name, value: value)
+    }
+
+    private func restore(_ global: ReplacedGlobal) {
+        lua_rawgeti(lua, clua_registryindex(), Int64(global.table))
+        push(global.name, to: lua)
+        lua_rawgeti(lua, clua_registryindex(), Int64(global.value))
+        lua_rawset(lua, -3)
+        clua_pop(lua, 1)
+    }
+
+    private func forget(_ global: ReplacedGlobal) {
+        luaL_unref(lua, clua_registryindex(), global.table)
+        luaL_unref(lua, clua_registryindex(), global.value)
+    }
+
+    /// `print`, or `os.time`. Answers the first thing that it replaces on the way.
+    private func setGlobal(_ function: LuaFunction) -> ReplacedGlobal {
         let path = function.name.split(separator: ".").map(String.init)
+        var replaced: ReplacedGlobal?
         clua_push_globals(lua)
         for name in path.dropLast() {
             push(name, to: lua)
             if lua_rawget(lua, -2) != LUA_TTABLE {
-                clua_pop(lua, 1)
+                let global = remember(name)
+                if replaced == nil { replaced = global } else { forget(global) }
                 lua_createtable(lua, 0, 4)
                 push(name, to: lua)
                 lua_pushvalue(lua, -2)
@@ -94,10 +141,16 @@ extension Machine {
             }
             clua_remove(lua, -2)
         }
-        push(path.last ?? function.name, to: lua)
+        let name = path.last ?? function.name
+        push(name, to: lua)
+        lua_rawget(lua, -2)
+        let global = remember(name)
+        if replaced != nil { forget(global) }
+        push(name, to: lua)
         pushFunction(function, to: lua)
         lua_rawset(lua, -3)
         clua_pop(lua, 1)
+        return replaced ?? global
     }
 
     // MARK: Types
