@@ -155,12 +155,14 @@ static int absent_function(lua_State *L) {  // upvalues: library or nil, name
     return raise_absent(L, lua_tostring(L, lua_upvalueindex(1)), lua_tostring(L, lua_upvalueindex(2)));
 }
 
-// The table on the top answers unknown names with an error.
+// The table on the top answers unknown names with an error, also where one is assigned.
 static void refuse_unknown(lua_State *L, const char *library) {
-    lua_createtable(L, 0, 2);
+    lua_createtable(L, 0, 3);
     lua_pushstring(L, library);
     lua_pushcclosure(L, absent_field, 1);
-    lua_setfield(L, -2, "__index");
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "__index");
+    lua_setfield(L, -2, "__newindex");
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "__metatable");
     lua_setmetatable(L, -2);

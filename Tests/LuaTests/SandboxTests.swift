@@ -13,6 +13,10 @@ import Testing
         ("dofile('x')", "dofile", "use require"),
         ("loadfile('x')", "loadfile", nil),
         ("return package.path", "package.path", nil),
+        ("package.path = 'x'", "package.path", nil),
+        ("io.output = print", "io.output", "use push.log"),
+        ("os[1] = nil", "os.1", nil),
+        ("debug.x = 1", "debug.x", nil),
         ("string.dump(print)", "string.dump", nil),
         ("setmetatable({}, {__gc = print})", "__gc", "use a to-be-closed variable: local x <close> = ..."),
     ])
@@ -29,6 +33,18 @@ import Testing
         let bench = try await Bench()
         #expect(try await bench.run("print('a', 1) return os.time()") == [.integer(1_000)])
         #expect(bench.log == ["a\t1"])
+    }
+
+    /// A place such as `[push]:12` is one of the host, and passed over.
+    @Test(arguments: ["=[x]", "=[x", "@[x]", "[x]"])
+    func `a chunk that a script loads is none of the host, whatever its name`(name: String) async throws {
+        let bench = try await Bench()
+        let error = try await bench.failure(of: "\nload('\\n\\n require [[t]].fail()', '\(name)')()")
+        #expect(error.location?.line == 3)
+        #expect(error.location?.chunk.contains("[x") == true, "\(error)")
+        #expect(error.traceback.last == SourceLocation(chunk: "a.lua", line: 2))
+        let places = try await bench.run("return (load('\\n return (require [[t]].where())', '\(name)')())")
+        #expect(places != [.string("a.lua:1")])
     }
 
     @Test func `strings are locked`() async throws {

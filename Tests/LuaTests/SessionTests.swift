@@ -111,6 +111,15 @@ import Testing
         #expect(bench.told == [])
     }
 
+    @Test func `each stop has a place of its own`() async throws {
+        let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(60), instructions: 10_000))
+        for line in 1...3 {
+            let error = try await bench.failure(of: String(repeating: "\n", count: line - 1) + "while true do end")
+            #expect(error.code == "budget.instructions")
+            #expect(error.location == SourceLocation(chunk: "s", line: line))
+        }
+    }
+
     @Test func `a bystander does not use up the time for the cleanup`() async throws {
         let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(60)))
         try await bench.call(
