@@ -6,6 +6,7 @@ local call, raise, traced = host.functions, host.raise, host.traced
 local pack, unpack, concat = table.pack, table.unpack, table.concat
 local tostring, type, pairs, ipairs, next, setmetatable = tostring, type, pairs, ipairs, next, setmetatable
 local error, rawget, match, format, mathtype = error, rawget, string.match, string.format, math.type
+local utf8_length = utf8.len
 
 -- What Lua itself raises in here names a line that no script has: without it.
 local function unplaced(failure)
@@ -78,6 +79,7 @@ local function is_task(value) return type(value) == "userdata" and match(tostrin
 
 local function phrase(value)
   local kind = type(value)
+  if kind == "string" then return utf8_length(value) and "a string" or "text that is not UTF-8" end
   if kind == "number" then return "the number " .. value end
   return (kind == "boolean" or kind == "nil") and tostring(value) or "a " .. kind
 end
@@ -198,12 +200,13 @@ function host.types.device.storage(device)
     __index = function(_, key) return device:storage_read()[key] end,
     __newindex = function(_, key, value)
       local hint = "write storage.name = \"text\"; nil removes it"
-      if type(key) ~= "string" then wrong_type("device:storage", "key", "a string", phrase(key), hint) end
+      if type(key) ~= "string" or not utf8_length(key) then wrong_type("device:storage", "key", "a string", phrase(key), hint) end
       if key == "" then
         raise { kind = "misuse", code = "args.empty", message = 'device:storage: "key" is empty', hint = hint }
       end
       local kind = type(value)
-      if kind ~= "string" and kind ~= "number" and kind ~= "boolean" and kind ~= "nil" then
+      local is_text = kind == "string" and utf8_length(value) ~= nil
+      if not is_text and kind ~= "number" and kind ~= "boolean" and kind ~= "nil" then
         wrong_type("device:storage", key, "a string, a number, true or false", phrase(value), hint)
       end
       device:storage_write(key, value)

@@ -79,6 +79,8 @@ import Testing
             ("push.send { to = '', alert = 'x' }", "send.no_audience", "push.send: \"to\" is empty"),
             ("p:storage().a = print", "args.wrong_type", "device:storage: \"a\" must be a string, a number, true or false, got a function"),
             ("p:storage().a = {}", "args.wrong_type", "got a table"), ("p:storage()[''] = 1", "args.empty", "device:storage: \"key\" is"),
+            ("p:storage()['\\xff'] = 1", "args.wrong_type", "device:storage: \"key\" must be a string, got text that is not UTF-8"),
+            ("p:storage().a = '\\xff'", "args.wrong_type", "device:storage: \"a\" must be"),
             ("p:storage()[1] = 1", "args.wrong_type", "device:storage: \"key\" must be a string, got the number 1"),
             ("push.expect('a').to.match '['", "args.pattern", "push.expect(…).to.match: malformed pattern"),
             ("push.expect('a').to_not.match '%'", "args.pattern", "push.expect(…).to_not.match: malformed pattern (ends with '%')"),

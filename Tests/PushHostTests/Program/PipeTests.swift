@@ -45,6 +45,14 @@ import Testing
         #expect(run.output.contains("error[budget.wall]"), "\(run.output)")
     }
 
+    @Test(arguments: [".", "./", "..", "lib/.."])
+    func `a flow inside of a flow is no folder`(path: String) async throws {
+        let folder = try ScriptFolder(["flow.lua": "require('push').run '\(path)'", "lib/a.lua": ""])
+        let run = try await Program.run(["run", "flow.lua"], in: folder.url)
+        #expect(run.status == 1)
+        #expect(run.errors.contains("error[script.is_directory]: \(path == ".." ? ".." : ".") is a directory"), "\(run.errors)")
+    }
+
     @Test func `a flow inside of a flow does not come through a pipe`() async throws {
         let run = try await shell("mkfifo f && $P run flow.lua", in: ScriptFolder(["flow.lua": "require('push').run 'f'"]))
         #expect(run.status == 1)
