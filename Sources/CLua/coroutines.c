@@ -65,6 +65,12 @@ static const char *status_of(lua_State *L, lua_State *coroutine) {
 
 static void close_coroutine(lua_State *L, lua_State *coroutine);
 
+// Closing a coroutine goes on with the depth at which it was resumed last, however deep its closer is. So a chain of them, each
+// closed by a handler of the one before, meets none of Lua's limits.
+static void check_depth(lua_State *L) {
+    if (clua_stack_is_short()) luaL_error(L, "C stack overflow");
+}
+
 static int drive(lua_State *L, int arguments, int is_wrap);
 
 static int drive_on(lua_State *L, int status, lua_KContext is_wrap) {
@@ -126,6 +132,7 @@ static int drive(lua_State *L, int arguments, int is_wrap) {  // stack: coroutin
     }
     if (is_wrap && clua_get(L)->is_standard && lua_status(coroutine) > LUA_YIELD) {
         // In other states the lowest frame has closed the variables by now.
+        check_depth(L);
         context->no_yield++;
         before = clua_watch_switch(coroutine);
         lua_resetthread(coroutine);
@@ -184,6 +191,7 @@ static int coroutine_status(lua_State *L) {
 }
 
 static void close_coroutine(lua_State *L, lua_State *coroutine) {  // pushes true, or false and the error
+    check_depth(L);
     clua_context *context = clua_get(L);
     int32_t no_yield = context->no_yield;
     context->no_yield = 1;  // Lua runs the handlers of a coroutine that is being closed without suspension

@@ -36,6 +36,14 @@ int clua_record_origin(lua_State *L);  // a message handler
 int clua_raise_memory(lua_State *L);
 void clua_note_refusal(clua_context *context);
 
+// collisions.c
+typedef struct clua_nodes clua_nodes;
+enum { CLUA_LEAST_NODE_BYTES = 4096 * 24 };
+bool clua_is_size_of_nodes(size_t size);  // for sizes from that one on
+void *clua_take_nodes(clua_context *context, size_t size);
+void clua_give_nodes(void *block);
+bool clua_would_collide(const clua_context *context, size_t size);  // in an array of nodes of this size
+
 // functions.c, slots.c
 static inline void clua_enter_host(clua_context *context) {
     context->no_fail += context->protects_host;
@@ -86,6 +94,8 @@ typedef struct clua_text_reader {
     const char *next;
     size_t count;
     bool was_stopped;  ///< reading raised, not the compiler
+    int jumps;         ///< how often "break" and "goto" have come by
+    uint8_t in_break, in_goto;  ///< how much of the words has come last
 } clua_text_reader;
 const char *clua_read_text(lua_State *L, void *reader, size_t *count);
 
@@ -107,6 +117,7 @@ clua_watch_scope clua_watch_enter(lua_State *L, clua_run *run);
 void clua_watch_leave(clua_watch_scope previous);
 lua_State *clua_watch_switch(lua_State *L);  // the coroutine that runs from now on; answers the one before
 lua_State *clua_watch_running(void);
+bool clua_stack_is_short(void);              // half of the thread's stack is in use
 void clua_hook_now(lua_State *L);            // a stopped run dies at its next instruction
 
 #endif

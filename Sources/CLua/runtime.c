@@ -46,9 +46,12 @@ static inline bool is_in_slab(const clua_context *context, const void *block) {
     return (uintptr_t)block - (uintptr_t)context->slab < SLAB;
 }
 
+static inline bool is_nodes(size_t size) { return size >= CLUA_LEAST_NODE_BYTES && clua_is_size_of_nodes(size); }
+
 static __attribute__((noinline)) void *new_block(clua_context *context, size_t size) {
     size_t rounded = in_units(size) * UNIT;
-    if (size > LARGEST_KEPT || rounded > (size_t)(context->slab + SLAB - context->slab_next)) return malloc(rounded);
+    if (size > LARGEST_KEPT) return is_nodes(size) ? clua_take_nodes(context, size) : malloc(size);
+    if (rounded > (size_t)(context->slab + SLAB - context->slab_next)) return malloc(rounded);
     void *block = context->slab_next;
     context->slab_next += rounded;
     return block;
@@ -67,14 +70,16 @@ static inline void *take_block(clua_context *context, size_t size) {
 
 static inline void give_block(clua_context *context, void *block, size_t size) {
     size_t units = in_units(size);
-    if (size > LARGEST_KEPT || (context->kept_room < (ptrdiff_t)units && !is_in_slab(context, block))) return free(block);
+    if (size > LARGEST_KEPT) return is_nodes(size) ? clua_give_nodes(block) : free(block);
+    if (context->kept_room < (ptrdiff_t)units && !is_in_slab(context, block)) return free(block);
     ((clua_kept *)block)->next = context->kept[units];
     context->kept[units] = block;
     context->kept_room -= (ptrdiff_t)units;
 }
 
 static void *resize_block(clua_context *context, void *block, size_t old_size, size_t new_size) {
-    if (old_size > LARGEST_KEPT && new_size > LARGEST_KEPT) return realloc(block, new_size);
+    if (old_size > LARGEST_KEPT && new_size > LARGEST_KEPT && !is_nodes(old_size) && !is_nodes(new_size))
+        return realloc(block, new_size);
     if (in_units(old_size) == in_units(new_size)) return block;
     void *fresh = take_block(context, new_size);
     if (!fresh) return NULL;
@@ -110,6 +115,11 @@ static __attribute__((noinline)) void charge_text(clua_context *context, size_t 
 
 static __attribute__((noinline)) void *make_block(clua_context *context, size_t kind, size_t size) {
     if (!may_grow(context, size)) return NULL;
+    if (kind == 0 && is_nodes(size) && context->no_fail == 0 && clua_would_collide(context, size)) {
+        clua_note_refusal(context);
+        context->refused = CLUA_REFUSED_COLLISIONS;
+        return NULL;
+    }
     if (size >= LARGE_TEXT && kind == LUA_TSTRING) charge_text(context, size);
     size_t used = context->used += size;
     if (used > context->peak) context->peak = used;

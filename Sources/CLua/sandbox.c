@@ -59,6 +59,23 @@ static int memory_count(lua_State *L) {
 // to wait briefly.
 enum { TEXT_PIECE = 64, COST_OF_COMPILING = 10 };
 
+// At the end of a block or at a label the compiler goes through all jumps that wait for it, and through the rest of the list
+// for each: thirty thousand take most of a second, in one step.
+enum { MAX_JUMPS = 8000 };
+
+static void count_jumps(lua_State *L, clua_text_reader *reader, const char *text, size_t count) {
+    static const char word_break[] = "break", word_goto[] = "goto";
+    for (size_t i = 0; i < count; i++) {
+        reader->in_break = text[i] == word_break[reader->in_break] ? reader->in_break + 1 : text[i] == 'b';
+        reader->in_goto = text[i] == word_goto[reader->in_goto] ? reader->in_goto + 1 : text[i] == 'g';
+        if (word_break[reader->in_break] && word_goto[reader->in_goto]) continue;
+        reader->in_break = reader->in_goto = 0;
+        if (++reader->jumps <= MAX_JUMPS) continue;
+        lua_pushfstring(L, "too many 'goto' and 'break' in one chunk (limit is %d)", MAX_JUMPS);
+        lua_error(L);
+    }
+}
+
 const char *clua_read_text(lua_State *L, void *user, size_t *count) {
     clua_text_reader *reader = user;
     const char *piece = reader->next;
@@ -68,9 +85,11 @@ const char *clua_read_text(lua_State *L, void *user, size_t *count) {
     reader->was_stopped = true;
     clua_charge(L, (int64_t)*count * COST_OF_COMPILING);
     reader->was_stopped = false;
+    count_jumps(L, reader, piece, *count);
     return piece;
 }
 
+enum { MAX_NAME = 255 };
 enum { HELD_PIECE = 5 };  // a stack index, above the arguments: the compiler reads there, and nothing may collect it
 
 // Asks the function at 1 for the next piece when the last one has been read.
@@ -102,6 +121,14 @@ static int guarded_load(lua_State *L) {
     const char *mode = !wants_bytecode ? asked : wants_text ? "t" : "";  // never one with a 'b'
     if (!source) luaL_checktype(L, 1, LUA_TFUNCTION);
     if (name[0] == '=' && name[1] == '[') name++;  // such names are for the host's own chunks
+    char short_name[MAX_NAME + 1];  // each error of the chunk takes its name along
+    if (strnlen(name, sizeof short_name) > MAX_NAME) {
+        size_t end = MAX_NAME;
+        while (end && ((unsigned char)name[end] & 0xC0) == 0x80) end--;  // not in the middle of a character
+        memcpy(short_name, name, end);
+        short_name[end] = 0;
+        name = short_name;
+    }
     bool has_environment = !lua_isnone(L, 4);
     lua_settop(L, HELD_PIECE);
     clua_text_reader reader = {.next = source, .count = count};

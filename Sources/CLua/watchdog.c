@@ -44,6 +44,7 @@ typedef struct watch {
     volatile int64_t ticks;
     volatile sig_atomic_t pending;  // a hook was asked for and has not run yet
     const int32_t *runs;
+    uintptr_t stack_middle;
     timer_t timer;
     bool has_timer;
 } watch;
@@ -111,6 +112,13 @@ void clua_watch_start(const char *name, const int32_t *runs) {
     pthread_setname_np(pthread_self(), short_name);
     memset(w, 0, sizeof *w);
     w->runs = runs;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        void *lowest;
+        size_t size;
+        if (pthread_attr_getstack(&attributes, &lowest, &size) == 0) w->stack_middle = (uintptr_t)lowest + size / 2;
+        pthread_attr_destroy(&attributes);
+    }
     struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     set_handler(SIGURG, &action, NULL);
@@ -197,6 +205,8 @@ lua_State *clua_watch_switch(lua_State *L) {
 }
 
 lua_State *clua_watch_running(void) { return t_watch.running; }
+
+bool clua_stack_is_short(void) { return (uintptr_t)__builtin_frame_address(0) < t_watch.stack_middle; }
 
 void clua_hook_now(lua_State *L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
 

@@ -99,6 +99,14 @@ extension ErrorCatalogue {
                 cure: "Look for a table or a text that grows in a loop; raise --memory-limit if the data is real.",
                 example: .lua("local text = (\"x\"):rep(1 << 30)", cure: "local text = (\"x\"):rep(1 << 10)")),
             ErrorDescription(
+                "budget.collisions", .budget, means: "A large table cannot grow.",
+                when: "Too many of the numbers among its keys have the same hash: to find each of them a place, in one step that "
+                    + "nothing can stop, would take long. Whoever meets this has chosen them so, or multiples of 2^n - 1.",
+                cure: "Use texts as keys: they are hashed in another way.",
+                example: .lua(
+                    "local t = {} for i = 1, 70000 do t[i * 131071] = true end",
+                    cure: "local t = {} for i = 1, 70000 do t[tostring(i * 131071)] = true end")),
+            ErrorDescription(
                 "budget.wall", .budget, .refusal, means: "The run took longer than --timeout.",
                 when: "Real time, waiting included, went beyond --timeout. Without that option there is no limit. Or the script comes "
                     + "through a pipe, and not to its end in that time: then nothing has run.",

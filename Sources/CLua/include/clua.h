@@ -60,6 +60,9 @@ typedef struct clua_run {
     int origins;              ///< registry reference of a table: error value -> where it was raised; LUA_NOREF: none yet
 } clua_run;
 
+/// Why the allocator refused.
+enum { CLUA_REFUSED_MEMORY = 1, CLUA_REFUSED_COLLISIONS };
+
 /// A block that is kept for reuse.
 typedef struct clua_kept {
     struct clua_kept *next;
@@ -81,7 +84,7 @@ typedef struct clua_context {
 
     size_t used, limit, peak;
     int32_t no_fail;         ///< above zero: the allocator must not refuse
-    int32_t refused;         ///< set when the allocator refused; cleared by whoever reports it
+    int32_t refused;         ///< CLUA_REFUSED_... when the allocator refused; cleared by whoever reports it
     clua_place refused_at;   ///< where the script was then
     lua_State *refused_state; ///< the coroutine it was in; only to compare with
     int64_t fail_after;      ///< fault injection: the allocation that brings it to zero fails, and so does the retry
@@ -100,6 +103,7 @@ typedef struct clua_context {
     int64_t last_number;     ///< the number given to the last value shown without an address
     int64_t last_object;     ///< the number given to the last object of the host
 
+    struct clua_nodes *nodes; ///< the large arrays of the nodes of tables, see collisions.c
     struct clua_kept *kept[CLUA_KEPT_SIZES]; ///< free blocks, by their size in units
     ptrdiff_t kept_room;     ///< for how many units more blocks may be kept
     char *slab_next;         ///< the first free byte of the slab

@@ -44,8 +44,8 @@ extension Machine {
         case LUA_TSTRING:
             let text = text(L, index)
             if text == "not enough memory", context.pointee.refused != 0 {
+                error = context.pointee.refused == CLUA_REFUSED_COLLISIONS ? .collidingKeys : .memoryBudget(limits)
                 context.pointee.refused = 0
-                error = .memoryBudget(limits)
                 refusal = SourceLocation(context.pointee.refused_at)
             } else {
                 error = LuaError(positioned: text)
@@ -181,6 +181,13 @@ extension Machine {
 }
 
 extension LuaError {
+    static var collidingKeys: LuaError {
+        LuaError(
+            kind: .budget, code: "budget.collisions",
+            message: "a table cannot grow: too many of the numbers among its keys have the same hash",
+            hint: "use texts as keys: t[tostring(key)]")
+    }
+
     static func memoryBudget(_ limits: LuaLimits) -> LuaError {
         let bytes = limits.memory
         let shown =
