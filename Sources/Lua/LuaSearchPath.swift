@@ -97,7 +97,7 @@ public struct LuaSearchPath: Sendable {
             "script.unknown_module",
             "there is no module '\(name)'; modules: \(known.isEmpty ? "none" : shown)"
                 + (looked.isEmpty ? "" : "; looked for \(looked.joined(separator: ", "))"),
-            hint: LuaError.nearest(to: name, among: known).map { "did you mean '\($0)'?" })
+            hint: LuaError.nearest(to: name, among: known.filter { $0 != name }).map { "did you mean '\($0)'?" })
     }
 
     /// The first byte of what `string.dump` and luac write.

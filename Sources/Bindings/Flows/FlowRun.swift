@@ -198,6 +198,7 @@ package final class FlowRun: Sendable {
         }
     }
 
+    /// A matcher was called; what it says is not waited for, because it may raise what the script catches.
     func settleExpectation(_ id: Int) { state.withLock { _ = $0.unsettled.removeValue(forKey: id) } }
 
     /// At the end: an expectation without a matcher has looked at nothing, and that is a failure.

@@ -2,9 +2,11 @@
 -- It comes after push.lua and gets the module from there, not yet sealed; what it returns is what scripts get.
 local host, push = ...
 local call, raise, traced, strict, checked = host.functions, host.raise, host.traced, host.strict, host.checked
+local text_of, unplaced = host.text_of, host.unplaced
 local pack, unpack, concat = table.pack, table.unpack, table.concat
 local tostring, type, pairs, ipairs, setmetatable = tostring, type, pairs, ipairs, setmetatable
-local format, find = string.format, string.find
+local error, rawequal, select = error, rawequal, select
+local format, find, mathtype = string.format, string.find, math.type
 
 local function show(value, depth)
   depth = depth or 0
@@ -17,7 +19,7 @@ local function show(value, depth)
     count = index
   end
   for key, item in pairs(value) do
-    if not (math.type(key) == "integer" and key >= 1 and key <= count) then
+    if not (mathtype(key) == "integer" and key >= 1 and key <= count) then
       local name = type(key) == "string" and find(key, "^[%a_][%w_]*$") and key or "[" .. show(key, depth + 1) .. "]"
       parts[#parts + 1] = name .. " = " .. show(item, depth + 1)
     end
@@ -26,21 +28,38 @@ local function show(value, depth)
   return #parts == 0 and "{}" or text
 end
 
-local function same(a, b, seen)
+local DEEPEST = 200
+
+-- `seen` has what a table was compared with, and under a name, which no table is, whether it became too much.
+local function same_within(seen, depth, a, b)
   if a == b then return true end
   -- Two handles of one phone: a phone's name is its own.
   if type(a) == "userdata" and type(b) == "userdata" then return tostring(a) == tostring(b) and find(tostring(a), "^device ") ~= nil end
   if type(a) ~= "table" or type(b) ~= "table" then return false end
-  seen = seen or {}
+  if depth > DEEPEST then seen.too_deep = true end
+  if seen.too_deep then return false end
   if seen[a] == b then return true end
   seen[a] = b
   for key, value in pairs(a) do
-    if not same(value, b[key], seen) then return false end
+    if not same_within(seen, depth + 1, value, b[key]) then return false end
   end
   for key in pairs(b) do
     if a[key] == nil then return false end
   end
   return true
+end
+
+local function same(a, b)
+  local seen = {}
+  local is_same = same_within(seen, 1, a, b)
+  -- Raised from out here: in there the script's line is too far away to be found.
+  if seen.too_deep then
+    raise {
+      kind = "misuse", code = "args.too_deep", message = format("push.expect compares tables nested at most %d deep", DEEPEST),
+      hint = "compare the parts that matter, one by one",
+    }
+  end
+  return is_same
 end
 
 -- Expectations -----------------------------------------------------------------------------------------------------
@@ -61,7 +80,7 @@ function matchers.exist(value) return value ~= nil, "a value" end
 function matchers.be_nil(value) return value == nil, "nil" end
 function matchers.be_true(value) return value == true, "true" end
 function matchers.be_false(value) return value == false, "false" end
-function matchers.be_a(value, name) return type(value) == name or math.type(value) == name, "a " .. tostring(name) end
+function matchers.be_a(value, name) return type(value) == name or mathtype(value) == name, "a " .. tostring(name) end
 function matchers.be_above(value, least)
   return number(value, "be_above") > number(least, "be_above"), "more than " .. show(least)
 end
@@ -125,25 +144,48 @@ local function check_matcher(name, own, ...)
   call["host.check"]("push.expect(…).to." .. name, unpack(given, 1, given.n))
 end
 
+-- Of a matcher's results those without the first. What Lua raised in here is told as an error of the matcher, at the script's
+-- line; what a script's metamethod raised is its own.
+local function judged(name, holds, ...)
+  if holds then return ... end
+  local failure = ...
+  local reason = unplaced(failure)
+  if rawequal(reason, failure) then error(failure, 0) end
+  if find(name, "%.match$") and (find(reason, "pattern", 1, true) or find(reason, "capture", 1, true)) then
+    raise {
+      kind = "misuse", code = "args.pattern", message = format("%s: %s", name, reason),
+      hint = "write % before a character that stands for itself: \"%[\"; or use contain, which takes the text as it is",
+    }
+  end
+  raise {
+    kind = "runtime", code = "script.error", message = format("%s: %s", name, reason),
+    hint = "look at the metatables of the values, and for a function that calls itself without end",
+  }
+end
+
 local function expectation(value, turned, id)
+  local label = "push.expect(…)." .. (turned and "to_not" or "to")
   local own
-  own = strict("push.expect(…)." .. (turned and "to_not" or "to"), setmetatable({}, {
+  own = strict(label, setmetatable({}, {
     __index = function(_, name)
       local matcher = matchers[name]
       if not matcher then return nil end
       return function(...)
+        call["host.expectation_begun"](id)
         check_matcher(name, own, ...)
-        local holds, wanted = matcher(value, ...)
+        local whole = label .. "." .. name
+        local holds, wanted = judged(whole, traced(matcher, value, ...))
         if turned then
           holds, wanted = not holds, "not " .. wanted
         end
         if holds then
-          call["host.expectation_met"](id)
+          call["host.expectation_met"]()
           return
         end
-        local message = format("expected %s, got %s", wanted, show(value))
-        call["host.expectation_failed"](id, { message = message, expected = wanted, actual = show(value) })
-        raise { kind = "failure", code = "expect.failed", message = message, details = { expected = wanted, actual = show(value) } }
+        local actual = judged(whole, traced(show, value))
+        local message = format("expected %s, got %s", wanted, actual)
+        call["host.expectation_failed"] { message = message, expected = wanted, actual = actual }
+        raise { kind = "failure", code = "expect.failed", message = message, details = { expected = wanted, actual = actual } }
       end
     end,
     __pairs = function() return pairs(matchers) end,
@@ -157,11 +199,11 @@ function push.expect(value)
 end
 
 function push.check(value, label)
-  label = label == nil and "check" or tostring(label)
+  label = label == nil and "check" or text_of(label, "push.check")
   if value then
-    call["host.expectation_met"](0)
+    call["host.expectation_met"]()
   else
-    call["host.expectation_failed"](0, { message = label .. " does not hold", expected = "a true value", actual = show(value) })
+    call["host.expectation_failed"] { message = label .. " does not hold", expected = "a true value", actual = show(value) }
   end
   return not not value
 end
@@ -252,8 +294,8 @@ local declare = checked("push.test.it", function(name, ...)
   end))
   local failure = after_each(group)
   running, over = false, true
-  if not results[1] then error(results[2], 0) end
-  if failure then error(failure[2], 0) end
+  if not results[1] then error(unplaced(results[2]), 0) end
+  if failure then error(unplaced(failure[2]), 0) end
 end)
 
 -- Every test runs the whole file, so what other tests declare must cost next to nothing. It was checked when they were collected.

@@ -1,11 +1,31 @@
 -- The part of the push module that calls functions of the script, and so must be able to wait inside them.
--- Everything else is Swift; `host` hands both over. expectations.lua goes on from here: it gets `host`, with the three functions
+-- Everything else is Swift; `host` hands both over. expectations.lua goes on from here: it gets `host`, with the functions
 -- that are put into it here, and what is returned at the end.
 local host = ...
 local call, raise, traced = host.functions, host.raise, host.traced
 local pack, unpack, concat = table.pack, table.unpack, table.concat
 local tostring, type, pairs, ipairs, next, setmetatable = tostring, type, pairs, ipairs, next, setmetatable
-local rawget, rawlen = rawget, rawlen
+local error, rawget, match, format, mathtype = error, rawget, string.match, string.format, math.type
+local utf8_length = utf8.len
+
+-- What Lua itself raises in here names a line that no script has: without it.
+local function unplaced(failure)
+  return type(failure) == "string" and match(failure, "^%[%l+%]:%d+: (.*)$") or failure
+end
+
+-- tostring, whose only complaint is made one of the function that was called.
+local function text_of(value, name)
+  if type(value) ~= "table" then return tostring(value) end
+  local is_text, text = traced(tostring, value)
+  if is_text then return text end
+  if text == "'__tostring' must return a string" then
+    raise {
+      kind = "misuse", code = "args.wrong_type", message = name .. " got a table whose __tostring returns no text",
+      hint = "let its __tostring return a string",
+    }
+  end
+  error(unplaced(text), 0)
+end
 
 -- Names that do not exist are errors, and the error names the nearest one.
 local function strict(label, members, meta)
@@ -17,9 +37,9 @@ local function strict(label, members, meta)
     if value ~= nil then return value end
     local known = {}
     for name in pairs(members) do known[#known + 1] = name end
-    call["host.unknown_name"](label, tostring(key), known)
+    call["host.unknown_name"](label, text_of(key, label), known)
   end
-  meta.__newindex = function(_, key) call["host.read_only"](label, tostring(key)) end
+  meta.__newindex = function(_, key) call["host.read_only"](label, text_of(key, label)) end
   meta.__pairs = function() return pairs(members) end
   return setmetatable({}, meta)
 end
@@ -48,6 +68,35 @@ local function checked(name, fn)
   end
 end
 
+local function wrong_type(name, parameter, wanted, kind, hint)
+  raise {
+    kind = "misuse", code = "args.wrong_type", message = format('%s: "%s" must be %s, got %s', name, parameter, wanted, kind),
+    hint = hint,
+  }
+end
+
+local function is_task(value) return type(value) == "userdata" and match(tostring(value), "^task: ") ~= nil end
+
+local function phrase(value)
+  local kind = type(value)
+  if kind == "string" then return utf8_length(value) and "a string" or "text that is not UTF-8" end
+  if kind == "number" then return "the number " .. value end
+  return (kind == "boolean" or kind == "nil") and tostring(value) or "a " .. kind
+end
+
+-- What the host cannot look at, and so cannot name: nil for all else.
+local function hidden_kind(value) return type(value) == "thread" and "a thread" or is_task(value) and "a task" or nil end
+
+-- Functions that take the arguments of another one, which the host need not look at.
+local function check_function(name, fn)
+  if type(fn) == "function" then return end
+  local kind = hidden_kind(fn)
+  if kind then
+    wrong_type(name, "fn", "a function", kind, "write function() … end around what is to be called; a task has :await()")
+  end
+  call["host.check"](name, fn)
+end
+
 -- Steps ------------------------------------------------------------------------------------------------------------
 
 push.step = checked("push.step", function(name, fn)
@@ -58,7 +107,7 @@ push.step = checked("push.step", function(name, fn)
     return unpack(results, 2, results.n)
   end
   call["host.step_fail"](id) -- does not wait: the run may have been cancelled
-  error(results[2], 0)
+  error(unplaced(results[2]), 0)
 end)
 
 push.target = strict("push.target", call["host.target"]())
@@ -69,10 +118,10 @@ push.rehearse = checked("push.rehearse", function(name, fn)
 end)
 
 push.try = function(fn, ...)
-  if type(fn) ~= "function" then call["host.check"]("push.try", fn) end
+  check_function("push.try", fn)
   local results = pack(traced(fn, ...))
   if results[1] then return unpack(results, 2, results.n) end
-  local failure = results[2]
+  local failure = unplaced(results[2])
   if host.is_error(failure) and failure.kind ~= "failure" then error(failure, 0) end
   return nil, failure
 end
@@ -89,21 +138,41 @@ local function within(step, fn)
 end
 
 function push.spawn(fn, ...)
-  if type(fn) ~= "function" then call["host.check"]("push.spawn", fn) end
+  check_function("push.spawn", fn)
   return host.spawn(within(call["host.step_current"](), fn), ...)
 end
 
 function push.all(functions)
   if type(functions) ~= "table" then call["host.check"]("push.all", functions) end
   -- Raw: what the metatable of the list says is not run.
-  local count = rawlen(functions)
-  for place, fn in next, functions do
-    local is_listed = math.type(place) == "integer" and place >= 1 and place <= count
-    if not is_listed or type(fn) ~= "function" and type(fn) ~= "userdata" then
-      local shown = {}
-      for key, item in next, functions do shown[key] = type(item) == "userdata" and print or item end
-      call["host.check"]("push.all", shown)
+  local count, is_list = 0, true
+  for place in next, functions do
+    if mathtype(place) ~= "integer" then is_list = false
+    elseif place > count then count = place
+    elseif place < 1 then is_list = false end
+  end
+  for place = 1, is_list and count or 0 do
+    local fn = rawget(functions, place)
+    local kind = hidden_kind(fn)
+    if fn == nil then
+      wrong_type(
+        "push.all", "functions", "a list without holes", "nil at place " .. place,
+        "is a name misspelt? Leave out what is not there: list[#list + 1] = … adds at the end"
+      )
+    elseif kind == "a thread" then
+      wrong_type(
+        "push.all", "functions", "a list of functions or tasks", "a thread at place " .. place,
+        "write function() … end around what is to be called"
+      )
+    elseif type(fn) ~= "function" and not kind then
+      is_list = false
+      break
     end
+  end
+  if not is_list then
+    local shown = {}
+    for key, item in next, functions do shown[key] = hidden_kind(item) and print or item end
+    call["host.check"]("push.all", shown)
   end
   local step = call["host.step_current"]()
   if step == 0 then return host.all(functions) end
@@ -129,7 +198,19 @@ function host.types.device.storage(device)
     __name = "storage",
     __metatable = false,
     __index = function(_, key) return device:storage_read()[key] end,
-    __newindex = function(_, key, value) device:storage_write(key, value) end,
+    __newindex = function(_, key, value)
+      local hint = "write storage.name = \"text\"; nil removes it"
+      if type(key) ~= "string" or not utf8_length(key) then wrong_type("device:storage", "key", "a string", phrase(key), hint) end
+      if key == "" then
+        raise { kind = "misuse", code = "args.empty", message = 'device:storage: "key" is empty', hint = hint }
+      end
+      local kind = type(value)
+      local is_text = kind == "string" and utf8_length(value) ~= nil
+      if not is_text and kind ~= "number" and kind ~= "boolean" and kind ~= "nil" then
+        wrong_type("device:storage", key, "a string, a number, true or false", phrase(value), hint)
+      end
+      device:storage_write(key, value)
+    end,
     __pairs = function() return pairs(device:storage_read()) end,
   })
 end
@@ -155,25 +236,25 @@ for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do push.simulat
 
 -- Logging ----------------------------------------------------------------------------------------------------------
 
-local function line(...)
+local function line(name, ...)
   local parts = pack(...)
-  for i = 1, parts.n do parts[i] = tostring(parts[i]) end
+  for i = 1, parts.n do parts[i] = text_of(parts[i], name) end
   return concat(parts, "\t", 1, parts.n)
 end
 
 local levels = {
-  info = function(...) call["host.log"]("info", line(...)) end,
-  warn = function(...) call["host.log"]("warn", line(...)) end,
-  error = function(...) call["host.log"]("error", line(...)) end,
+  info = function(...) call["host.log"]("info", line("push.log", ...)) end,
+  warn = function(...) call["host.log"]("warn", line("push.log.warn", ...)) end,
+  error = function(...) call["host.log"]("error", line("push.log.error", ...)) end,
 }
 push.log = strict("push.log", levels, { __call = function(_, ...) levels.info(...) end })
-function print(...) call["host.log"]("print", line(...)) end
+function print(...) call["host.log"]("print", line("print", ...)) end
 
 push.everyone = call["host.everyone"]()
 
 -- What comes next in the making of the module ---------------------------------------------------------------------
 
-host.strict, host.checked = strict, checked
+host.strict, host.checked, host.text_of, host.unplaced = strict, checked, text_of, unplaced
 
 -- The module as scripts see it, once everything is in it.
 function host.seal()

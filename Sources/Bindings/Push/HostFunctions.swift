@@ -46,12 +46,11 @@ enum HostFunctions {
     private static func tests(_ run: FlowRun) -> [LuaFunction] {
         [
             LuaFunction("host.expect") { (site: LuaCallSite) in run.openExpectation(at: site.location) },
-            LuaFunction("host.expectation_met") { (site: LuaCallSite, id: Int) in
-                run.settleExpectation(id)
+            LuaFunction("host.expectation_begun") { (id: Int) in run.settleExpectation(id) },
+            LuaFunction("host.expectation_met") { (site: LuaCallSite) in
                 run.noteExpectation(nil, task: site.task)
             },
-            LuaFunction("host.expectation_failed") { (site: LuaCallSite, id: Int, failure: Failure) in
-                run.settleExpectation(id)
+            LuaFunction("host.expectation_failed") { (site: LuaCallSite, failure: Failure) in
                 run.noteExpectation(
                     FailedExpectation(
                         message: failure.message, location: site.location, expected: failure.expected, actual: failure.actual),

@@ -21,10 +21,10 @@ extension Binding {
         returns: "push.Installation",
         errors: ["handle.invalid", "installation.invalid", "installation.channel", "tag.invalid", "template.syntax"],
         example: "push.install(\"f81d4fae\", { device = phone, tags = { \"Sports\" } })",
-        constraint: { keys, _ throws(LuaError) in
+        constraint: { keys, name throws(LuaError) in
             if keys.contains("device"), let other = ["platform", "push_channel"].first(where: keys.contains) {
                 throw .misuse(
-                    "installation.channel", "\"device\" and \"\(other)\" exclude each other",
+                    "installation.channel", "\(name): \"device\" and \"\(other)\" exclude each other",
                     hint: "a phone has its platform and its handle: keep one",
                     details: ["key": .string(other)])
             }

@@ -14,7 +14,7 @@ extension Binding {
     private static func requireAudience(_ keys: Set<String>, _ name: String) throws(LuaError) {
         if keys.isSuperset(of: ["to", "device"]) {
             throw .misuse(
-                "send.audience", "\"to\" and \"device\" exclude each other", hint: "keep one of them",
+                "send.audience", "\(name): \"to\" and \"device\" exclude each other", hint: "keep one of them",
                 details: ["key": .string("device")])
         }
         guard keys.isDisjoint(with: ["to", "device"]) else { return }
@@ -36,12 +36,12 @@ extension Binding {
         }
         if keys.contains("title"), kind != "alert" {
             throw .misuse(
-                "send.no_content", "\"title\" goes with \"alert\" only", hint: "put it into the \(kind)",
+                "send.no_content", "\(name): \"title\" goes with \"alert\" only", hint: "put it into the \(kind)",
                 details: ["key": .string("title")])
         }
         if keys.contains("headers"), kind == "properties" {
             throw .misuse(
-                "send.no_content", "\"headers\" do not go with \"properties\"",
+                "send.no_content", "\(name): \"headers\" do not go with \"properties\"",
                 hint: "a template has headers of its own; expires_in, priority and collapse_id go with everything",
                 details: ["key": .string("headers")])
         }

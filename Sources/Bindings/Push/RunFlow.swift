@@ -47,7 +47,7 @@ extension Binding {
 extension Arguments {
     fileprivate func path(_ name: String) throws(PushError) -> String {
         guard let path = string(name), !path.isEmpty, !path.utf8.contains(0) else {
-            throw PushError("script.not_found", "\"\(name)\" names no script", hint: "give the path of a Lua file")
+            throw PushError("script.not_found", "\(self.name): \"\(name)\" names no script", hint: "give the path of a Lua file")
         }
         return path
     }

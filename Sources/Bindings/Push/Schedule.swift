@@ -8,7 +8,7 @@ extension Binding {
             .optional("at", .time, "when: \"2026-01-06T08:00:00Z\"", mistakenFor: ["when", "time", "date"]),
             .optional("after", .duration, "in how long: \"2h\"", mistakenFor: ["in", "delay", "wait"]).ruled { value in
                 guard try Duration(argument: value, named: "after", of: "push.schedule") > .seconds(7 * 86_400) else { return }
-                throw PushError("time.too_far", "that is more than seven days ahead", hint: "schedule within seven days", status: 400)
+                throw tooFar("after")
             },
         ] + notificationParameters,
         returns: "push.Outcome", errors: ["schedule.when", "time.too_far"] + notificationErrors,
@@ -16,7 +16,8 @@ extension Binding {
         constraint: { keys, name throws(LuaError) in
             if keys.contains("at"), keys.contains("after") {
                 throw .misuse(
-                    "schedule.when", "\"at\" and \"after\" exclude each other", hint: "keep one of them", details: ["key": .string("after")]
+                    "schedule.when", "\(name): \"at\" and \"after\" exclude each other", hint: "keep one of them",
+                    details: ["key": .string("after")]
                 )
             }
             guard keys.contains("at") || keys.contains("after") else {
@@ -31,11 +32,21 @@ extension Binding {
             let moment = try arguments.time("at") ?? now + (try arguments.duration("after") ?? .zero)
             let (request, audience) = try await arguments.notification(run)
             run.warnOfAzure(request, site: arguments.site)
-            let outcome = try await run.world.hub.schedule(request, at: moment)
+            let outcome: NotificationOutcome
+            do throws(PushError) {
+                outcome = try await run.world.hub.schedule(request, at: moment)
+            } catch {
+                throw error.code == "time.too_far" ? tooFar(arguments.value("at") == nil ? "after" : "at") : error
+            }
             if moment < now { run.warnOfPast(outcome, now: now, site: arguments.site) }
             await run.noteSchedule(outcome, audience: audience, site: arguments.site)
             return OutcomeRecord(outcome, run)
         })
+
+    private static func tooFar(_ key: String) -> PushError {
+        PushError(
+            "time.too_far", "push.schedule: \"\(key)\" is more than seven days ahead", hint: "schedule within seven days", status: 400)
+    }
 
     static let cancel = Binding(
         "push.cancel", "Cancels a scheduled notification.",

@@ -96,7 +96,8 @@ extension Arguments {
         guard let count = integer(name) else { return nil }
         guard count > 0 else {
             throw .misuse(
-                "simulator.count", "\"\(name)\" must be at least 1, got \(count)", hint: "give a number from 1 on, or leave it out",
+                "simulator.count", "\(self.name): \"\(name)\" must be at least 1, got \(count)",
+                hint: "give a number from 1 on, or leave it out",
                 details: ["key": .string(name)])
         }
         return count

@@ -150,6 +150,26 @@ extension ErrorCatalogue {
                 when: "An argument has more than 1,048,576 bytes. What a call does with a text cannot be stopped by a budget.",
                 cure: "Give it in parts; look for a text that grows in a loop."),
             ErrorDescription(
+                "args.too_deep", .misuse, means: "Tables are nested too deeply to be compared.",
+                when: "The matchers equal and contain of push.expect look into tables within tables, 200 levels deep and no deeper.",
+                cure: "Compare the parts that matter, one by one; look for a list whose elements each hold the next one.",
+                example: .lua(
+                    """
+                    local function chain() local t = {} for i = 1, 300 do t = { next = t } end return t end
+                    push.expect(chain()).to.equal(chain())
+                    """,
+                    cure: """
+                        local function chain() local t = {} for i = 1, 100 do t = { next = t } end return t end
+                        push.expect(chain()).to.equal(chain())
+                        """)),
+            ErrorDescription(
+                "args.pattern", .misuse, means: "A text is no pattern of Lua.",
+                when: "push.expect(…).to.match got a pattern that Lua cannot read: a bracket that is not closed, a percent sign at "
+                    + "its end, or more than Lua can follow.",
+                cure: "Write % before a character that stands for itself, or use contain, which takes a text as it is.",
+                example: .lua(
+                    "push.expect(\"a[1]\").to.match \"[\"", cure: "push.expect(\"a[1]\").to.match \"%[\"")),
+            ErrorDescription(
                 "args.empty", .misuse, means: "A text or a list is empty where that means nothing.",
                 when: "A text such as alert is \"\", or push.tag.any and its kin get no tags.",
                 cure: "Give some text, at least one tag. If the value comes from outside, check it before the call.",

@@ -120,7 +120,7 @@ struct ArgumentCheck<Value: ArgumentValue> {
     private mutating func check(_ value: Value, _ parameter: Parameter) {
         if parameter.type == .audience, case .string(let text) = value.content, text.allSatisfy(\.isWhitespace) {
             return fail(
-                "send.no_audience", "\"\(parameter.name)\" is empty: an empty text never means everybody",
+                "send.no_audience", "\(binding.name): \"\(parameter.name)\" is empty: an empty text never means everybody",
                 hint: "write push.everyone if everybody is meant", key: parameter.name, culprit: value)
         }
         if case .string(let text) = value.content, parameter.isTooLong(text) {

@@ -77,6 +77,8 @@ struct ModuleFolder: Sendable {
                 }
                 if name.hasPrefix(".") { continue }
                 if name.hasSuffix(".lua") {
+                    // A link may lead nowhere.
+                    if access("\(folder.path)/\(name)", F_OK) != 0 { continue }
                     names.append(folder.prefix + name.dropLast(4))
                 } else if entry.pointee.d_type == UInt8(DT_DIR) {
                     folders.append(("\(folder.path)/\(name)", "\(folder.prefix)\(name)."))

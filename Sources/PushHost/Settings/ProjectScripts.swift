@@ -10,6 +10,7 @@ struct ProjectScripts: ScriptLibrary {
     /// Not from a pipe: to a flow on its virtual clock the waiting would look like a standstill.
     func script(at path: String, from script: FlowScript) throws(PushError) -> FlowScript {
         let path = path.hasPrefix("/") ? path : Self.normalized("\(script.folder)/\(path)")
+        guard !path.isEmpty else { return try ScriptFile.read(".") }
         sources?.note(path)
         return try ScriptFile.read(path)
     }

@@ -178,7 +178,8 @@ struct TextFile {
             let name = withUnsafePointer(to: entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name.hasSuffix(".lua") || name.hasSuffix(".json") { names.append(name) }
+            // A link may lead nowhere: then it is what is missing.
+            if name.hasSuffix(".lua") || name.hasSuffix(".json"), isFile("\(folder)/\(name)") { names.append(name) }
         }
         guard let near = nearest(name, in: names.sorted()) else { return nil }
         return slash == nil ? near : "\(folder)/\(near)"

@@ -4,7 +4,8 @@ import PushCore
 /// Lua files under the paths of a command line.
 enum ScriptFinder {
     /// The files among `paths`, and of the folders among them every file whose name ends in `suffix`, in alphabetical order.
-    /// Hidden folders are passed over. Throws `script.not_found`, `script.unreadable`.
+    /// Hidden folders are passed over, and so is what only looks like a file: a pipe is waited for where it is named itself.
+    /// Throws `script.not_found`, `script.unreadable`.
     static func files(under paths: [String], suffix: String) throws(PushError) -> [String] {
         var found: [String] = []
         for path in paths {
@@ -30,7 +31,7 @@ enum ScriptFinder {
                 // A linked folder may lead round in a circle.
                 if isLink(path) { continue }
                 found += try files(in: path + "/", inner, suffix: suffix)
-            } else if name.hasSuffix(suffix) {
+            } else if name.hasSuffix(suffix), isFile(path) {
                 found.append(path)
             }
         }
@@ -44,6 +45,12 @@ enum ScriptFinder {
             let inner = names.filter { !$0.hasPrefix(".") }.map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
             return [path] + folders(under: inner.filter { !isLink($0) })
         }
+    }
+
+    /// A link is what it leads to.
+    private static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     private static func isLink(_ path: String) -> Bool {

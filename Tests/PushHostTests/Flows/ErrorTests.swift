@@ -56,13 +56,40 @@ import Testing
             ("push.schedule { to = 'a', alert = 'x', after = '2 h' }", "args.duration", "push.schedule: \"after\" must be a duration"),
             ("push.schedule { to = 'a', alert = 'x', at = 'soon' }", "args.time", "push.schedule: \"at\" is no time"),
             ("push.rehearse('x', coroutine.create(print))", "value.unsupported", "argument 2 of push.rehearse is a thread"),
-            ("push.spawn(coroutine.create(print))", "value.unsupported", "argument 1 of push.spawn is a thread"),
-            ("push.all { print, coroutine.create(print) }", "value.unsupported", "argument 1[2] of push.all is a thread"),
+            ("push.spawn(coroutine.create(print))", "args.wrong_type", "push.spawn: \"fn\" must be a function, got a thread"),
+            ("push.try(push.spawn(print))", "args.wrong_type", "push.try: \"fn\" must be a function, got a task"),
+            ("push.all { print, coroutine.create(print) }", "args.wrong_type", "functions or tasks, got a thread at place 2"),
+            ("push.all { print, p }", "args.wrong_type", "push.all: \"functions\" must be a list of"),
+            ("push.all { push.spawn(print), p }", "args.wrong_type", "got a device at place 2"),
             ("p:on_push(coroutine.create(print))", "value.unsupported", "argument 1 of device:on_push is a thread"),
             ("push.json.encode(coroutine.create(print))", "value.unsupported", "argument 1 of push.json.encode is a thread"),
             ("push.send { to = 'a', data = { { coroutine.create(print) } } }", nil, "push.send"),
             ("push.all { a = print }", "args.wrong_type", "got a table with named keys"),
-            ("push.all { [2] = print }", "value.unsupported", "argument 1 of push.all has the key [2]"),
+            ("push.all { [2] = print }", "args.wrong_type", "push.all: \"functions\" must be a list without holes, got nil at place 1"),
+            ("push.all { print, nil, print }", "args.wrong_type", "a list without holes, got nil at place 2"),
+            ("push.all { [math.maxinteger] = print }", "args.wrong_type", "got nil at place 1"),
+            ("push.all { [0] = print }", "value.unsupported", "argument 1 of push.all has the key [0]"),
+            ("push.run '.'", "script.not_found", ". does not exist"),
+            ("push.run ''", "script.not_found", "push.run: \"file\" names no script"),
+            ("push.simulator.apns:fail { reason = 'Unregistered', next = -1 }", "simulator.count", "simulator:fail: \"next\" must be"),
+            ("push.simulator.apns:disconnect { next = 0 }", "simulator.count", "simulator:disconnect: \"next\" must be at least 1"),
+            ("push.schedule { to = 'a', alert = 'x', at = 1, after = 1 }", "schedule.when", "push.schedule: \"at\" and \"after\" exclude"),
+            ("push.schedule { to = 'a', alert = 'x', after = '8d' }", "time.too_far", "push.schedule: \"after\" is more than seven days"),
+            ("push.schedule { to = 'a', alert = 'x', at = '2030-01-01T00:00:00Z' }", "time.too_far", "push.schedule: \"at\" is more than"),
+            ("push.send { to = '', alert = 'x' }", "send.no_audience", "push.send: \"to\" is empty"),
+            ("p:storage().a = print", "args.wrong_type", "device:storage: \"a\" must be a string, a number, true or false, got a function"),
+            ("p:storage().a = {}", "args.wrong_type", "got a table"), ("p:storage()[''] = 1", "args.empty", "device:storage: \"key\" is"),
+            ("p:storage()['\\xff'] = 1", "args.wrong_type", "device:storage: \"key\" must be a string, got text that is not UTF-8"),
+            ("p:storage().a = '\\xff'", "args.wrong_type", "device:storage: \"a\" must be"),
+            ("p:storage()[1] = 1", "args.wrong_type", "device:storage: \"key\" must be a string, got the number 1"),
+            ("push.expect('a').to.match '['", "args.pattern", "push.expect(…).to.match: malformed pattern"),
+            ("push.expect('a').to_not.match '%'", "args.pattern", "push.expect(…).to_not.match: malformed pattern (ends with '%')"),
+            ("push.expect(setmetatable({}, { __index = 1 })).to.equal { a = { 1 } }", "script.error", "to.equal: attempt to index"),
+            ("push.check(true, setmetatable({}, { __tostring = function() return 7 end })) error '7'", "script.error", "7"),
+            ("print(setmetatable({}, { __tostring = function() return {} end }))", "args.wrong_type", "print got a table whose __tostring"),
+            ("print(setmetatable({}, { __tostring = function() error 'mine' end }))", "script.error", "mine"),
+            ("push.log.warn(setmetatable({}, { __tostring = function() return {} end }))", "args.wrong_type", "push.log.warn got"),
+            ("push.check(false, setmetatable({}, { __tostring = function() return {} end }))", "args.wrong_type", "push.check got"),
             ("p.inbox()", "args.receiver", "without its device"),
             ("s.register { device = p }", "args.receiver", "without its session"),
             ("push.outcome 'n-9'", "notification.not_found", "n-9"),
@@ -82,6 +109,59 @@ import Testing
         let last = code == "script.syntax" && line.hasSuffix("\n") ? 3...6 : 3...3
         #expect(last.contains(error.location?.line ?? 0), "\(error)")
         #expect(!error.message.contains("[push]"))
+    }
+
+    @Test func `an error that is caught names no line that scripts do not have, and has a cure`() async throws {
+        let run = try await rehearse(
+            """
+            local function odd(meta) return setmetatable({ 1 }, meta) end
+            local function chain() local t = {} for i = 1, 100000 do t = { t } end return t end
+            local deep, deeper = chain(), chain()
+            local function down() return push.step("down", down) end
+            local function inner() return push.try(inner) end
+            local function described() return (push.step("x", described)) end
+            local tried = {
+              function() push.expect("a").to.match "[" end,
+              function() push.expect("a").to.match("%") end,
+              function() push.expect(deep).to.equal(deeper) end,
+              function() push.expect({ deep }).to_not.contain(deeper) end,
+              function() push.expect(odd { __pairs = function() end }).to.equal { 1, 2 } end,
+              function() push.expect(odd { __len = function() return {} end }).to.have_length(1) end,
+              function() push.expect(odd { __len = function() return print end }).to.have_length(1) end,
+              function() push.expect(odd { __tostring = function() return {} end }).to.be_nil() end,
+              function() push.expect({ 1 }).to.equal(odd { __index = print }) end,
+              function() print(odd { __tostring = function() return {} end }) end,
+              function() push.check(true, odd { __tostring = function() return {} end }) end,
+              function() return push[odd { __tostring = function() return {} end }] end,
+              down, function() local function again() return (again()) + push.try(again) end push.try(again) error { code = "x" } end,
+            }
+            local told = {}
+            for place, fn in ipairs(tried) do
+              for _, call in ipairs { pcall, push.try } do
+                local results = table.pack(pcall(call, fn))
+                local err = results[3] or results[2]
+                local text = tostring(err)
+                if text:find("[push]", 1, true) or text:find("[expect", 1, true) then told[#told + 1] = place .. " " .. text end
+                if place <= 4 and not (err.code:find "^args" and err.hint and err.where == "flow.lua:" .. 7 + place) then
+                  told[#told + 1] = place .. " " .. text
+                end
+              end
+            end
+            return table.concat(told, "; ")
+            """)
+        #expect(run.result == "\"\"", "\(String(describing: run.error))")
+    }
+
+    @Test(
+        arguments: [
+            "push.expect(1).to.match 'x'", "push.expect('x').to.match '['", "push.expect(1).to:exist()", "push.expect(1).to.be_above 'x'",
+            "local a, b = {}, {} for i = 1, 300 do a, b = { a }, { b } end push.expect(a).to.equal(b)",
+        ])
+    func `an expectation whose matcher raises has had a matcher`(lua: String) async throws {
+        let run = try await rehearse("local ok = pcall(function() \(lua) end) return ok")
+        #expect(run.result == "false")
+        #expect(run.report.failedExpectationCount == 0)
+        #expect(run.hasPassed)
     }
 
     @Test(

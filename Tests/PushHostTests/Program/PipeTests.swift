@@ -45,10 +45,37 @@ import Testing
         #expect(run.output.contains("error[budget.wall]"), "\(run.output)")
     }
 
+    @Test(arguments: [".", "./", "..", "lib/.."])
+    func `a flow inside of a flow is no folder`(path: String) async throws {
+        let folder = try ScriptFolder(["flow.lua": "require('push').run '\(path)'", "lib/a.lua": ""])
+        let run = try await Program.run(["run", "flow.lua"], in: folder.url)
+        #expect(run.status == 1)
+        #expect(run.errors.contains("error[script.is_directory]: \(path == ".." ? ".." : ".") is a directory"), "\(run.errors)")
+    }
+
     @Test func `a flow inside of a flow does not come through a pipe`() async throws {
         let run = try await shell("mkfifo f && $P run flow.lua", in: ScriptFolder(["flow.lua": "require('push').run 'f'"]))
         #expect(run.status == 1)
         #expect(run.errors.contains("f cannot be read: it is no file"))
+    }
+
+    @Test func `what a folder has is read where it is a file, and pipes in it are passed over`() async throws {
+        let line = """
+            mkdir more && mkfifo a.lua a_spec.lua more/b_spec.lua && ln -s a_spec.lua l_spec.lua && ln -s c_spec.lua d_spec.lua \
+            && ln -s nothing n_spec.lua && $P check && $P check . more && $P test .
+            """
+        let run = try await shell(line, in: ScriptFolder(["c_spec.lua": Self.spec]))
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        #expect(run.output.ranges(of: "✓ holds").count == 2, "\(run.output)")
+    }
+
+    @Test func `a link that leads nowhere is not proposed in place of itself`() async throws {
+        let folder = try ScriptFolder(["flow.lua": "require 'q'"])
+        let run = try await shell(
+            "ln -s nothing q.lua; $P run flow.lua; $P check q.lua; $P run q.lua; $P check ./q.lua; $P run q", in: folder)
+        #expect(run.errors.contains("there is no module 'q'"))
+        #expect(run.errors.ranges(of: "q.lua does not exist").count == 3, "\(run.errors)")
+        #expect(!run.errors.contains("did you mean"), "\(run.errors)")
     }
 
     @Test func `secrets do not come through a pipe`() async throws {
