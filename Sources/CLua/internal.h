@@ -36,6 +36,10 @@ int clua_record_origin(lua_State *L);  // a message handler
 int clua_raise_memory(lua_State *L);
 void clua_note_refusal(clua_context *context);
 
+// weakness.c
+void clua_open_weakness(lua_State *L);
+void clua_make_weak(lua_State *L, const char *mode);  // the table on the top
+
 // collisions.c
 typedef struct clua_nodes clua_nodes;
 enum { CLUA_LEAST_NODE_BYTES = 4096 * 24 };

@@ -244,10 +244,7 @@ static int seeded_randomseed(lua_State *L) {
 
 void clua_open_ordering(lua_State *L) {
     lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
+    clua_make_weak(L, "k");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_numbers);
     lua_register(L, "pairs", ordered_pairs);
     lua_register(L, "tostring", numbered_tostring);

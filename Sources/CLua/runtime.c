@@ -120,6 +120,7 @@ static __attribute__((noinline)) void *make_block(clua_context *context, size_t 
         context->refused = CLUA_REFUSED_COLLISIONS;
         return NULL;
     }
+    if (context->used == 0) context->state_size = size;  // the first block is that of the state itself
     if (size >= LARGE_TEXT && kind == LUA_TSTRING) charge_text(context, size);
     size_t used = context->used += size;
     if (used > context->peak) context->peak = used;
@@ -183,11 +184,9 @@ static int open_state(lua_State *L) {
     luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushliteral(L, "not enough memory");
     luaL_ref(L, LUA_REGISTRYINDEX);
+    if (!clua_get(L)->is_standard) clua_open_weakness(L);
     lua_newtable(L);  // object -> its userdata, so that an object keeps its identity in Lua
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
+    clua_make_weak(L, "v");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_objects);
     clua_open_errors(L);
     if (clua_get(L)->is_standard) {

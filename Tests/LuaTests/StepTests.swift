@@ -128,4 +128,39 @@ import Testing
         }
         #expect(try await bench.failure(of: "load(('x'):rep(1000) .. '(')()").message.utf8.count < 300)
     }
+
+    @Test func `a chain through weak keys is collected in no time`() async {
+        await #expect(processExitsWith: .success) {
+            alarm(10)  // it would take minutes
+            let bench = try await Bench(limits: LuaLimits(memory: 64 << 20, cpu: .seconds(600)))
+            let results = try await bench.run(
+                """
+                local meta = { __mode = "k" }
+                local t, keys = setmetatable({}, meta), {}
+                for i = 1, 150000 do keys[i] = {} end
+                for i = #keys, 2, -1 do
+                    local j = math.random(i)
+                    keys[i], keys[j] = keys[j], keys[i]
+                end
+                for i = 1, #keys - 1 do t[keys[i]] = keys[i + 1] end
+                keys = nil
+                meta.__mode = nil
+                rawset(meta, "__mo" .. "de", "k")
+                for i = 1, 20000 do t[0] = { i } end
+                return getmetatable(t).__mode
+                """)
+            #expect(results == [.string("k")])
+            await bench.state.inspect { $0.collect() }
+        }
+    }
+
+    @Test(arguments: [LuaLibrary.sandboxed, .standard])
+    func `tables are weak for trusted scripts alone`(library: LuaLibrary) async throws {
+        let bench = try await Bench(library: library)
+        let reference = try await bench.run("t = setmetatable({ {}, {}, {} }, { __mode = 'v' }) return function() return #t end")
+        await bench.state.inspect { $0.collect() }
+        guard case .function(let count)? = reference.first else { throw Bench.refusal }
+        let results = try await bench.run("return (...)()", arguments: [.function(count)])
+        #expect(results == [.integer(library == .standard ? 0 : 3)])
+    }
 }

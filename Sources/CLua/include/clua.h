@@ -83,6 +83,7 @@ typedef struct clua_context {
     int64_t frames_entered, frames_left;  ///< of the host, below Lua: they differ if Lua ever jumped over one
 
     size_t used, limit, peak;
+    size_t state_size;       ///< of the block that has the state itself
     int32_t no_fail;         ///< above zero: the allocator must not refuse
     int32_t refused;         ///< CLUA_REFUSED_... when the allocator refused; cleared by whoever reports it
     clua_place refused_at;   ///< where the script was then
