@@ -137,7 +137,7 @@ import Testing
                 """
                 local meta = { __mode = "k" }
                 local t, keys = setmetatable({}, meta), {}
-                for i = 1, 150000 do keys[i] = {} end
+                for i = 1, 60000 do keys[i] = {} end
                 for i = #keys, 2, -1 do
                     local j = math.random(i)
                     keys[i], keys[j] = keys[j], keys[i]
@@ -147,7 +147,7 @@ import Testing
                 keys = nil
                 meta.__mode = nil
                 rawset(meta, "__mo" .. "de", "k")
-                for i = 1, 10000 do local garbage = ("x"):rep(10000 + i) end
+                for i = 1, 3000 do local garbage = ("x"):rep(10000 + i) end
                 return getmetatable(t).__mode, t[first] ~= nil
                 """)
             #expect(results == [.string("k"), .boolean(true)])
