@@ -80,7 +80,7 @@ static inline void give_block(clua_context *context, void *block, size_t size) {
 static void *resize_block(clua_context *context, void *block, size_t old_size, size_t new_size) {
     if (old_size > LARGEST_KEPT && new_size > LARGEST_KEPT && !is_nodes(old_size) && !is_nodes(new_size))
         return realloc(block, new_size);
-    if (in_units(old_size) == in_units(new_size)) return block;
+    if (old_size <= LARGEST_KEPT && in_units(old_size) == in_units(new_size)) return block;  // a large one may have a header
     void *fresh = take_block(context, new_size);
     if (!fresh) return NULL;
     memcpy(fresh, block, old_size < new_size ? old_size : new_size);
