@@ -8,7 +8,7 @@
 #include "internal.h"
 
 const char clua_key_error_metatable, clua_key_hints, clua_key_modules, clua_key_numbers, clua_key_objects,
-    clua_key_object_marker, clua_key_loader;
+    clua_key_object_marker;
 
 enum { MAX_FRAMES = 20, SEARCHED_LEVELS = 200, MAX_ORIGINS = 256 };
 

@@ -5,7 +5,7 @@
 
 // Keys of the registry are addresses of these.
 extern const char clua_key_error_metatable, clua_key_hints, clua_key_modules, clua_key_numbers, clua_key_objects,
-    clua_key_object_marker, clua_key_loader;
+    clua_key_object_marker;
 
 // Marks in the low bits of a coroutine's context pointer.
 enum { CLUA_MARK_WAITING = 1, CLUA_MARK_TASK = 2 };

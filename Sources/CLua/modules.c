@@ -9,21 +9,8 @@
 
 void clua_push_modules(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_modules); }
 
-enum { LOADER_FIND = 1, LOADER_OPEN, LOADER_FINISH };
-
-// The functions of the host are at the top: find, open, finish.
-void clua_set_loader(lua_State *L) {
-    lua_createtable(L, 3, 0);
-    lua_insert(L, -4);
-    for (int i = LOADER_FINISH; i >= LOADER_FIND; i--) lua_rawseti(L, -1 - i, i);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_loader);
-}
-
-static void push_loader(lua_State *L, int function) {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_loader) != LUA_TTABLE) luaL_error(L, "there are no modules");
-    lua_rawgeti(L, -1, function);
-    lua_remove(L, -2);
-}
+// Made when it is needed: most states require no files.
+static void push_loader(lua_State *L, int64_t function) { clua_push_function(L, function, "require", false); }
 
 static bool push_loaded(lua_State *L, int name) {  // the module, if the run has loaded it
     clua_run *run = clua_get(L)->run;
@@ -63,7 +50,7 @@ static int body_done(lua_State *L, int status, lua_KContext context) {  // name,
 }
 
 static int load_body(lua_State *L) {  // name
-    push_loader(L, LOADER_OPEN);
+    push_loader(L, CLUA_LOADER_OPEN);
     lua_pushvalue(L, 1);
     lua_call(L, 1, 2);  // name, chunk, path
     lua_insert(L, 2);
@@ -75,7 +62,7 @@ static int load_body(lua_State *L) {  // name
 
 static int load_ended(lua_State *L, int status, lua_KContext context) {  // name, handler, then what there is
     (void)context;
-    push_loader(L, LOADER_FINISH);
+    push_loader(L, CLUA_LOADER_FINISH);
     lua_pushvalue(L, 1);
     lua_call(L, 1, 0);
     if (status == LUA_OK || status == LUA_YIELD) return 2;
@@ -99,7 +86,7 @@ static int found(lua_State *L, int status, lua_KContext context) {  // name, tru
 
 static int look(lua_State *L) {  // name
     if (push_loaded(L, 1)) return 1;
-    push_loader(L, LOADER_FIND);
+    push_loader(L, CLUA_LOADER_FIND);
     lua_pushvalue(L, 1);
     lua_callk(L, 1, 1, 0, found);
     return found(L, LUA_OK, 0);

@@ -173,12 +173,23 @@ void clua_context_free(clua_context *context) {
     free(context);
 }
 
-enum { GLOBALS = 48 };  // room for what the libraries and a host define
+enum { GLOBALS = 48, LIBRARIES = 8, REFERENCES = 4, KEYS = 16 };  // what the libraries and a host define
+
+// The tables of a new state, with room: growing them by and by takes more time than filling them.
+static void make_tables(lua_State *L) {
+    lua_createtable(L, LUA_RIDX_LAST + REFERENCES, KEYS);
+    lua_pushthread(L);
+    lua_rawseti(L, -2, LUA_RIDX_MAINTHREAD);
+    lua_createtable(L, 0, GLOBALS);
+    lua_rawseti(L, -2, LUA_RIDX_GLOBALS);
+    lua_createtable(L, 0, LIBRARIES);
+    lua_setfield(L, -2, LUA_LOADED_TABLE);
+    lua_replace(L, LUA_REGISTRYINDEX);
+}
 
 static int open_state(lua_State *L) {
     lua_gc(L, LUA_GCSTOP);  // nearly all that is made here stays
-    lua_createtable(L, 0, GLOBALS);
-    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+    make_tables(L);
     // Lua makes these two strings outside of any protection when it needs them: they must exist before.
     lua_pushliteral(L, "error in error handling");
     luaL_ref(L, LUA_REGISTRYINDEX);

@@ -160,39 +160,30 @@ void clua_push_globals(lua_State *L) { lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RID
 // -- Absent things
 
 static int raise_absent(lua_State *L, const char *library, const char *name) {
-    lua_settop(L, 0);
     const char *full = library ? lua_pushfstring(L, "%s.%s", library, name) : lua_pushstring(L, name);
     clua_push_hints(L);
-    lua_pushstring(L, full);
-    if (lua_rawget(L, 2) != LUA_TSTRING && library) {  // the whole library may have a hint
+    lua_pushvalue(L, -2);
+    if (lua_rawget(L, -2) != LUA_TSTRING && library) {  // the whole library may have a hint
         lua_pushstring(L, library);
-        lua_rawget(L, 2);
+        lua_rawget(L, -3);
     }
     const char *hint = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     return clua_raise(L, "misuse", "sandbox.absent", hint, "%s is not available to scripts", full);
 }
 
-static int absent_field(lua_State *L) {  // upvalue: the library. As __index and __newindex
-    lua_pushvalue(L, 2);
-    const char *name = lua_type(L, -1) == LUA_TSTRING || lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1) : "?";
-    return raise_absent(L, lua_tostring(L, lua_upvalueindex(1)), name);
+static const char key_absent;  // of the registry: the names of the absent libraries, by their tables
+
+static int absent_field(lua_State *L) {  // as __index and __newindex
+    lua_settop(L, 2);
+    const char *name = lua_type(L, 2) == LUA_TSTRING || lua_type(L, 2) == LUA_TNUMBER ? lua_tostring(L, 2) : "?";
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &key_absent);
+    lua_pushvalue(L, 1);
+    lua_rawget(L, 3);
+    return raise_absent(L, lua_tostring(L, 4), name);
 }
 
 static int absent_function(lua_State *L) {  // upvalues: library or nil, name
     return raise_absent(L, lua_tostring(L, lua_upvalueindex(1)), lua_tostring(L, lua_upvalueindex(2)));
-}
-
-// The table on the top answers unknown names with an error, also where one is assigned.
-static void refuse_unknown(lua_State *L, const char *library) {
-    lua_createtable(L, 0, 3);
-    lua_pushstring(L, library);
-    lua_pushcclosure(L, absent_field, 1);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -3, "__index");
-    lua_setfield(L, -2, "__newindex");
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
-    lua_setmetatable(L, -2);
 }
 
 static void set_absent_function(lua_State *L, const char *library, const char *name) {  // of the table on the top
@@ -204,11 +195,27 @@ static void set_absent_function(lua_State *L, const char *library, const char *n
 
 static void open_absent(lua_State *L) {
     static const char *const libraries[] = {"io", "os", "debug", "package"};
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+    enum { COUNT = sizeof libraries / sizeof *libraries };
+    lua_createtable(L, 0, COUNT);
+    int names = lua_gettop(L), metatable = names + 1;
+    lua_createtable(L, 0, 3);  // of all of them: unknown names are errors, also where one is assigned
+    lua_pushcfunction(L, absent_field);
+    lua_setfield(L, metatable, "__index");
+    lua_pushcfunction(L, absent_field);
+    lua_setfield(L, metatable, "__newindex");
+    lua_pushboolean(L, 0);
+    lua_setfield(L, metatable, "__metatable");
+    for (size_t i = 0; i < COUNT; i++) {
         lua_newtable(L);
-        refuse_unknown(L, libraries[i]);
+        lua_pushvalue(L, metatable);
+        lua_setmetatable(L, -2);
+        lua_pushvalue(L, -1);
+        lua_pushstring(L, libraries[i]);
+        lua_rawset(L, names);
         lua_setglobal(L, libraries[i]);
     }
+    lua_pop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &key_absent);
     lua_pushglobaltable(L);
     set_absent_function(L, NULL, "dofile");
     set_absent_function(L, NULL, "loadfile");

@@ -7,13 +7,25 @@
 // So in a sandbox the name is another one, which scripts do not know. Lua has the names of metamethods as strings in the block of
 // its state. There is no function to change one; the place is found by what stands around it. Where it is not, all stays as it is.
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "internal.h"
 
 static const char key_name;
-enum { RANDOM_BYTES = 24, LARGEST_HEADER = 64 };  // together with the name still a short string
+enum { LARGEST_HEADER = 64 };
+
+// One for all states of the process. Empty while there is none.
+static char secret[40];  // the longest of Lua's short strings
+static size_t secret_count;
+
+static void make_secret(void) {
+    static const char name[] = "__mode";
+    size_t random = sizeof secret - strlen(name);
+    memcpy(secret, name, strlen(name));
+    if (getrandom(secret + strlen(name), random, 0) == (ssize_t)random) secret_count = sizeof secret;
+}
 
 // Pushes the names that Lua has before and after it, and it.
 static void push_names(lua_State *L) {
@@ -36,12 +48,13 @@ static uintptr_t *find_place(lua_State *L, uintptr_t before, uintptr_t name, uin
 }
 
 void clua_open_weakness(lua_State *L) {
-    char secret[sizeof "__mode" - 1 + RANDOM_BYTES] = "__mode";
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_secret);
     push_names(L);
     uintptr_t name = (uintptr_t)lua_tostring(L, -2);
     uintptr_t *place = find_place(L, (uintptr_t)lua_tostring(L, -3), name, (uintptr_t)lua_tostring(L, -1));
-    if (place && getrandom(secret + sizeof "__mode" - 1, RANDOM_BYTES, 0) == RANDOM_BYTES) {
-        lua_pushlstring(L, secret, sizeof secret);
+    if (place && secret_count) {
+        lua_pushlstring(L, secret, secret_count);
         *place += (uintptr_t)lua_tostring(L, -1) - name;
         lua_rawsetp(L, LUA_REGISTRYINDEX, &key_name);  // keeps it
     }

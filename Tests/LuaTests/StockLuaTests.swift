@@ -8,7 +8,7 @@ import Testing
     @Test(.serialized, arguments: Attacks.inStock.indices.filter { Attacks.inStock[$0].attack.endsInStock == nil })
     func `an attack hangs stock Lua`(index: Int) async {
         await #expect(processExitsWith: .signal(SIGPROF), "\(Attacks.inStock[index].attack.source)") { [index = index as Int] in
-            Self.limitProcessor(milliseconds: 250)
+            HangGuard.arm(milliseconds: 250)
             Self.run(index)
         }
     }
@@ -17,22 +17,13 @@ import Testing
     @Test func `stock Lua survives those that say why they are here`() async {
         await #expect(processExitsWith: .success) {
             for index in Attacks.inStock.indices where Attacks.inStock[index].attack.endsInStock != nil {
-                Self.limitProcessor(milliseconds: 10_000)
+                HangGuard.arm()
                 Self.run(index)
             }
         }
     }
 
     // MARK: In the child
-
-    /// Lets the kernel end the process once it has used so much CPU time from now on.
-    private static func limitProcessor(milliseconds: Int) {
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        setrlimit(__rlimit_resource_t(4), &none)  // RLIMIT_CORE
-        var timer = itimerval()
-        timer.it_value = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
-        setitimer(__itimer_which_t(2), &timer, nil)  // ITIMER_PROF
-    }
 
     private static func run(_ index: Int) {
         let (setUp, attack) = Attacks.inStock[index]

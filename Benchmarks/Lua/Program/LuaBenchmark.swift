@@ -41,16 +41,25 @@ import StockLua
         }
     }
 
-    /// The loops that have a rival, for the counts of instructions: id, iterations, goal, title.
+    /// What has a rival, for the counts of instructions: id, iterations, goal, title.
     private static func listLoops() {
         for loop in Loop.all {
             var goal = "-"
             if case .ratio(let limit) = loop.goal { goal = fixed(limit, 2) }
             print(loop.id, loop.iterations, goal, loop.title, separator: "\t")
         }
+        print("states", 1_000, "0.67", "sandboxed `LuaState`, opened and closed; stock libraries", separator: "\t")
     }
 
     private static func count(_ id: String, isStock: Bool, _ count: Int) async throws {
+        if id == "states" {
+            if isStock {
+                for _ in 0..<count { stock_open_and_close() }
+            } else {
+                try await StateFigures.open(count, on: LuaThread(name: "bench"))
+            }
+            return
+        }
         guard let loop = Loop.all.first(where: { $0.id == id }) else { return print("no loop \(id)") }
         if isStock {
             _ = stock_run(stock_open(), loop.source(calling: loop.function.stock), Int64(count))

@@ -40,7 +40,7 @@ struct StateFigures {
                     }
                 }, rival: { for _ in 0..<$0 { stock_open_and_close() } }),
             Measure(
-                name: "the same as a `LuaState`", goal: .value(25_000), count: 200, body: { try await states($0) },
+                name: "the same as a `LuaState`", goal: .value(25_000), count: 200, body: { try await Self.open($0, on: host.thread) },
                 rival: { for _ in 0..<$0 { stock_open_and_close() } }),
             Measure(
                 name: "run of `return 1` in an open state", count: 2_000, body: { try await runs($0) },
@@ -52,8 +52,7 @@ struct StateFigures {
         _ = try await host.run("local f = require('host').\(function) for i = 1, ... do f() end return 0", count: count)
     }
 
-    private func states(_ count: Int) async throws {
-        let thread = host.thread
+    static func open(_ count: Int, on thread: LuaThread) async throws {
         try await Task(executorPreference: thread) {
             for _ in 0..<count {
                 _ = try LuaState(thread: thread)

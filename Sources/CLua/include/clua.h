@@ -189,9 +189,9 @@ void clua_bind_globals(lua_State *L, const clua_run *run, const char *source, si
 // -- Modules (modules.c)
 /// The registry's table of the host's modules.
 void clua_push_modules(lua_State *L);
-/// Pops the three functions that `require` asks for other modules, each with a name: `find` answers true when the caller
-/// is to load it, after waiting for another task that does; `open` gives the chunk and its path; `finish` ends that.
-void clua_set_loader(lua_State *L);
+/// The first functions of every host. `require` calls them for other modules, each with a name: `find` answers true when the
+/// caller is to load it, after waiting for another task that does; `open` gives the chunk and its path; `finish` ends that.
+enum { CLUA_LOADER_FIND, CLUA_LOADER_OPEN, CLUA_LOADER_FINISH };
 
 // -- Watchdog (watchdog.c)
 /// Names this thread and starts the tick of its CPU clock; `runs` counts the runs that it has to serve.

@@ -16,17 +16,14 @@ final class ModuleLoad {
 }
 
 extension Machine {
-    func installLoader() {
-        let builtins: [(Machine, OpaquePointer) throws -> Int32] = [
-            { try $0.findModule($1) }, { try $0.openModule($1) },
-            { machine, L in
-                if let name = machine.readString(L, 1), let load = machine.current?.run.moduleLoads[name] { machine.endLoad(load) }
-                return 0
-            },
-        ]
-        for builtin in builtins { clua_push_function(lua, add(.builtin(builtin)), "require", false) }
-        clua_set_loader(lua)
-    }
+    /// The first functions of every machine, in the order of `CLUA_LOADER_FIND`, `…_OPEN` and `…_FINISH`.
+    static let loader: [Function] = [
+        .builtin { try $0.findModule($1) }, .builtin { try $0.openModule($1) },
+        .builtin { machine, L in
+            if let name = machine.readString(L, 1), let load = machine.current?.run.moduleLoads[name] { machine.endLoad(load) }
+            return 0
+        },
+    ]
 
     /// `find(name)`: true when the caller is to load the module.
     private func findModule(_ L: OpaquePointer) throws -> Int32 {

@@ -5,12 +5,12 @@ import Synchronization
 // @unchecked: confined to the state's LuaThread; `LuaState` and the operations it starts reach it only from there.
 final class Machine: @unchecked Sendable {
     /// What a number in a Lua closure stands for.
-    enum Function {
+    enum Function: Sendable {
         case sync(name: String, @Sendable (LuaCall) throws -> [LuaValue])
         case async(name: String, @Sendable (LuaCall) async throws -> [LuaValue])
         case check(@Sendable (String, LuaCall) throws -> Void)
         /// Works on the Lua stack itself: answers a count of results or one of the codes of `clua.h`.
-        case builtin((Machine, OpaquePointer) throws -> Int32)
+        case builtin(@Sendable (Machine, OpaquePointer) throws -> Int32)
     }
 
     let thread: LuaThread
@@ -22,7 +22,7 @@ final class Machine: @unchecked Sendable {
     let searchPath: LuaSearchPath?
     let library: LuaLibrary
 
-    var functions: [Function] = []
+    var functions = Machine.loader
     /// Registry references of the metatables of object types, and their descriptions.
     var objectTypes: [String: (metatable: Int32, methods: Int32)] = [:]
     var taskMetatable = clua_noref()
@@ -72,7 +72,6 @@ final class Machine: @unchecked Sendable {
         context.pointee.release = releaseFromLua
         context.pointee.push_value = pushValueFromLua
         installHints(absent)
-        installLoader()
     }
 
     /// Ends the state. Operations that are still under way find it closed.

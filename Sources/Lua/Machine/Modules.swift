@@ -84,7 +84,7 @@ extension Machine {
         lua_setfield(lua, host, "is_error")
         clua_push_raise(lua)
         lua_setfield(lua, host, "raise")
-        let builtins: [(name: String, waits: Bool, body: (Machine, OpaquePointer) throws -> Int32)] = [
+        let builtins: [(name: String, waits: Bool, body: @Sendable (Machine, OpaquePointer) throws -> Int32)] = [
             ("spawn", false, { try $0.spawn($1, isDaemon: false) }),
             ("spawn_daemon", false, { try $0.spawn($1, isDaemon: true) }),
             ("all", true, { try $0.all($1) }),
