@@ -162,7 +162,7 @@ void clua_note_refusal(clua_context *context) {
     if (L && clua_get(L) != context) L = NULL;  // a state that is made inside of another one's operation
     const char *chunk;
     int line;
-    context->refused = CLUA_REFUSED_MEMORY;
+    context->refused = true;
     if (L && clua_nearest_frame(L, 0, &chunk, &line))
         clua_place_set(&context->refused_at, chunk, line);
     else if (!L || L != context->refused_state)  // else it is a stack that shrinks, on the way out of the frame noted

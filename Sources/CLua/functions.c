@@ -61,6 +61,7 @@ int clua_run_in_host(lua_State *L, int64_t function) {
     int32_t answer = context->dispatch(context->host, L, function);
     clua_leave_host(context);
     // Swift has returned: raising is safe from here on.
+    if (context->is_abandoned) clua_exit_take();  // by an entry inside of this call; the way out goes on
     return clua_finish_call(L, answer);
 }
 

@@ -1,6 +1,8 @@
 #ifndef CLUA_INTERNAL_H
 #define CLUA_INTERNAL_H
 
+#include <setjmp.h>
+
 #include "clua.h"
 
 // Keys of the registry are addresses of these.
@@ -40,13 +42,35 @@ void clua_note_refusal(clua_context *context);
 void clua_open_weakness(lua_State *L);
 void clua_make_weak(lua_State *L, const char *mode);  // the table on the top
 
-// collisions.c
-typedef struct clua_nodes clua_nodes;
-enum { CLUA_LEAST_NODE_BYTES = 4096 * 24 };
-bool clua_is_size_of_nodes(size_t size);  // for sizes from that one on
-void *clua_take_nodes(clua_context *context, size_t size);
-void clua_give_nodes(void *block);
-bool clua_would_collide(const clua_context *context, size_t size);  // in an array of nodes of this size
+// rescue.c
+//
+// Where a step of Lua that does not end is left to. An entry from the host opens one, in these words:
+//     if (sigsetjmp(*clua_exit_open(&way_out, context), 0) == 0) … else status = clua_exit_taken(&way_out);
+//     clua_exit_close(&way_out);
+typedef struct clua_exit {
+    sigjmp_buf place;
+    clua_context *context;
+    int64_t host_frames;  // below Lua when it was opened
+    struct clua_exit *outer;
+} clua_exit;
+sigjmp_buf *clua_exit_open(clua_exit *way_out, clua_context *context);
+int clua_exit_taken(const clua_exit *way_out);
+void clua_exit_close(const clua_exit *way_out);
+clua_context *clua_exit_context(void);              // whose steps may be left now; or NULL
+bool clua_exit_is_safe(const void *interrupted);    // the ucontext_t of a signal: it came while code of Lua was being executed
+void clua_exit_take(void);
+void clua_exit_prepare(void);
+
+// What stands before a large block.
+typedef struct clua_large {
+    struct clua_large *next, **link;
+} clua_large;
+enum { CLUA_LARGE = 4096 };
+void *clua_take_large(clua_context *context, size_t size);
+void clua_give_large(void *block);
+void *clua_resize_large(clua_context *context, void *block, size_t size);  // NULL: it stays as it is
+void clua_free_large(clua_context *context);  // all
+void clua_free_abandoned(clua_context *context, void *block);  // large ones are freed at the end
 
 // functions.c, slots.c
 static inline void clua_enter_host(clua_context *context) {
@@ -98,8 +122,6 @@ typedef struct clua_text_reader {
     const char *next;
     size_t count;
     bool was_stopped;  ///< reading raised, not the compiler
-    int jumps;         ///< how often "break" and "goto" have come by
-    uint8_t in_break, in_goto;  ///< how much of the words has come last
 } clua_text_reader;
 const char *clua_read_text(lua_State *L, void *reader, size_t *count);
 
@@ -123,5 +145,6 @@ lua_State *clua_watch_switch(lua_State *L);  // the coroutine that runs from now
 lua_State *clua_watch_running(void);
 bool clua_stack_is_short(void);              // half of the thread's stack is in use
 void clua_hook_now(lua_State *L);            // a stopped run dies at its next instruction
+void clua_watch_progress(void);              // the step that goes on is none that does not end
 
 #endif

@@ -46,11 +46,9 @@ static inline bool is_in_slab(const clua_context *context, const void *block) {
     return (uintptr_t)block - (uintptr_t)context->slab < SLAB;
 }
 
-static inline bool is_nodes(size_t size) { return size >= CLUA_LEAST_NODE_BYTES && clua_is_size_of_nodes(size); }
-
 static __attribute__((noinline)) void *new_block(clua_context *context, size_t size) {
     size_t rounded = in_units(size) * UNIT;
-    if (size > LARGEST_KEPT) return is_nodes(size) ? clua_take_nodes(context, size) : malloc(size);
+    if (size > LARGEST_KEPT) return size >= CLUA_LARGE ? clua_take_large(context, size) : malloc(size);
     if (rounded > (size_t)(context->slab + SLAB - context->slab_next)) return malloc(rounded);
     void *block = context->slab_next;
     context->slab_next += rounded;
@@ -70,7 +68,7 @@ static inline void *take_block(clua_context *context, size_t size) {
 
 static inline void give_block(clua_context *context, void *block, size_t size) {
     size_t units = in_units(size);
-    if (size > LARGEST_KEPT) return is_nodes(size) ? clua_give_nodes(block) : free(block);
+    if (size > LARGEST_KEPT) return size >= CLUA_LARGE ? clua_give_large(block) : free(block);
     if (context->kept_room < (ptrdiff_t)units && !is_in_slab(context, block)) return free(block);
     ((clua_kept *)block)->next = context->kept[units];
     context->kept[units] = block;
@@ -78,9 +76,10 @@ static inline void give_block(clua_context *context, void *block, size_t size) {
 }
 
 static void *resize_block(clua_context *context, void *block, size_t old_size, size_t new_size) {
-    if (old_size > LARGEST_KEPT && new_size > LARGEST_KEPT && !is_nodes(old_size) && !is_nodes(new_size))
-        return realloc(block, new_size);
-    if (old_size <= LARGEST_KEPT && in_units(old_size) == in_units(new_size)) return block;  // a large one may have a header
+    if (old_size >= CLUA_LARGE && new_size >= CLUA_LARGE) return clua_resize_large(context, block, new_size);
+    bool has_header = old_size >= CLUA_LARGE || new_size >= CLUA_LARGE;
+    if (old_size > LARGEST_KEPT && new_size > LARGEST_KEPT && !has_header) return realloc(block, new_size);
+    if (in_units(old_size) == in_units(new_size) && !has_header) return block;
     void *fresh = take_block(context, new_size);
     if (!fresh) return NULL;
     memcpy(fresh, block, old_size < new_size ? old_size : new_size);
@@ -115,11 +114,6 @@ static __attribute__((noinline)) void charge_text(clua_context *context, size_t 
 
 static __attribute__((noinline)) void *make_block(clua_context *context, size_t kind, size_t size) {
     if (!may_grow(context, size)) return NULL;
-    if (kind == 0 && is_nodes(size) && context->no_fail == 0 && clua_would_collide(context, size)) {
-        clua_note_refusal(context);
-        context->refused = CLUA_REFUSED_COLLISIONS;
-        return NULL;
-    }
     if (context->used == 0) context->state_size = size;  // the first block is that of the state itself
     if (size >= LARGE_TEXT && kind == LUA_TSTRING) charge_text(context, size);
     size_t used = context->used += size;
@@ -133,13 +127,27 @@ static __attribute__((noinline)) void *make_block(clua_context *context, size_t 
 static __attribute__((noinline)) void *resize_counted(clua_context *context, void *block, size_t old_size, size_t new_size) {
     if (new_size > old_size && !may_grow(context, new_size - old_size)) return NULL;
     void *fresh = resize_block(context, block, old_size, new_size);
-    if (!fresh) return new_size <= old_size ? block : no_memory(context);  // Lua relies on shrinking
+    if (!fresh && new_size > old_size) return no_memory(context);
+    if (!fresh && new_size < CLUA_LARGE && old_size >= CLUA_LARGE) {  // it would be freed as what it is not
+        fputs("clua: out of memory while a block shrinks\n", stderr);
+        abort();
+    }
+    if (!fresh) return block;  // Lua relies on shrinking
     context->used = context->used - old_size + new_size;
     if (context->used > context->peak) context->peak = context->used;
     return fresh;
 }
 
+// While an abandoned state is closed. What it was about to change may give another size for its block than it has.
+static __attribute__((noinline)) void *allocate_abandoned(clua_context *context, void *block, size_t old_size, size_t new_size) {
+    void *fresh = new_size ? malloc(new_size) : NULL;
+    if (fresh && block) memcpy(fresh, block, old_size < new_size ? old_size : new_size);
+    if ((fresh || new_size == 0) && block && !is_in_slab(context, block)) clua_free_abandoned(context, block);
+    return fresh;
+}
+
 static void *allocate(void *user, void *block, size_t old_size, size_t new_size) {
+    if (!LIKELY(!((clua_context *)user)->is_abandoned)) return allocate_abandoned(user, block, old_size, new_size);
     if (new_size == 0) {
         if (block) free_counted(user, block, old_size);
         return NULL;
@@ -168,6 +176,7 @@ void clua_context_free(clua_context *context) {
             if (!is_in_slab(context, block)) free(block);
         }
     }
+    clua_free_large(context);
     clua_place_clear(&context->refused_at);
     clua_slots_free(context);
     free(context);
@@ -244,6 +253,7 @@ void clua_state_close(lua_State *L) {
     clua_context *context = clua_get(L);
     context->run = NULL;
     lua_close(L);
+    if (context->is_abandoned) context->used = 0;
 }
 
 void clua_collect(lua_State *L) { lua_gc(L, LUA_GCCOLLECT); }
@@ -279,7 +289,13 @@ int clua_load(lua_State *L, clua_run *run, const char *source, size_t count, con
     clua_run *outer = context->run;
     context->run = run;
     clua_watch_scope scope = clua_watch_enter(NULL, run);  // its time counts; there is no frame for a hook
-    int status = lua_pcall(L, 1, 1, 0);
+    clua_exit way_out;
+    int status;
+    if (sigsetjmp(*clua_exit_open(&way_out, context), 0) == 0)
+        status = lua_pcall(L, 1, 1, 0);
+    else
+        status = clua_exit_taken(&way_out);
+    clua_exit_close(&way_out);
     clua_watch_leave(scope);
     context->run = outer;
     context->no_fail = saved;
@@ -315,24 +331,38 @@ int clua_resume(lua_State *task, clua_run *run, int arguments, int *results) {
     context->preempted = 0;
     context->no_yield = 0;
     clua_watch_scope scope = clua_watch_enter(task, run);
-    int status = lua_resume(task, NULL, arguments, results);
+    clua_exit way_out;
+    int status;
+    if (sigsetjmp(*clua_exit_open(&way_out, context), 0) == 0)
+        status = lua_resume(task, NULL, arguments, results);
+    else
+        status = clua_exit_taken(&way_out);
+    clua_exit_close(&way_out);
     clua_watch_leave(scope);
     context->run = outer;
     context->no_fail = saved;
     return status;
 }
 
-void clua_task_close(lua_State *task, clua_run *run) {
+int clua_task_close(lua_State *task, clua_run *run) {
     clua_context *context = clua_get(task);
     int32_t saved = leave_host(context);
     clua_run *outer = context->run;
     context->run = run;
     clua_watch_scope scope = clua_watch_enter(task, run);
     if (run->stop) clua_hook_now(task);
-    lua_resetthread(task);
+    clua_exit way_out;
+    int status = LUA_OK;
+    if (sigsetjmp(*clua_exit_open(&way_out, context), 0) == 0)
+        lua_resetthread(task);
+    else
+        status = clua_exit_taken(&way_out);
+    clua_exit_close(&way_out);
     clua_watch_leave(scope);
-    lua_sethook(task, NULL, 0, 0);
-    lua_settop(task, 0);
     context->run = outer;
     context->no_fail = saved;
+    if (status != LUA_OK) return status;
+    lua_sethook(task, NULL, 0, 0);
+    lua_settop(task, 0);
+    return LUA_OK;
 }

@@ -59,23 +59,6 @@ static int memory_count(lua_State *L) {
 // to wait briefly.
 enum { TEXT_PIECE = 64, COST_OF_COMPILING = 10 };
 
-// At the end of a block or at a label the compiler goes through all jumps that wait for it, and through the rest of the list
-// for each: thirty thousand take most of a second, in one step.
-enum { MAX_JUMPS = 8000 };
-
-static void count_jumps(lua_State *L, clua_text_reader *reader, const char *text, size_t count) {
-    static const char word_break[] = "break", word_goto[] = "goto";
-    for (size_t i = 0; i < count; i++) {
-        reader->in_break = text[i] == word_break[reader->in_break] ? reader->in_break + 1 : text[i] == 'b';
-        reader->in_goto = text[i] == word_goto[reader->in_goto] ? reader->in_goto + 1 : text[i] == 'g';
-        if (word_break[reader->in_break] && word_goto[reader->in_goto]) continue;
-        reader->in_break = reader->in_goto = 0;
-        if (++reader->jumps <= MAX_JUMPS) continue;
-        lua_pushfstring(L, "too many 'goto' and 'break' in one chunk (limit is %d)", MAX_JUMPS);
-        lua_error(L);
-    }
-}
-
 const char *clua_read_text(lua_State *L, void *user, size_t *count) {
     clua_text_reader *reader = user;
     const char *piece = reader->next;
@@ -85,7 +68,7 @@ const char *clua_read_text(lua_State *L, void *user, size_t *count) {
     reader->was_stopped = true;
     clua_charge(L, (int64_t)*count * COST_OF_COMPILING);
     reader->was_stopped = false;
-    count_jumps(L, reader, piece, *count);
+    clua_watch_progress();
     return piece;
 }
 

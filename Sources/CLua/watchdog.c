@@ -18,6 +18,9 @@
 
 enum { TICK_NS = 5 * 1000 * 1000, HOOK_COUNT = 1000, METER_COUNT = 100, CREDIT = 1000 };
 static const int64_t cleanup_grace_ns = 1000 * 1000 * 1000LL;
+// What one step of the interpreter may take; when it is asked whether it is one step; and for what a state with much memory
+// has to do in one, such as to mark it all.
+static const int64_t step_ns = 400 * 1000 * 1000, question_ns = 100 * 1000 * 1000, step_ns_for_mebibyte = 4 * 1000 * 1000;
 
 // The thread sanitizer keeps signals back until the thread calls something that it watches. Code of Lua that computes calls
 // nothing of that sort, and would never be stopped: so there the handler is set behind its back, and not watched itself.
@@ -43,6 +46,10 @@ typedef struct watch {
     volatile uint64_t seen_epoch;  // at the last tick
     volatile int64_t ticks;
     volatile sig_atomic_t pending;  // a hook was asked for and has not run yet
+    volatile int64_t step_ns;       // CPU time since something was heard of the interpreter
+    size_t step_used;               // what is heard of it: the memory in use changes, calls of the host, other resumes
+    int64_t step_frames;
+    uint64_t step_epoch;
     const int32_t *runs;
     uintptr_t stack_middle;
     timer_t timer;
@@ -80,14 +87,33 @@ UNWATCHED static bool has_other_hook(lua_State *L) {
 
 UNWATCHED static bool has_others(const watch *w) { return w->runs && __atomic_load_n(w->runs, __ATOMIC_RELAXED) > 1; }
 
-UNWATCHED static void on_tick(int signal_number) {
-    (void)signal_number;
+UNWATCHED static void watch_step(watch *w, int64_t spent, const void *interrupted) {
+    const clua_context *context = clua_exit_context();
+    if (!context || context->used != w->step_used || context->frames_entered != w->step_frames || w->epoch != w->step_epoch) {
+        w->step_ns = 0;
+        if (context) w->step_used = context->used, w->step_frames = context->frames_entered;
+        w->step_epoch = w->epoch;
+        return;
+    }
+    w->step_ns += spent;
+    if (w->step_ns < question_ns) return;
+    // It answers, unless it is one step. A standing hook answers by itself.
+    if (w->running && w->run && !w->run->fuel_limit && needs_hook(w->running, 1)) {
+        w->pending = 1;
+        lua_sethook(w->running, hook, LUA_MASKCOUNT, 1);
+    }
+    if (w->step_ns > step_ns + (int64_t)(context->used >> 20) * step_ns_for_mebibyte && clua_exit_is_safe(interrupted)) clua_exit_take();
+}
+
+UNWATCHED static void on_tick(int signal_number, siginfo_t *information, void *interrupted) {
+    (void)signal_number, (void)information;
     watch *w = &t_watch;
     clua_run *run = w->run;
     w->ticks++;
-    if (!run) return;
     int missed = timer_getoverrun(w->timer);
     int64_t spent = (int64_t)TICK_NS * (1 + (missed > 0 ? missed : 0));
+    watch_step(w, spent, interrupted);
+    if (!run) return;
     run->cpu_used_ns += spent;
     if (run->is_bystander && run->grace_limit_ns) run->grace_limit_ns += spent;  // not at the cost of the cleanup
     if (w->seen_epoch == w->epoch && w->running) {
@@ -109,6 +135,7 @@ void clua_watch_start(const char *name, const int32_t *runs) {
     watch *w = &t_watch;
     char short_name[16];  // as long as Linux allows
     snprintf(short_name, sizeof short_name, "%s", name);
+    clua_exit_prepare();
     pthread_setname_np(pthread_self(), short_name);
     memset(w, 0, sizeof *w);
     w->runs = runs;
@@ -119,7 +146,7 @@ void clua_watch_start(const char *name, const int32_t *runs) {
         if (pthread_attr_getstack(&attributes, &lowest, &size) == 0) w->stack_middle = (uintptr_t)lowest + size / 2;
         pthread_attr_destroy(&attributes);
     }
-    struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_RESTART | SA_SIGINFO};
     sigemptyset(&action.sa_mask);
     set_handler(SIGURG, &action, NULL);
     sigset_t tick_signal;  // a thread inherits the mask of whoever starts it; libdispatch's workers block nearly all
@@ -208,6 +235,8 @@ lua_State *clua_watch_running(void) { return t_watch.running; }
 
 bool clua_stack_is_short(void) { return (uintptr_t)__builtin_frame_address(0) < t_watch.stack_middle; }
 
+void clua_watch_progress(void) { t_watch.step_ns = 0; }
+
 void clua_hook_now(lua_State *L) { lua_sethook(L, hook, LUA_MASKCOUNT, 1); }
 
 // -- Budgets
@@ -252,6 +281,7 @@ static void raise_cancellation(lua_State *L, clua_run *run) {
 
 void clua_settle(lua_State *L) {
     clua_run *run = clua_get(L)->run;
+    clua_watch_progress();
     take_charges(run);
     luaL_checkstack(L, 1, NULL);
     if (clua_run_check(run)) raise_stop(L, run);
@@ -260,6 +290,7 @@ void clua_settle(lua_State *L) {
 
 static void hook(lua_State *L, lua_Debug *unused) {
     (void)unused;
+    clua_watch_progress();
     clua_context *context = clua_get(L);
     clua_run *run = context->run;
     bool is_metered = run && run->fuel_limit;

@@ -69,6 +69,7 @@ extension LuaState {
         id: LuaRunID, annotations: [String: String] = [:], limits: LuaLimits? = nil,
         onFailure: @escaping @Sendable (LuaError) -> Void
     ) throws -> LuaSession {
+        try machine.checkOpen()
         let limits = limits?.clamped ?? self.limits
         let control = RunControl(limits: limits)
         guard table.add(id, control) else {

@@ -26,6 +26,22 @@ import Testing
         #expect(bench.log == ["sibling cancelled"])
     }
 
+    @Test(arguments: [
+        ("local a = t.spawn(t.later) t.all{a, t.later, a}", "all got the same task twice, as values 1 and 3"),
+        (
+            "local a a = t.spawn(function() t.later() t.all{t.later, a} end) a:await()",
+            "all cannot wait for the task that calls it; it is value 2"
+        ),
+        ("t.all{t.later, 5}", "all needs functions or tasks of this run; value 2 is neither"),
+    ])
+    func `all refuses what it cannot wait for, before it starts any`(source: String, message: String) async throws {
+        let bench = try await Bench()
+        let error = try await bench.failure(of: "t.all{function() return 1 end} \(source)")
+        #expect(error.code == "script.bad_argument")
+        #expect(error.message == message)
+        #expect(try await bench.run("local f = function() return 1 end local r = t.all{f, f} return r.n") == [.integer(2)])
+    }
+
     @Test func `an awaited task raises its error in the one who waits`() async throws {
         let bench = try await Bench()
         let results = try await bench.run(

@@ -97,7 +97,8 @@ extension Binding {
     static let all = Binding(
         "push.all",
         "Runs functions beside each other and returns their results in order; the first error ends the others. The list is taken as it is, from 1 to its end: no metamethod runs.",
-        parameters: [.required("functions", .list(.either([.function, .object("task")])), "functions or tasks")], returns: "any[]",
+        parameters: [.required("functions", .list(.either([.function, .object("task")])), "functions, or tasks of push.spawn, each once")],
+        returns: "any[]",
         example: "push.all { function() push.sleep \"1s\" end, function() push.sleep \"2s\" end }", body: .prelude)
 
     static let sleep = Binding(

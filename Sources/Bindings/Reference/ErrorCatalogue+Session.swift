@@ -1,6 +1,6 @@
 // pushhost repl and --watch.
 extension ErrorCatalogue {
-    static let sessionAreas: [ErrorArea] = [repl, input, session, watch]
+    static let sessionAreas: [ErrorArea] = [repl, input, session, state, watch]
 
     private static let repl = ErrorArea(
         "repl", "the commands of pushhost repl",
@@ -38,6 +38,16 @@ extension ErrorCatalogue {
                 when: "A budget stayed used up although each call has it anew. That is a mistake of the machine; no script can "
                     + "bring it about.",
                 cure: "In a program that embeds Lua, open another session, and report it."),
+        ])
+
+    private static let state = ErrorArea(
+        "state", "what scripts run in",
+        [
+            ErrorDescription(
+                "state.ended", .failure, means: "What the script runs in has ended.",
+                when: "A single step of another script in it, or of an earlier line of pushhost repl, could not be interrupted: see "
+                    + "budget.step. Nothing of it can be used any more.",
+                cure: "Begin another session; in a program that embeds Lua, make another state.")
         ])
 
     private static let watch = ErrorArea(

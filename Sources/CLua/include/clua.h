@@ -60,8 +60,8 @@ typedef struct clua_run {
     int origins;              ///< registry reference of a table: error value -> where it was raised; LUA_NOREF: none yet
 } clua_run;
 
-/// Why the allocator refused.
-enum { CLUA_REFUSED_MEMORY = 1, CLUA_REFUSED_COLLISIONS };
+/// Instead of a Lua status: a step that did not end was left where it was, see rescue.c. The state can only be closed.
+enum { CLUA_ABANDONED = 64 };
 
 /// A block that is kept for reuse.
 typedef struct clua_kept {
@@ -85,7 +85,7 @@ typedef struct clua_context {
     size_t used, limit, peak;
     size_t state_size;       ///< of the block that has the state itself
     int32_t no_fail;         ///< above zero: the allocator must not refuse
-    int32_t refused;         ///< CLUA_REFUSED_... when the allocator refused; cleared by whoever reports it
+    bool refused;            ///< the allocator refused; cleared by whoever reports it
     clua_place refused_at;   ///< where the script was then
     lua_State *refused_state; ///< the coroutine it was in; only to compare with
     int64_t fail_after;      ///< fault injection: the allocation that brings it to zero fails, and so does the retry
@@ -104,7 +104,10 @@ typedef struct clua_context {
     int64_t last_number;     ///< the number given to the last value shown without an address
     int64_t last_object;     ///< the number given to the last object of the host
 
-    struct clua_nodes *nodes; ///< the large arrays of the nodes of tables, see collisions.c
+    struct clua_large *large; ///< the large blocks, see rescue.c
+    bool is_abandoned;
+    struct clua_large **abandoned; ///< the large blocks that there were then, by address
+    size_t abandoned_count;
     struct clua_kept *kept[CLUA_KEPT_SIZES]; ///< free blocks, by their size in units
     ptrdiff_t kept_room;     ///< for how many units more blocks may be kept
     char *slab_next;         ///< the first free byte of the slab
@@ -149,7 +152,8 @@ int clua_call(lua_State *L, int arguments, int results);
 void clua_task_prepare(lua_State *task, int arguments);
 int clua_resume(lua_State *task, clua_run *run, int arguments, int *results);
 /// Ends a suspended or failed task. Pending `__close` handlers run, at most one instruction each when stopped.
-void clua_task_close(lua_State *task, clua_run *run);
+/// Answers LUA_OK, or CLUA_ABANDONED.
+int clua_task_close(lua_State *task, clua_run *run);
 
 // -- Functions and objects
 /// Pushes a Lua function that dispatches to Swift. `waits`: refuse it where the task cannot suspend.

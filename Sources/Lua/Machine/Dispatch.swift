@@ -34,7 +34,7 @@ extension Machine {
             case .builtin(let body): return try body(self, L)
             }
         } catch {
-            pushError(LuaError(raisedByHost: error), to: L)
+            if !context.pointee.is_abandoned { pushError(LuaError(raisedByHost: error), to: L) }
             return Int32(CLUA_ERROR)
         }
     }

@@ -48,6 +48,7 @@ extension Machine {
                     return true
                 }
                 halt(session, of: run)
+                if run.isFinished { return true }
                 // Nothing of the script runs before the next turn of this loop: what is due after a halt would be due for ever.
                 if clua_run_check(run.control.pointer) { abandon(session, of: run) }
                 continue
@@ -150,6 +151,8 @@ extension Machine {
             return context.pointee.preempted == 0
         case LUA_OK:
             ended(task, .results)
+        case Int32(CLUA_ABANDONED):
+            endIfAbandoned(by: run)
         default:
             if run.control.pointer.pointee.stop == 0 { ended(task, .failure) }
         }
@@ -229,7 +232,7 @@ extension Machine {
         for task in run.liveInOrder {
             abandonWait(task)
             if task.hasStarted {
-                clua_task_close(task.coroutine, run.control.pointer)
+                if clua_task_close(task.coroutine, run.control.pointer) != LUA_OK { return endIfAbandoned(by: run) }
             } else {
                 lua_settop(task.coroutine, 0)
             }

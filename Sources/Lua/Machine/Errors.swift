@@ -43,9 +43,9 @@ extension Machine {
         switch lua_type(L, index) {
         case LUA_TSTRING:
             let text = text(L, index)
-            if text == "not enough memory", context.pointee.refused != 0 {
-                error = context.pointee.refused == CLUA_REFUSED_COLLISIONS ? .collidingKeys : .memoryBudget(limits)
-                context.pointee.refused = 0
+            if text == "not enough memory", context.pointee.refused {
+                error = .memoryBudget(limits)
+                context.pointee.refused = false
                 refusal = SourceLocation(context.pointee.refused_at)
             } else {
                 error = LuaError(positioned: text)
@@ -181,13 +181,6 @@ extension Machine {
 }
 
 extension LuaError {
-    static var collidingKeys: LuaError {
-        LuaError(
-            kind: .budget, code: "budget.collisions",
-            message: "a table cannot grow: too many of the numbers among its keys have the same hash",
-            hint: "use texts as keys: t[tostring(key)]")
-    }
-
     static func memoryBudget(_ limits: LuaLimits) -> LuaError {
         let bytes = limits.memory
         let shown =
@@ -234,7 +227,7 @@ extension Duration {
 }
 
 extension SourceLocation {
-    fileprivate init?(_ place: clua_place) {
+    init?(_ place: clua_place) {
         guard let chunk = place.chunk else { return nil }
         self.init(chunk: String(cString: chunk), line: Int(place.line))
     }

@@ -76,15 +76,20 @@ final class Machine: @unchecked Sendable {
 
     /// Ends the state. Operations that are still under way find it closed.
     func close() {
-        guard !isClosed else { return }
-        isClosed = true
-        clua_state_close(lua)
+        endState()
         clua_context_free(context)
         freeSignatures()
     }
 
+    func endState() {
+        guard !isClosed else { return }
+        isClosed = true
+        clua_state_close(lua)
+    }
+
     /// Frees what references of the host no longer hold.
     func emptyBin() {
+        guard !isClosed else { return }
         for reference in bin.empty() {
             luaL_unref(lua, clua_registryindex(), reference)
         }

@@ -4,6 +4,12 @@ import CLua
 
 extension Machine {
     func start(_ script: LuaScript, arguments: [LuaValue], run: Run) {
+        if isClosed {
+            var error = LuaError.stateEnded
+            error.annotations = run.annotations
+            table.remove(run.id)
+            return run.control.end(with: .failure(error))
+        }
         runs[run.id] = run
         if run.control.isCancelled {
             run.forcedError = .cancelled
@@ -24,7 +30,8 @@ extension Machine {
             run.forcedError = error
             run.live = [:]
             main.end = .failure
-            return finish(run)
+            finish(run)
+            return endIfAbandoned()
         }
         if let wall = run.limits.wall { startWallTimer(run, wall) }
         run.ready.append(main)
@@ -76,6 +83,9 @@ extension Machine {
             }
         }
         guard status != LUA_OK else { return }
+        guard status != CLUA_ABANDONED else {
+            throw LuaError.endlessStep(at: SourceLocation(chunk: String(script.chunkName.dropFirst()), line: 1))
+        }
         defer { clua_pop(L, 1) }
         if let stopped = run.flatMap(stopError) { throw stopped }
         var error = readError(L, -1, run: nil)
@@ -158,6 +168,8 @@ extension Machine {
 extension Machine {
     /// Compiles a script and forgets it.
     func check(_ script: LuaScript) throws {
+        try checkOpen()
+        defer { endIfAbandoned() }
         try load(script, to: lua)
         lua_settop(lua, 0)
     }

@@ -32,6 +32,7 @@ extension Machine {
         _ function: LuaFunctionReference, _ arguments: [LuaValue], in id: LuaRunID,
         _ continuation: CheckedContinuation<[LuaValue], any Error>
     ) {
+        if isClosed { return continuation.resume(throwing: LuaError.stateEnded) }
         guard let run = runs[id], let session = run.session else {
             return continuation.resume(throwing: LuaError.misuse("session.busy", "the session is closed"))
         }
@@ -134,7 +135,7 @@ extension Machine {
         task.stopError = error
         abandonWait(task)
         task.delivery = nil
-        clua_task_close(task.coroutine, run.control.pointer)
+        if clua_task_close(task.coroutine, run.control.pointer) != LUA_OK { return endIfAbandoned(by: run) }
         pushError(error ?? .cancelled, to: task.coroutine)
         renewBudget(of: run)
         ended(task, .failure)

@@ -153,13 +153,25 @@ extension Machine {
         let count = Int64(lua_rawlen(L, 1))
         _ = lua_checkstack(L, 8)
         // Look at all of them before starting any.
-        for position in 0..<count {
-            let type = lua_rawgeti(L, 1, position + 1)
+        var places: [ObjectIdentifier: Int64] = [:]
+        for place in stride(from: 1, through: count, by: 1) {
+            let type = lua_rawgeti(L, 1, place)
             let task = object(L, -1) as? ScriptTask
             clua_pop(L, 1)
-            if type == LUA_TFUNCTION || task.map({ $0 !== caller && $0.run === caller.run }) == true { continue }
-            throw LuaError.misuse(
-                "script.bad_argument", "all needs functions or tasks of this run; value \(position + 1) is neither")
+            if type == LUA_TFUNCTION { continue }
+            guard let task, task.run === caller.run else {
+                throw LuaError.misuse("script.bad_argument", "all needs functions or tasks of this run; value \(place) is neither")
+            }
+            if task === caller {
+                throw LuaError.misuse(
+                    "script.bad_argument", "all cannot wait for the task that calls it; it is value \(place)",
+                    hint: "leave it out of the list")
+            }
+            if let first = places.updateValue(place, forKey: ObjectIdentifier(task)) {
+                throw LuaError.misuse(
+                    "script.bad_argument", "all got the same task twice, as values \(first) and \(place)",
+                    hint: "list each task once; task:await() gives its result again")
+            }
         }
         var members: [ScriptTask] = []
         for position in 0..<count {
@@ -178,11 +190,10 @@ extension Machine {
             }
         }
         let group = AllWait(caller: caller, members: members)
-        var seen: Set<ObjectIdentifier> = []
         for member in members {
             observe(member)
             member.holders += 1
-            guard seen.insert(ObjectIdentifier(member)).inserted, member.end == nil else { continue }
+            guard member.end == nil else { continue }
             member.groups.append(group)
             group.remaining += 1
         }

@@ -1,0 +1,161 @@
+// The way out of a step that does not end.
+//
+// Some steps of the interpreter take as long as a script wants, and nothing can be asked of Lua meanwhile: a table that grows
+// looks each of its keys up behind those that share its hash, and the compiler goes through all jumps of a block for each of them.
+// 64 MiB suffice for minutes. When a step has gone on for too long, the signal handler of the tick leaves it: it jumps to the
+// innermost entry from the host, over frames of C alone, and only from within code of Lua itself, which holds no lock.
+//
+// What is left behind is a state that nobody may use any more. It can be closed: its objects hang together, and which sizes it
+// gives for its blocks is not asked. Blocks that were only known to the frames that were left are found when they are large:
+// these are listed.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "internal.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNWATCHED __attribute__((disable_sanitizer_instrumentation))
+#endif
+#endif
+#ifndef UNWATCHED
+#define UNWATCHED
+#endif
+
+// -- Exits
+
+static __thread clua_exit *t_exit;
+
+sigjmp_buf *clua_exit_open(clua_exit *way_out, clua_context *context) {
+    way_out->context = context;
+    way_out->host_frames = context->frames_entered - context->frames_left;
+    way_out->outer = t_exit;
+    t_exit = way_out;
+    return &way_out->place;
+}
+
+void clua_exit_close(const clua_exit *way_out) { t_exit = way_out->outer; }
+
+UNWATCHED clua_context *clua_exit_context(void) {
+    const clua_exit *way_out = t_exit;
+    // Between here and there are frames of the host, if there are more of them than there were.
+    if (!way_out || way_out->context->frames_entered - way_out->context->frames_left != way_out->host_frames) return NULL;
+    return way_out->context->is_standard ? NULL : way_out->context;
+}
+
+void clua_exit_take(void) { siglongjmp(t_exit->place, 1); }
+
+// -- Where the interpreter is
+
+static uintptr_t code_of_lua, size_of_code;
+
+static int find_code(struct dl_phdr_info *object, size_t size, void *entry) {
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || (uintptr_t)entry - start >= segment->p_memsz) continue;
+        // Where Lua is part of the program, its code cannot be told from ours.
+        if ((uintptr_t)find_code - start >= segment->p_memsz) code_of_lua = start, size_of_code = segment->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
+static void find_lua(void) { dl_iterate_phdr(find_code, dlsym(RTLD_DEFAULT, "lua_newstate")); }
+
+void clua_exit_prepare(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_lua);
+}
+
+UNWATCHED bool clua_exit_is_safe(const void *interrupted) {
+    const mcontext_t *machine = &((const ucontext_t *)interrupted)->uc_mcontext;
+#if defined(__x86_64__)
+    uintptr_t counter = (uintptr_t)machine->gregs[REG_RIP];
+#elif defined(__aarch64__)
+    uintptr_t counter = (uintptr_t)machine->pc;
+#else
+    uintptr_t counter = 0;
+    (void)machine;
+#endif
+    return counter - code_of_lua < size_of_code;
+}
+
+// -- After it was taken
+
+static int by_address(const void *left, const void *right) {
+    uintptr_t a = (uintptr_t)*(clua_large *const *)left, b = (uintptr_t)*(clua_large *const *)right;
+    return (a > b) - (a < b);
+}
+
+int clua_exit_taken(const clua_exit *way_out) {
+    clua_context *context = way_out->context;
+    sigset_t tick;  // blocked in the handler that was left
+    sigemptyset(&tick);
+    sigaddset(&tick, SIGURG);
+    pthread_sigmask(SIG_UNBLOCK, &tick, NULL);
+    const char *chunk;
+    int line;
+    lua_State *running = clua_watch_running();
+    if (context->run && running && clua_nearest_frame(running, 0, &chunk, &line))
+        clua_place_set(&context->run->stopped_at, chunk, line);
+    context->is_abandoned = true;
+    size_t count = 0;
+    for (clua_large *block = context->large; block; block = block->next) count++;
+    context->abandoned = malloc((count + 1) * sizeof *context->abandoned);
+    if (!context->abandoned) abort();
+    for (clua_large *block = context->large; block; block = block->next) context->abandoned[context->abandoned_count++] = block;
+    qsort(context->abandoned, context->abandoned_count, sizeof *context->abandoned, by_address);
+    return CLUA_ABANDONED;
+}
+
+void clua_free_abandoned(clua_context *context, void *block) {
+    clua_large *header = (clua_large *)block - 1;
+    if (!bsearch(&header, context->abandoned, context->abandoned_count, sizeof header, by_address)) free(block);
+}
+
+// -- Large blocks
+
+static clua_large *link_large(clua_context *context, clua_large *header) {
+    header->next = context->large;
+    header->link = &context->large;
+    if (header->next) header->next->link = &header->next;
+    return context->large = header;
+}
+
+static void unlink_large(clua_large *header) {
+    *header->link = header->next;
+    if (header->next) header->next->link = header->link;
+}
+
+void *clua_take_large(clua_context *context, size_t size) {
+    clua_large *header = malloc(sizeof *header + size);
+    return header ? link_large(context, header) + 1 : NULL;
+}
+
+void clua_give_large(void *block) {
+    clua_large *header = (clua_large *)block - 1;
+    unlink_large(header);
+    free(header);
+}
+
+void *clua_resize_large(clua_context *context, void *block, size_t size) {
+    clua_large *header = (clua_large *)block - 1;
+    unlink_large(header);
+    clua_large *fresh = realloc(header, sizeof *header + size);
+    link_large(context, fresh ? fresh : header);
+    return fresh ? fresh + 1 : NULL;
+}
+
+void clua_free_large(clua_context *context) {
+    while (context->large) clua_give_large(context->large + 1);
+    free(context->abandoned);
+}
