@@ -27,12 +27,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("local a = t.spawn(t.later) t.all{a, t.later, a}", "all got the same task twice, as values 1 and 3"),
+        ("local a = t.spawn(t.later) t.all{a, t.later, a}", "value 3 of the list is the same task as value 1"),
         (
             "local a a = t.spawn(function() t.later() t.all{t.later, a} end) a:await()",
-            "all cannot wait for the task that calls it; it is value 2"
+            "value 2 of the list is the task that asks: it would wait for itself"
         ),
-        ("t.all{t.later, 5}", "all needs functions or tasks of this run; value 2 is neither"),
+        ("t.all{t.later, 5}", "value 2 of the list is neither a function nor a task of this run"),
     ])
     func `all refuses what it cannot wait for, before it starts any`(source: String, message: String) async throws {
         let bench = try await Bench()

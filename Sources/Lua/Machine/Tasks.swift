@@ -160,16 +160,16 @@ extension Machine {
             clua_pop(L, 1)
             if type == LUA_TFUNCTION { continue }
             guard let task, task.run === caller.run else {
-                throw LuaError.misuse("script.bad_argument", "all needs functions or tasks of this run; value \(place) is neither")
+                throw LuaError.misuse("script.bad_argument", "value \(place) of the list is neither a function nor a task of this run")
             }
             if task === caller {
                 throw LuaError.misuse(
-                    "script.bad_argument", "all cannot wait for the task that calls it; it is value \(place)",
+                    "script.bad_argument", "value \(place) of the list is the task that asks: it would wait for itself",
                     hint: "leave it out of the list")
             }
             if let first = places.updateValue(place, forKey: ObjectIdentifier(task)) {
                 throw LuaError.misuse(
-                    "script.bad_argument", "all got the same task twice, as values \(first) and \(place)",
+                    "script.bad_argument", "value \(place) of the list is the same task as value \(first)",
                     hint: "list each task once; task:await() gives its result again")
             }
         }

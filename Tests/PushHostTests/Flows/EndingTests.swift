@@ -52,14 +52,14 @@ import Testing
     @Test func `all gives the results of tasks that have ended, and of none`() async throws {
         let text = try await result(
             of: """
-                local one = push.spawn(function() return 1 end)
+                local one, two = push.spawn(function() return 1 end), push.spawn(function() return 2 end)
                 local bad = push.spawn(function() error { code = "mine" } end)
                 one:await()
                 pcall(bad.await, bad)
                 local ok, err = pcall(push.all, { one, bad })
-                return { push.all { one, one }[2], #push.all {}, ok, err.code }
+                return { push.all { one, two }[2], #push.all {}, ok, err.code, select(2, pcall(push.all, { one, one })).message }
                 """)
-        #expect(text == #"[1,0,false,"mine"]"#)
+        #expect(text == #"[2,0,false,"mine","value 2 of the list is the same task as value 1"]"#)
     }
 
     @Test func `an expectation without a matcher fails the run`() async throws {
