@@ -22,6 +22,21 @@ private struct DecodingState {
     var text: String { path.map(\.description).joined() }
     var open: [UnsafeRawPointer] = []
     var remaining = Machine.readingLimit
+    var patience = Patience()
+}
+
+/// Keys can be chosen so that each of them takes long to find, and nothing interrupts the host: it gives up by itself.
+private struct Patience {
+    private let begin = clua_ticks()
+    private var keys: Int64 = 0
+
+    /// After a second of CPU time, when the keys took more than 16 µs each: most take less than one.
+    mutating func isOver() -> Bool {
+        keys += 1
+        guard keys & 0x3FF == 0 else { return false }
+        let ticks = clua_ticks() - begin  // of 5 ms
+        return ticks > 200 && ticks * 300 > keys
+    }
 }
 
 extension Machine {
@@ -98,6 +113,10 @@ extension Machine {
         while lua_next(L, table) != 0 {
             switch lua_type(L, -2) {
             case LUA_TSTRING:
+                guard !state.patience.isOver() else {
+                    clua_pop(L, 2)
+                    throw unsupported("takes too long to read: many of its keys have the same hash", hint: "hand it over in parts")
+                }
                 guard let key = readString(L, -2) else {
                     clua_pop(L, 2)
                     throw unsupported("has a key that is not UTF-8", hint: "write the names in it as UTF-8")
@@ -218,7 +237,11 @@ extension Machine {
             lua_rawseti(L, -2, Int64(index + 1))
         }
         // In a fixed order, so that the same values make the same table in every process.
+        var patience = Patience()
         for key in table.fields.keys.sorted() {
+            if patience.isOver() {
+                throw LuaError.misuse("value.unsupported", "a table takes too long to write: many of its keys have the same hash")
+            }
             push(key, to: L)
             try push(table.fields[key] ?? .nil, to: L, depth: depth + 1)
             lua_rawset(L, -3)
