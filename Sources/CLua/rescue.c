@@ -107,6 +107,7 @@ int clua_exit_taken(const clua_exit *way_out) {
     lua_State *running = clua_watch_running();
     if (context->run && running && clua_nearest_frame(running, 0, &chunk, &line))
         clua_place_set(&context->run->stopped_at, chunk, line);
+    if (context->is_abandoned) return CLUA_ABANDONED;  // within a call of the host, by an entry further in
     context->is_abandoned = true;
     size_t count = 0;
     for (clua_large *block = context->large; block; block = block->next) count++;

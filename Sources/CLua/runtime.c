@@ -289,13 +289,17 @@ int clua_load(lua_State *L, clua_run *run, const char *source, size_t count, con
     clua_run *outer = context->run;
     context->run = run;
     clua_watch_scope scope = clua_watch_enter(NULL, run);  // its time counts; there is no frame for a hook
-    clua_exit way_out;
     int status;
-    if (sigsetjmp(*clua_exit_open(&way_out, context), 0) == 0)
-        status = lua_pcall(L, 1, 1, 0);
-    else
-        status = clua_exit_taken(&way_out);
-    clua_exit_close(&way_out);
+    if (!run && context->frames_entered != context->frames_left) {
+        status = lua_pcall(L, 1, 1, 0);  // a host function compiles by itself: it knows nothing of states that end below it
+    } else {
+        clua_exit way_out;
+        if (sigsetjmp(*clua_exit_open(&way_out, context), 0) == 0)
+            status = lua_pcall(L, 1, 1, 0);
+        else
+            status = clua_exit_taken(&way_out);
+        clua_exit_close(&way_out);
+    }
     clua_watch_leave(scope);
     context->run = outer;
     context->no_fail = saved;

@@ -18,9 +18,9 @@
 
 enum { TICK_NS = 5 * 1000 * 1000, HOOK_COUNT = 1000, METER_COUNT = 100, CREDIT = 1000 };
 static const int64_t cleanup_grace_ns = 1000 * 1000 * 1000LL;
-// What one step of the interpreter may take; when it is asked whether it is one step; and for what a state with much memory
-// has to do in one, such as to mark it all.
-static const int64_t step_ns = 400 * 1000 * 1000, question_ns = 100 * 1000 * 1000, step_ns_for_mebibyte = 4 * 1000 * 1000;
+// What one step of the interpreter may take; when it is asked whether it is one step; and what it may take longer where there
+// is much memory: a full collection of small tables in a random order takes some 4 ms for each MiB.
+static const int64_t step_ns = 200 * 1000 * 1000, question_ns = 100 * 1000 * 1000, step_ns_for_mebibyte = 10 * 1000 * 1000;
 
 // The thread sanitizer keeps signals back until the thread calls something that it watches. Code of Lua that computes calls
 // nothing of that sort, and would never be stopped: so there the handler is set behind its back, and not watched itself.

@@ -97,6 +97,57 @@ import Testing
         }
     }
 
+    /// The compiler keeps the constants of a chunk in a table.
+    static let collidingChunk = "local x = {" + (1...100_000).map { "\($0 * 131_071)," }.joined() + "}"
+
+    @Test(arguments: ["", "require 'chunk'", "pcall(coroutine.wrap(function() require 'chunk' end))"])
+    func `compiling that does not end is left, wherever it is asked for, with all that the state has`(source: String) async {
+        await #expect(processExitsWith: .success) { [source = source as String] in
+            HangGuard.arm()
+            let chunk = LuaScript(name: "chunk", source: Self.collidingChunk)
+            let bench = try await Bench(searchPath: .lookup { $0 == "chunk" ? chunk : nil })
+            weak let object = try await bench.keepObject()
+            #expect(object != nil)
+            try await bench.run("local t = {} for i = 1, 2000 do t[i] = ('x'):rep(5000 + i) end require('t').kept.texts = t")
+            let error = try await bench.failure(of: source.isEmpty ? Self.collidingChunk : source)
+            #expect(error.code == "budget.step")
+            #expect(error.location == SourceLocation(chunk: "a.lua", line: 1))
+            #expect(object == nil)
+            #expect(await bench.state.memoryInUse == 0)
+        }
+    }
+
+    @Test func `a state that checks scripts ends with one whose compiling does not`() async {
+        await #expect(processExitsWith: .success) {
+            HangGuard.arm()
+            let bench = try await Bench()
+            for code in ["budget.step", "state.ended"] {
+                do {
+                    try await bench.state.compile(LuaScript(name: "chunk", source: Self.collidingChunk))
+                    Issue.record("it was compiled")
+                } catch let error as LuaError {
+                    #expect(error.code == code)
+                }
+            }
+        }
+    }
+
+    @Test func `sessions end with the state, in a call and between calls`() async {
+        await #expect(processExitsWith: .success) {
+            HangGuard.arm()
+            let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(600)))
+            let idle = try await bench.bench.state.openSession(id: bench.bench.nextID()) { _ in }
+            #expect(try await idle.call(bench.evaluate, [.string("return 1")]) == [.integer(1)])
+            for code in ["budget.step", "state.ended"] {
+                let error = await #expect(throws: LuaError.self) { try await bench.call("local t = {} \(Self.endless[0])") }
+                #expect(error?.code == code)
+            }
+            let error = await #expect(throws: LuaError.self) { try await idle.call(bench.evaluate, [.string("return 1")]) }
+            #expect(error?.code == "state.ended")
+            try await idle.close()
+        }
+    }
+
     @Test(arguments: [
         "i", "-i", "i * 3", "i * 255", "i * 1000", "i * 4096", "i * 65536", "i << 32", "i * 0.1", "i * 2.0 ^ 60", "1 / i", "i + 0.5",
         "1767225600 + i * 60", "1767225600 + i / 1000", "(i // 400) << 20 | i % 400", "(1767225600 + i * 60) * 1000", "i * i",
@@ -168,5 +219,14 @@ import Testing
         guard case .function(let count)? = reference.first else { throw Bench.refusal }
         let results = try await bench.run("return (...)()", arguments: [.function(count)])
         #expect(results == [.integer(library == .standard ? 0 : 3)])
+    }
+}
+
+extension Bench {
+    /// Lets the state keep an object of the host, and nobody else.
+    fileprivate func keepObject() async throws -> LuaObject {
+        let object = LuaObject(type: "thing", payload: "x")
+        try await run("require('t').kept = {...}", arguments: [.object(object)])
+        return object
     }
 }

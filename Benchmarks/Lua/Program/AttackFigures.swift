@@ -24,6 +24,17 @@ enum AttackFigures {
         ("upper of 8 MB", usual, "local s = ('a'):rep(1 << 23) while true do s:upper() end"),
         ("load of 4 MB", .milliseconds(300), "local s = ('x = 1 '):rep(700000) while true do load(s) end"),
         ("pairs of 1 M keys", .seconds(1), "local t = {} for i = 1, 1e6 do t['k' .. i] = i end while true do pairs(t) end"),
+        (
+            "a table whose keys collide when it grows", .milliseconds(200),
+            """
+            local t, n, m = {}, 1 << 19, (1 << 19) - 1
+            for i = 1, n do t[i] = true end
+            for i = 1, 1 << 17 do t[((1 << 40) // m + i) * m] = true end
+            for i = 1, n, 2 do t[i] = nil end
+            for i = 2, 64, 2 do t[i] = nil end
+            t.x = 1
+            """
+        ),
     ]
 
     private static let usual = Duration.milliseconds(50)

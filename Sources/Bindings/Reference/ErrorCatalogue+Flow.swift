@@ -100,7 +100,7 @@ extension ErrorCatalogue {
                 example: .lua("local text = (\"x\"):rep(1 << 30)", cure: "local text = (\"x\"):rep(1 << 10)")),
             ErrorDescription(
                 "budget.step", .budget, means: "A single step of the script took too long, and nothing could interrupt it.",
-                when: "A step may take 0.4 s of CPU time, and 4 ms more for each MiB in use. Most take less than a microsecond. But a "
+                when: "A step may take 0.2 s of CPU time, and 10 ms more for each MiB in use. Most take less than a microsecond. But a "
                     + "table that grows looks each of its keys up behind those with the same hash: some ten thousand numbers that are "
                     + "multiples of 2^n - 1, or that differ in their last bits alone, take seconds. The script is left in the middle, "
                     + "without its cleanup.",

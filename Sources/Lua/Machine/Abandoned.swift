@@ -5,15 +5,15 @@ import CLua
 extension Machine {
     /// Ends the state with all of its runs when a step was left where it was: nothing of Lua may be used any more but to free it.
     ///
-    /// To be called where no frame of Lua is below. The other runs learn that it was not for what they did.
-    func endIfAbandoned(by culprit: Run? = nil) {
-        guard context.pointee.is_abandoned, !isClosed else { return }
+    /// Where a task is being resumed, it ends when that has returned. The other runs learn that it was not for what they did.
+    func endIfAbandoned(by culprit: Run? = nil, _ reason: LuaError? = nil) {
+        guard context.pointee.is_abandoned, !isClosed, current == nil else { return }
         endState()
         turns = Queue()
         waiting = [:]
-        current = nil
         for run in runs.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
-            var error = run === culprit ? LuaError.endlessStep(at: SourceLocation(run.control.pointer.pointee.stopped_at)) : .stateEnded
+            var error = LuaError.stateEnded
+            if run === culprit { error = reason ?? .endlessStep(at: SourceLocation(run.control.pointer.pointee.stopped_at)) }
             error.annotations = run.annotations
             abandon(run, error)
         }

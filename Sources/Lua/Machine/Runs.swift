@@ -24,14 +24,14 @@ extension Machine {
             let count = try push(arguments, to: main.coroutine)
             clua_task_prepare(main.coroutine, count)
         } catch {
-            lua_settop(main.coroutine, 0)
             var error = LuaError(raisedByHost: error)
+            if context.pointee.is_abandoned { return endIfAbandoned(by: run, error) }
+            lua_settop(main.coroutine, 0)
             error.annotations = run.annotations
             run.forcedError = error
             run.live = [:]
             main.end = .failure
-            finish(run)
-            return endIfAbandoned()
+            return finish(run)
         }
         if let wall = run.limits.wall { startWallTimer(run, wall) }
         run.ready.append(main)

@@ -8,7 +8,8 @@ final class SessionBench: Sendable {
     let bench: Bench
     let session: LuaSession
     private let failures = Failures()
-    private let evaluate: LuaFunctionReference
+    /// Runs the text that it is given.
+    let evaluate: LuaFunctionReference
 
     init(limits: LuaLimits = LuaLimits()) async throws {
         bench = try await Bench(limits: limits)
