@@ -94,6 +94,24 @@ static const char *read_pieces(lua_State *L, void *user, size_t *count) {
     return clua_read_text(L, reader, count);
 }
 
+static bool is_inside_of_character(const char *text) { return ((unsigned char)*text & 0xC0) == 0x80; }
+
+// As Lua shortens names in messages: of a file, the end is kept.
+static const char *shorten_name(const char *name, char room[MAX_NAME + 1]) {
+    if (name[0] == '@') {
+        static const char beginning[] = "@...";
+        const char *end = name + strlen(name) - (MAX_NAME - strlen(beginning));
+        while (is_inside_of_character(end)) end++;
+        memcpy(room, beginning, sizeof beginning);
+        return strcat(room, end);
+    }
+    size_t count = MAX_NAME;
+    while (count && is_inside_of_character(name + count)) count--;
+    memcpy(room, name, count);
+    room[count] = 0;
+    return room;
+}
+
 // load: no bytecode, and the globals of the run unless an environment is given.
 static int guarded_load(lua_State *L) {
     size_t count = 0;
@@ -105,13 +123,7 @@ static int guarded_load(lua_State *L) {
     if (!source) luaL_checktype(L, 1, LUA_TFUNCTION);
     if (name[0] == '=' && name[1] == '[') name++;  // such names are for the host's own chunks
     char short_name[MAX_NAME + 1];  // each error of the chunk takes its name along
-    if (strnlen(name, sizeof short_name) > MAX_NAME) {
-        size_t end = MAX_NAME;
-        while (end && ((unsigned char)name[end] & 0xC0) == 0x80) end--;  // not in the middle of a character
-        memcpy(short_name, name, end);
-        short_name[end] = 0;
-        name = short_name;
-    }
+    if (strnlen(name, sizeof short_name) > MAX_NAME) name = shorten_name(name, short_name);
     bool has_environment = !lua_isnone(L, 4);
     lua_settop(L, HELD_PIECE);
     clua_text_reader reader = {.next = source, .count = count};

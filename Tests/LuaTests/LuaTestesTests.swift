@@ -42,6 +42,7 @@ import Testing
         "calls": [
             (315...335, "no bytecode"), (352...356, "no bytecode"), (374...419, "no bytecode"), (435...478, "no bytecode"),
         ],
+        "closure": [(29...32, "no table is weak")],
         "coroutine": [
             (345...351, "the frame that protects a coroutine is seen by debug.sethook"), (411...412, "memory is not collected on demand"),
         ],

@@ -184,6 +184,8 @@ import Testing
             #expect(error.traceback.count >= 3)
         }
         #expect(try await bench.failure(of: "load(('x'):rep(1000) .. '(')()").message.utf8.count < 300)
+        let file = try await bench.failure(of: "load('error()', '@' .. ('folder/'):rep(100) .. 'é.lua')()").traceback.first?.chunk
+        #expect(file?.hasPrefix("...") == true && file?.hasSuffix("/folder/é.lua") == true)
     }
 
     @Test func `a chain through weak keys is collected in no time`() async {
