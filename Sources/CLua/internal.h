@@ -56,6 +56,7 @@ typedef struct clua_exit {
 sigjmp_buf *clua_exit_open(clua_exit *way_out, clua_context *context);
 int clua_exit_taken(const clua_exit *way_out);
 void clua_exit_close(const clua_exit *way_out);
+bool clua_exit_is_next(const clua_context *context);  // one call of the host is between here and the last one
 clua_context *clua_exit_context(void);              // whose steps may be left now; or NULL
 bool clua_exit_is_safe(const void *interrupted);    // the ucontext_t of a signal: it came while code of Lua was being executed
 void clua_exit_take(void);
@@ -135,6 +136,16 @@ void clua_set_functions(lua_State *L, const char *library, const luaL_Reg *funct
 size_t clua_string_start(lua_Integer position, size_t count);  // of a string library's argument, from 1
 
 // watchdog.c
+//
+// For what runs in the signal handler: the thread sanitizer must not follow it there.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNWATCHED __attribute__((disable_sanitizer_instrumentation))
+#endif
+#endif
+#ifndef UNWATCHED
+#define UNWATCHED
+#endif
 typedef struct clua_watch_scope {
     lua_State *running;
     clua_run *run;

@@ -1,9 +1,9 @@
 // The way out of a step that does not end.
 //
-// Some steps of the interpreter take as long as a script wants, and nothing can be asked of Lua meanwhile: a table that grows
-// looks each of its keys up behind those that share its hash, and the compiler goes through all jumps of a block for each of them.
-// 64 MiB suffice for minutes. When a step has gone on for too long, the signal handler of the tick leaves it: it jumps to the
-// innermost entry from the host, over frames of C alone, and only from within code of Lua itself, which holds no lock.
+// Some steps of the interpreter take as long as a script wants, and nothing can be asked of Lua meanwhile: a table that grows, also
+// that of the compiler for constants, looks each of its keys up behind those that share its hash. 64 MiB suffice for minutes. When
+// a step has gone on for too long, the signal handler of the tick leaves it: it jumps to the innermost entry from the host, over
+// frames of C alone, and only from within code of Lua itself, which holds no lock.
 //
 // What is left behind is a state that nobody may use any more. It can be closed: its objects hang together, and which sizes it
 // gives for its blocks is not asked. Blocks that were only known to the frames that were left are found when they are large:
@@ -20,22 +20,20 @@
 
 #include "internal.h"
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNWATCHED __attribute__((disable_sanitizer_instrumentation))
-#endif
-#endif
-#ifndef UNWATCHED
-#define UNWATCHED
-#endif
-
 // -- Exits
 
 static __thread clua_exit *t_exit;
 
+UNWATCHED static int64_t count_host_frames(const clua_context *context) { return context->frames_entered - context->frames_left; }
+
+bool clua_exit_is_next(const clua_context *context) {
+    return t_exit && t_exit->context == context && t_exit->host_frames == count_host_frames(context) - 1;
+}
+
+// No tick takes it before it has a place: what the watch has seen of the step was of another one.
 sigjmp_buf *clua_exit_open(clua_exit *way_out, clua_context *context) {
     way_out->context = context;
-    way_out->host_frames = context->frames_entered - context->frames_left;
+    way_out->host_frames = count_host_frames(context);
     way_out->outer = t_exit;
     t_exit = way_out;
     return &way_out->place;
@@ -46,7 +44,7 @@ void clua_exit_close(const clua_exit *way_out) { t_exit = way_out->outer; }
 UNWATCHED clua_context *clua_exit_context(void) {
     const clua_exit *way_out = t_exit;
     // Between here and there are frames of the host, if there are more of them than there were.
-    if (!way_out || way_out->context->frames_entered - way_out->context->frames_left != way_out->host_frames) return NULL;
+    if (!way_out || count_host_frames(way_out->context) != way_out->host_frames) return NULL;
     return way_out->context->is_standard ? NULL : way_out->context;
 }
 

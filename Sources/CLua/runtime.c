@@ -290,8 +290,9 @@ int clua_load(lua_State *L, clua_run *run, const char *source, size_t count, con
     context->run = run;
     clua_watch_scope scope = clua_watch_enter(NULL, run);  // its time counts; there is no frame for a hook
     int status;
-    if (!run && context->frames_entered != context->frames_left) {
-        status = lua_pcall(L, 1, 1, 0);  // a host function compiles by itself: it knows nothing of states that end below it
+    // Of the calls of the host that may be below, only `require` knows that states can end.
+    if (context->frames_entered != context->frames_left && !(run && clua_exit_is_next(context))) {
+        status = lua_pcall(L, 1, 1, 0);
     } else {
         clua_exit way_out;
         if (sigsetjmp(*clua_exit_open(&way_out, context), 0) == 0)

@@ -30,13 +30,11 @@ extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 #define set_handler __sigaction
 // Its own version of clock_gettime takes locks of its, which what was interrupted may hold.
 #define read_clock(clock, time) syscall(SYS_clock_gettime, clock, time)
-#define UNWATCHED __attribute__((disable_sanitizer_instrumentation))
 #endif
 #endif
-#ifndef UNWATCHED
+#ifndef set_handler
 #define set_handler sigaction
 #define read_clock clock_gettime
-#define UNWATCHED
 #endif
 
 typedef struct watch {

@@ -57,8 +57,7 @@ extension LuaError {
         var error = LuaError(
             kind: .budget, code: "budget.step",
             message: "a single step of the script took too long, and could not be interrupted: its state has ended",
-            hint: "the keys of a large table have the same hashes, or a chunk has tens of thousands of jumps: make it smaller, "
-                + "or its keys texts")
+            hint: "the keys of a large table, or the constants of a chunk, have the same hashes: make it smaller, or its keys texts")
         error.location = place
         return error
     }
