@@ -138,6 +138,7 @@ package final class InteractiveFlow: Sendable {
         let hasStalled = await pace.settle()
         if error?.kind == .cancelled { error = hasStalled ? error?.asStall : error?.asInterruption }
         if let raised = error, raised.kind == .syntax { error = chunk.syntaxError(insteadOf: raised) ?? raised }
+        if error?.code == "state.ended" { error?.hint = "leave with .quit, and begin another session" }
         await run.settleSchedules(isOver: false)
         let shown = await run.newlyShown()
         if !shown.isEmpty { run.emit(.shown(shown)) }

@@ -44,7 +44,7 @@ extension ErrorCatalogue {
         "state", "what scripts run in",
         [
             ErrorDescription(
-                "state.ended", .failure, means: "What the script runs in has ended.",
+                "state.ended", .budget, means: "What the script runs in has ended.",
                 when: "A single step of another script in it, or of an earlier line of pushhost repl, could not be interrupted: see "
                     + "budget.step. Nothing of it can be used any more.",
                 cure: "Begin another session; in a program that embeds Lua, make another state.")

@@ -64,7 +64,7 @@ extension LuaError {
 
     static var stateEnded: LuaError {
         LuaError(
-            kind: .failure, code: "state.ended",
+            kind: .budget, code: "state.ended",
             message: "the state has ended: a single step of a script in it took too long, and could not be interrupted",
             hint: "make another state")
     }

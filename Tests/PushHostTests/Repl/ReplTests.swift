@@ -262,6 +262,12 @@ import Testing
         #expect(small.errors.contains("CPU budget of 50 ms"))
         #expect(small.output.hasSuffix("1\n"))
         #expect(try await repl("1", ["--memory-limit=0"]).status == 2)
+        // The prompt goes on, so that the session can be looked at; but there is nothing for scripts to run in any more.
+        let ended = try await repl("local t = {} for i = 1, 300000 do t[i * 131071] = i end\n1")
+        #expect(ended.status == 1)
+        #expect(ended.output.isEmpty)
+        #expect(ended.errors.contains("error[budget.step]") && ended.errors.contains("error[state.ended]"))
+        #expect(ended.errors.contains("leave with .quit, and begin another session"))
     }
 
     @Test func `a password that is typed is not shown again, however the line fails`() async throws {
