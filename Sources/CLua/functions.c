@@ -88,9 +88,9 @@ static int object_collected(lua_State *L) {
     void *object = *block;
     *block = NULL;
     clua_context *context = clua_get(L);
-    context->no_fail++;
+    clua_enter_host(context);
     if (object) context->release(object);
-    context->no_fail--;
+    clua_leave_host(context);
     return 0;
 }
 

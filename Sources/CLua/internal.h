@@ -56,7 +56,7 @@ typedef struct clua_exit {
 sigjmp_buf *clua_exit_open(clua_exit *way_out, clua_context *context);
 int clua_exit_taken(const clua_exit *way_out);
 void clua_exit_close(const clua_exit *way_out);
-bool clua_exit_is_next(const clua_context *context);  // one call of the host is between here and the last one
+bool clua_exit_is_next(const clua_context *context);  // between here and the innermost one is one call of the host
 clua_context *clua_exit_context(void);              // whose steps may be left now; or NULL
 bool clua_exit_is_safe(const void *interrupted);    // the ucontext_t of a signal: it came while code of Lua was being executed
 void clua_exit_take(void);

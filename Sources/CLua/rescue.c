@@ -6,14 +6,14 @@
 // frames of C alone, and only from within code of Lua itself, which holds no lock.
 //
 // What is left behind is a state that nobody may use any more. It can be closed: its objects hang together, and which sizes it
-// gives for its blocks is not asked. Blocks that were only known to the frames that were left are found when they are large:
-// these are listed.
+// gives for its blocks is not asked. Blocks that only the frames that were left knew of are freed all the same when they are
+// large, since these are listed; small ones are lost.
 
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
@@ -22,7 +22,7 @@
 
 // -- Exits
 
-static __thread clua_exit *t_exit;
+static __thread clua_exit *volatile t_exit;
 
 UNWATCHED static int64_t count_host_frames(const clua_context *context) { return context->frames_entered - context->frames_left; }
 
@@ -30,11 +30,12 @@ bool clua_exit_is_next(const clua_context *context) {
     return t_exit && t_exit->context == context && t_exit->host_frames == count_host_frames(context) - 1;
 }
 
-// No tick takes it before it has a place: what the watch has seen of the step was of another one.
+// No tick takes it before sigsetjmp has filled it in: the entry has begun a new step, which is a matter of many ticks.
 sigjmp_buf *clua_exit_open(clua_exit *way_out, clua_context *context) {
     way_out->context = context;
     way_out->host_frames = count_host_frames(context);
     way_out->outer = t_exit;
+    atomic_signal_fence(memory_order_release);
     t_exit = way_out;
     return &way_out->place;
 }
@@ -67,7 +68,7 @@ static int find_code(struct dl_phdr_info *object, size_t size, void *entry) {
     return 0;
 }
 
-static void find_lua(void) { dl_iterate_phdr(find_code, dlsym(RTLD_DEFAULT, "lua_newstate")); }
+static void find_lua(void) { dl_iterate_phdr(find_code, (void *)lua_newstate); }
 
 void clua_exit_prepare(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -96,6 +97,7 @@ static int by_address(const void *left, const void *right) {
 
 int clua_exit_taken(const clua_exit *way_out) {
     clua_context *context = way_out->context;
+    clua_watch_progress();
     sigset_t tick;  // blocked in the handler that was left
     sigemptyset(&tick);
     sigaddset(&tick, SIGURG);

@@ -20,7 +20,7 @@ enum { TICK_NS = 5 * 1000 * 1000, HOOK_COUNT = 1000, METER_COUNT = 100, CREDIT =
 static const int64_t cleanup_grace_ns = 1000 * 1000 * 1000LL;
 // What one step of the interpreter may take; when it is asked whether it is one step; and what it may take longer where there
 // is much memory: a full collection of small tables in a random order takes some 4 ms for each MiB.
-static const int64_t step_ns = 200 * 1000 * 1000, question_ns = 100 * 1000 * 1000, step_ns_for_mebibyte = 10 * 1000 * 1000;
+static const int64_t step_ns = 300 * 1000 * 1000, question_ns = 100 * 1000 * 1000, step_ns_for_mebibyte = 10 * 1000 * 1000;
 
 // The thread sanitizer keeps signals back until the thread calls something that it watches. Code of Lua that computes calls
 // nothing of that sort, and would never be stopped: so there the handler is set behind its back, and not watched itself.
@@ -85,7 +85,7 @@ UNWATCHED static bool has_other_hook(lua_State *L) {
 
 UNWATCHED static bool has_others(const watch *w) { return w->runs && __atomic_load_n(w->runs, __ATOMIC_RELAXED) > 1; }
 
-UNWATCHED static void watch_step(watch *w, int64_t spent, const void *interrupted) {
+UNWATCHED static void watch_step(watch *w, const void *interrupted) {
     const clua_context *context = clua_exit_context();
     if (!context || context->used != w->step_used || context->frames_entered != w->step_frames || w->epoch != w->step_epoch) {
         w->step_ns = 0;
@@ -93,9 +93,9 @@ UNWATCHED static void watch_step(watch *w, int64_t spent, const void *interrupte
         w->step_epoch = w->epoch;
         return;
     }
-    w->step_ns += spent;
+    w->step_ns += TICK_NS;
     if (w->step_ns < question_ns) return;
-    // It answers, unless it is one step. A standing hook answers by itself.
+    // A hook is called at the next instruction, if there is one before the step has taken too long. A standing one is called anyway.
     if (w->running && w->run && !w->run->fuel_limit && needs_hook(w->running, 1)) {
         w->pending = 1;
         lua_sethook(w->running, hook, LUA_MASKCOUNT, 1);
@@ -108,10 +108,10 @@ UNWATCHED static void on_tick(int signal_number, siginfo_t *information, void *i
     watch *w = &t_watch;
     clua_run *run = w->run;
     w->ticks++;
+    watch_step(w, interrupted);
+    if (!run) return;
     int missed = timer_getoverrun(w->timer);
     int64_t spent = (int64_t)TICK_NS * (1 + (missed > 0 ? missed : 0));
-    watch_step(w, spent, interrupted);
-    if (!run) return;
     run->cpu_used_ns += spent;
     if (run->is_bystander && run->grace_limit_ns) run->grace_limit_ns += spent;  // not at the cost of the cleanup
     if (w->seen_epoch == w->epoch && w->running) {

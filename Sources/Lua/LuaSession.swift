@@ -8,11 +8,13 @@ import Synchronization
 public final class LuaSession: Sendable {
     private let state: LuaState
     private let id: LuaRunID
+    private let annotations: [String: String]
     private let isBusy = Mutex(false)
 
-    init(state: LuaState, id: LuaRunID) {
+    init(state: LuaState, id: LuaRunID, annotations: [String: String]) {
         self.state = state
         self.id = id
+        self.annotations = annotations
     }
 
     /// Calls a function that a script or a prelude has handed to the host, and answers what it returns.
@@ -29,7 +31,7 @@ public final class LuaSession: Sendable {
             isBusy.withLock { $0 = false }
         }
         return try await withTaskCancellationHandler {
-            try await state.call(function, arguments, in: id)
+            try await state.call(function, arguments, in: id, annotations)
         } onCancel: {
             cancel()
         }
@@ -69,19 +71,20 @@ extension LuaState {
         id: LuaRunID, annotations: [String: String] = [:], limits: LuaLimits? = nil,
         onFailure: @escaping @Sendable (LuaError) -> Void
     ) throws -> LuaSession {
-        try machine.checkOpen()
+        try machine.checkOpen(annotations: annotations)
         let limits = limits?.clamped ?? self.limits
         let control = RunControl(limits: limits)
         guard table.add(id, control) else {
             throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")
         }
         machine.open(Run(id: id, control: control, limits: limits, annotations: annotations), onFailure: onFailure)
-        return LuaSession(state: self, id: id)
+        return LuaSession(state: self, id: id, annotations: annotations)
     }
 
     fileprivate func call(
-        _ function: LuaFunctionReference, _ arguments: [LuaValue], in id: LuaRunID
+        _ function: LuaFunctionReference, _ arguments: [LuaValue], in id: LuaRunID, _ annotations: [String: String]
     ) async throws -> [LuaValue] {
+        try machine.checkOpen(annotations: annotations)
         // A cancellation from before finds no call to deliver itself to; one from now on finds it begun.
         machine.forgetCancel(in: id)
         if Task.isCancelled { throw LuaError.cancelled }

@@ -59,7 +59,6 @@ public actor LuaState {
     /// - Throws: A ``LuaError``: that of the prelude, or one with the code `value.duplicate_type`.
     public func define(_ module: LuaModule) throws {
         try machine.checkOpen()
-        defer { machine.endIfAbandoned() }
         try machine.define(module)
     }
 

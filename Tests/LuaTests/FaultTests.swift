@@ -98,7 +98,7 @@ import Testing
             }
             let isUnused = context.pointee.fail_after > 0
             context.pointee.fail_after = 0
-            #expect(clua_load(lua, nil, "return #require", 15, "=test") == LUA_OK)
+            #expect(clua_load(lua, nil, "return #require", 15, "=test", false) == LUA_OK)
             clua_state_close(lua)
             #expect(context.pointee.used == 0)
             if isUnused { break }
@@ -143,7 +143,7 @@ import Testing
             clua_push_function(lua, 0, "make", false)
             lua_setglobal(lua, "make")
             let source = "local kept = {} for i = 1, 5 do kept[i] = make() end"
-            #expect(clua_load(lua, nil, source, source.utf8.count, "=test") == LUA_OK)
+            #expect(clua_load(lua, nil, source, source.utf8.count, "=test", false) == LUA_OK)
             context.pointee.fail_after = Int64(point)
             if clua_call(lua, 0, 0) != LUA_OK { failed += 1 }
             if context.pointee.fail_after > 0 { break }

@@ -1,3 +1,4 @@
+import CLua
 import Testing
 
 @testable import Lua
@@ -136,7 +137,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             HangGuard.arm()
             let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(600)))
-            let idle = try await bench.bench.state.openSession(id: bench.bench.nextID()) { _ in }
+            let idle = try await bench.bench.state.openSession(id: bench.bench.nextID(), annotations: ["run": "r-2"]) { _ in }
             #expect(try await idle.call(bench.evaluate, [.string("return 1")]) == [.integer(1)])
             for code in ["budget.step", "state.ended"] {
                 let error = await #expect(throws: LuaError.self) { try await bench.call("local t = {} \(Self.endless[0])") }
@@ -144,7 +145,41 @@ import Testing
             }
             let error = await #expect(throws: LuaError.self) { try await idle.call(bench.evaluate, [.string("return 1")]) }
             #expect(error?.code == "state.ended")
+            #expect(error?.annotations == ["run": "r-2"])
             try await idle.close()
+        }
+    }
+
+    @Test func `a session is told when what it does between calls ends the state, also with an instruction budget`() async {
+        await #expect(processExitsWith: .success) {
+            HangGuard.arm()
+            let bench = try await SessionBench(limits: LuaLimits(cpu: .seconds(600), instructions: 1_000_000_000))
+            try await bench.call("t.spawn_daemon(function() t.gate 'go' local t = {} \(Self.endless[0]) end)")
+            bench.bench.gates.open("go")
+            let error = await bench.told(1).first
+            #expect(error?.code == "budget.step")
+            #expect(error?.location == SourceLocation(chunk: "s", line: 1))
+            #expect(try await bench.failure(of: "return 1").code == "state.ended")
+        }
+    }
+
+    /// What the host does when its objects are collected is not the script's step.
+    @Test func `objects may take their time to go`() async throws {
+        let bench = try await Bench()
+        let thread = bench.thread
+        let results = try await Task(executorPreference: thread) {
+            try await bench.run(
+                "local t = ... t = nil for i = 1, 200 do local garbage = ('x'):rep(100000 + i) end return 'went on'",
+                arguments: (0..<3).map { _ in .object(LuaObject(type: "thing", payload: SlowToGo())) })
+        }.value
+        #expect(results == [.string("went on")])
+    }
+
+    /// Computes for twice as long as a step may take.
+    private final class SlowToGo: Sendable {
+        deinit {
+            let end = clua_ticks() + 140
+            while clua_ticks() < end {}
         }
     }
 

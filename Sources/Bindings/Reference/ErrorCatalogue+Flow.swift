@@ -100,10 +100,10 @@ extension ErrorCatalogue {
                 example: .lua("local text = (\"x\"):rep(1 << 30)", cure: "local text = (\"x\"):rep(1 << 10)")),
             ErrorDescription(
                 "budget.step", .budget, means: "A single step of the script took too long, and nothing could interrupt it.",
-                when: "A step may take 0.2 s of CPU time, and 10 ms more for each MiB in use. Most take less than a microsecond. But a "
-                    + "table that grows looks each of its keys up behind those with the same hash: some ten thousand numbers that are "
-                    + "multiples of 2^n - 1, or that differ in their last bits alone, take seconds. The script is left in the middle, "
-                    + "without its cleanup.",
+                when: "A step may take 0.3 s of CPU time, and 10 ms more for each MiB in use. Most take less than a microsecond. But a "
+                    + "table that grows looks each of its keys up behind those with the same hash: tens of thousands of numbers that "
+                    + "are multiples of 2^n - 1, or that differ in their last bits alone, take seconds. So do tens of thousands of "
+                    + "jumps in one block for the compiler. The script is left in the middle, without its cleanup.",
                 cure: "Use texts as keys, or keep less in one table.",
                 example: .lua(
                     "local t = {} for i = 1, 200000 do t[i * 131071] = true end",

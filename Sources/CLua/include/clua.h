@@ -143,8 +143,9 @@ void clua_collect(lua_State *L);
 
 // -- Protected entries (runtime.c)
 /// Pushes the compiled chunk, or the error. `name` as Lua wants it ("@file" or "=[prelude]"). Answers a Lua status.
-/// The work is charged to `run`, which may be NULL; when that stops it, the run has a reason to stop.
-int clua_load(lua_State *L, clua_run *run, const char *source, size_t count, const char *name);
+/// The work is charged to `run`, which may be NULL; when that stops it, the run has a reason to stop. CLUA_ABANDONED: it did not
+/// end. That is not looked for in a text that is trusted.
+int clua_load(lua_State *L, clua_run *run, const char *source, size_t count, const char *name, bool is_trusted);
 /// Calls on the main thread of the state, for trusted code. Answers a Lua status.
 int clua_call(lua_State *L, int arguments, int results);
 /// Makes `task` ready to be resumed for the first time: below the function and its arguments goes the frame that

@@ -5,9 +5,9 @@ import CLua
 extension Machine {
     /// Ends the state with all of its runs when a step was left where it was: nothing of Lua may be used any more but to free it.
     ///
-    /// Where a task is being resumed, it ends when that has returned. The other runs learn that it was not for what they did.
+    /// The other runs learn that it was not for what they did.
     func endIfAbandoned(by culprit: Run? = nil, _ reason: LuaError? = nil) {
-        guard context.pointee.is_abandoned, !isClosed, current == nil else { return }
+        guard context.pointee.is_abandoned, !isClosed else { return }
         endState()
         turns = Queue()
         waiting = [:]
@@ -15,12 +15,12 @@ extension Machine {
             var error = LuaError.stateEnded
             if run === culprit { error = reason ?? .endlessStep(at: SourceLocation(run.control.pointer.pointee.stopped_at)) }
             error.annotations = run.annotations
-            abandon(run, error)
+            fail(run, with: error)
         }
         runs = [:]
     }
 
-    private func abandon(_ run: Run, _ error: LuaError) {
+    private func fail(_ run: Run, with error: LuaError) {
         run.isFinished = true
         run.wallTimer?.cancel()
         for task in run.liveInOrder {
@@ -32,6 +32,7 @@ extension Machine {
             task.groups = []
             task.moduleLoads = []
         }
+        let isComputing = !run.live.isEmpty
         run.live = [:]
         run.ready = Queue()
         run.inbox = Queue()
@@ -42,13 +43,20 @@ extension Machine {
         table.remove(run.id)
         let session = run.session
         run.session = nil
-        session?.continuation?.resume(throwing: error)
+        if let continuation = session?.continuation {
+            continuation.resume(throwing: error)
+        } else if isComputing {
+            session?.onFailure(error)  // of tasks that go on between calls
+        }
         session?.continuation = nil
         run.control.end(with: .failure(error))
     }
 
-    func checkOpen() throws {
-        if isClosed { throw LuaError.stateEnded }
+    func checkOpen(annotations: [String: String] = [:]) throws {
+        guard isClosed else { return }
+        var error = LuaError.stateEnded
+        error.annotations = annotations
+        throw error
     }
 }
 
@@ -57,7 +65,7 @@ extension LuaError {
         var error = LuaError(
             kind: .budget, code: "budget.step",
             message: "a single step of the script took too long, and could not be interrupted: its state has ended",
-            hint: "the keys of a large table, or the constants of a chunk, have the same hashes: make it smaller, or its keys texts")
+            hint: "most often many keys of a large table, or constants of a chunk, have the same hash: make it smaller, or its keys texts")
         error.location = place
         return error
     }

@@ -37,6 +37,8 @@ final class Machine: @unchecked Sendable {
     var lastOperation = 0
     /// What the latest value read from a stack cost, see `readingLimit`.
     var lastReadingCost = 0
+    /// How many values were pushed so far.
+    var pushedValues = 0
     /// Tasks that wait for an operation, by its serial number.
     var waiting: [Int: ScriptTask] = [:]
     /// The operation that is being started, and its result if it ended at once.

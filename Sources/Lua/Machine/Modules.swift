@@ -41,11 +41,11 @@ extension Machine {
         if let prelude = module.prelude {
             pushHost(module)
             let host = lua_gettop(lua)
-            try load(prelude, to: lua)
+            try load(prelude, to: lua, isTrusted: true)
             lua_pushvalue(lua, host)
             guard clua_call(lua, 1, 1) == LUA_OK else { throw readError(lua, -1, run: nil) }
             for script in module.laterPreludes {
-                try load(script, to: lua)
+                try load(script, to: lua, isTrusted: true)
                 lua_pushvalue(lua, host)
                 lua_pushvalue(lua, -3)
                 guard clua_call(lua, 2, 1) == LUA_OK else { throw readError(lua, -1, run: nil) }

@@ -73,11 +73,11 @@ extension Machine {
     }
 
     /// Pushes the compiled script, with the globals of a run, whose budget the work is charged to, or with those of the state.
-    func load(_ script: LuaScript, to L: OpaquePointer, for run: Run? = nil) throws {
+    func load(_ script: LuaScript, to L: OpaquePointer, for run: Run? = nil, isTrusted: Bool = false) throws {
         let status = script.compilable.withUnsafeBytes { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
                 let control = run?.control.pointer
-                let status = clua_load(L, control, $0.baseAddress, $0.count, script.chunkName)
+                let status = clua_load(L, control, $0.baseAddress, $0.count, script.chunkName, isTrusted)
                 if status == LUA_OK, let control { clua_bind_globals(L, control, $0.baseAddress, $0.count) }
                 return status
             }

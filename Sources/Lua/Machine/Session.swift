@@ -32,7 +32,6 @@ extension Machine {
         _ function: LuaFunctionReference, _ arguments: [LuaValue], in id: LuaRunID,
         _ continuation: CheckedContinuation<[LuaValue], any Error>
     ) {
-        if isClosed { return continuation.resume(throwing: LuaError.stateEnded) }
         guard let run = runs[id], let session = run.session else {
             return continuation.resume(throwing: LuaError.misuse("session.busy", "the session is closed"))
         }

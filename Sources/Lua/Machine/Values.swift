@@ -28,14 +28,15 @@ private struct DecodingState {
 /// Keys can be chosen so that each of them takes long to find, and nothing interrupts the host: it gives up by itself.
 private struct Patience {
     private let begin = clua_ticks()
-    private var keys: Int64 = 0
+    private var keys = 0
 
-    /// After a second of CPU time, when the keys took more than 16 µs each: most take less than one.
-    mutating func isOver() -> Bool {
+    /// To be asked for each key, with the number of values so far. After a second of CPU time, when these took more than 16 µs
+    /// each: most take less than one.
+    mutating func isOver(after values: Int) -> Bool {
         keys += 1
         guard keys & 0x3FF == 0 else { return false }
         let ticks = clua_ticks() - begin  // of 5 ms
-        return ticks > 200 && ticks * 300 > keys
+        return ticks > 200 && ticks * 300 > values
     }
 }
 
@@ -113,7 +114,7 @@ extension Machine {
         while lua_next(L, table) != 0 {
             switch lua_type(L, -2) {
             case LUA_TSTRING:
-                guard !state.patience.isOver() else {
+                guard !state.patience.isOver(after: Self.readingLimit - state.remaining) else {
                     clua_pop(L, 2)
                     throw unsupported("takes too long to read: many of its keys have the same hash", hint: "hand it over in parts")
                 }
@@ -187,6 +188,7 @@ extension Machine {
     }
 
     func push(_ value: LuaValue, to L: OpaquePointer, depth: Int) throws {
+        pushedValues &+= 1
         switch value {
         case .nil: lua_pushnil(L)
         case .boolean(let flag): lua_pushboolean(L, flag ? 1 : 0)
@@ -238,8 +240,9 @@ extension Machine {
         }
         // In a fixed order, so that the same values make the same table in every process.
         var patience = Patience()
+        let before = pushedValues
         for key in table.fields.keys.sorted() {
-            if patience.isOver() {
+            if patience.isOver(after: pushedValues - before) {
                 throw LuaError.misuse("value.unsupported", "a table takes too long to write: many of its keys have the same hash")
             }
             push(key, to: L)

@@ -25,7 +25,7 @@ enum TwinLibraries {
         lua_setglobal(lua, "stock")
         let control = RunControl(limits: LuaLimits(cpu: .seconds(60), instructions: Int(fuel)))
         guard let task = lua_newthread(lua) else { return "no coroutine" }
-        guard clua_load(task, control.pointer, source, source.utf8.count, "=test") == LUA_OK else { return text(task) }
+        guard clua_load(task, control.pointer, source, source.utf8.count, "=test", false) == LUA_OK else { return text(task) }
         lua_pushinteger(task, seed)
         clua_task_prepare(task, 1)
         var results: Int32 = 0

@@ -8,9 +8,9 @@ final class Dialogue: Sendable {
     private let child: Child
     /// Where the program reads from; the terminal itself, if there is one.
     private let input: Int32
-    private let state = Mutex((unheard: [UInt8](), isInputOpen: true))
+    private let state = Mutex((unheard: [UInt8](), isInputOpen: true, hasEnded: false))
 
-    /// The program said something else, or nothing, for ten seconds; it has been killed.
+    /// The program said something else, or nothing, for a minute; it has been killed.
     struct Silence: Error, CustomStringConvertible {
         let wanted: String
         let heard: String
@@ -52,6 +52,10 @@ final class Dialogue: Sendable {
     deinit {
         if state.withLock({ $0.isInputOpen }) { close(input) }
         if child.output.descriptor != input { close(child.output.descriptor) }
+        // A child that nobody waits for would keep the tests from noticing the ends of all others.
+        guard !state.withLock({ $0.hasEnded }) else { return }
+        child.signal(SIGKILL)
+        _ = child.waitForEnd()
     }
 
     /// Types, or writes to the pipe.
@@ -114,6 +118,7 @@ final class Dialogue: Sendable {
         // It has closed its output, or has been silent for too long.
         if kill(child.id, 0) == 0, isSilent { child.signal(SIGKILL) }
         let status = await child.end()
+        state.withLock { $0.hasEnded = true }
         return (rest, status & 0x7f != 0 ? 128 + status & 0x7f : status >> 8 & 0xff)
     }
 
@@ -123,10 +128,10 @@ final class Dialogue: Sendable {
         return poll(&wait, 1, 0) == 0
     }
 
-    /// Reads what there is, waiting for it for ten seconds at most. False at the end.
+    /// Reads what there is, waiting for it for a minute at most. False at the end.
     private func listen() -> Bool {
         var wait = pollfd(fd: child.output.descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&wait, 1, 10_000) > 0 else { return false }
+        guard poll(&wait, 1, 60_000) > 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = read(child.output.descriptor, &buffer, buffer.count)
         guard count > 0 else { return false }

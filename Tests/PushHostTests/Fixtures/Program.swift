@@ -152,12 +152,14 @@ struct Child: Sendable {
     /// Waits for the end; what it answers is in the form of `waitpid`.
     func end() async -> Int32 {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                var status: Int32 = 0
-                while waitpid(id, &status, 0) < 0, errno == EINTR {}
-                continuation.resume(returning: status)
-            }
+            Thread.detachNewThread { continuation.resume(returning: waitForEnd()) }
         }
+    }
+
+    func waitForEnd() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        return status
     }
 }
 
