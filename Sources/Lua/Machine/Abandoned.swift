@@ -12,8 +12,11 @@ extension Machine {
         turns = Queue()
         waiting = [:]
         for run in runs.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
-            var error = LuaError.stateEnded
-            if run === culprit { error = reason ?? .endlessStep(at: SourceLocation(run.control.pointer.pointee.stopped_at)) }
+            guard run === culprit else {
+                fail(run, with: .stateEnded(run.annotations))
+                continue
+            }
+            var error = reason ?? .endlessStep(at: SourceLocation(run.control.pointer.pointee.stopped_at))
             error.annotations = run.annotations
             fail(run, with: error)
         }
@@ -53,10 +56,7 @@ extension Machine {
     }
 
     func checkOpen(annotations: [String: String] = [:]) throws {
-        guard isClosed else { return }
-        var error = LuaError.stateEnded
-        error.annotations = annotations
-        throw error
+        if isClosed { throw LuaError.stateEnded(annotations) }
     }
 }
 
@@ -70,10 +70,12 @@ extension LuaError {
         return error
     }
 
-    static var stateEnded: LuaError {
-        LuaError(
+    static func stateEnded(_ annotations: [String: String]) -> LuaError {
+        var error = LuaError(
             kind: .budget, code: "state.ended",
             message: "the state has ended: a single step of a script in it took too long, and could not be interrupted",
             hint: "make another state")
+        error.annotations = annotations
+        return error
     }
 }

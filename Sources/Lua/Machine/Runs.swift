@@ -5,10 +5,8 @@ import CLua
 extension Machine {
     func start(_ script: LuaScript, arguments: [LuaValue], run: Run) {
         if isClosed {
-            var error = LuaError.stateEnded
-            error.annotations = run.annotations
             table.remove(run.id)
-            return run.control.end(with: .failure(error))
+            return run.control.end(with: .failure(LuaError.stateEnded(run.annotations)))
         }
         runs[run.id] = run
         if run.control.isCancelled {
