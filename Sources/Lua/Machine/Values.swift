@@ -239,9 +239,10 @@ extension Machine {
             lua_rawseti(L, -2, Int64(index + 1))
         }
         // In a fixed order, so that the same values make the same table in every process.
+        let keys = table.fields.keys.sorted()
         var patience = Patience()
         let before = pushedValues
-        for key in table.fields.keys.sorted() {
+        for key in keys {
             if patience.isOver(after: pushedValues - before) {
                 throw LuaError.misuse("value.unsupported", "a table takes too long to write: many of its keys have the same hash")
             }
