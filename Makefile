@@ -3,9 +3,13 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # What the project needs of Debian, to build and, beyond that, to test.
-PACKAGES := liblua5.4-dev
-TEST_PACKAGES := lua-check
+PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev
+TEST_PACKAGES := lua-check python3 python3-venv curl openssl
 COUNT_PACKAGES := valgrind
+HTTP_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev wrk
+# Clients of Azure, as they are on PyPI, that tests run against the served hub; fetched once.
+PYTHON := .build/python
+CLIENTS := Tests/PushHostTests/Clients/requirements.txt
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
@@ -13,7 +17,7 @@ PREFIX ?= /usr/local
 # with marks in them, so that what they hold looks lost, and a test leaks on purpose to show what an error must not do.
 SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
 
-.PHONY: help demo test check sanitize format docs bench bench-lua bench-lua-check build-bench-lua install setup setup-tests clean
+.PHONY: help demo test check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage install unit setup setup-tests clean
 
 help:
 	@echo "make demo     build, then run a push flow on simulated phones"
@@ -22,7 +26,9 @@ help:
 	@echo "make sanitize the tests of the Lua machine under the thread and the address sanitizer"
 	@echo "make bench    measure against a rival, print the figures"
 	@echo "make bench-lua        the same for the Lua machine alone; bench-lua-check: fail beyond a goal"
-	@echo "make install  build for release, install to $(PREFIX)/bin with shell completion"
+	@echo "make bench-http       what a request costs the server, beside one in Go, and memory"
+	@echo "make bench-storage    sends that a hub keeps a second, beside what SQLite itself takes"
+	@echo "make install  build for release, install to $(PREFIX)/bin with shell completion and a service for systemd"
 
 demo: setup
 	@echo "Building pushhost (the first time takes some minutes) …"
@@ -58,6 +64,7 @@ docs: setup
 	@ln -sf .build/debug/pushhost pushhost
 	@./pushhost reference lua > docs/reference/lua.md
 	@./pushhost reference errors > docs/reference/errors.md
+	@./pushhost reference settings > docs/reference/settings.md
 	@python3 docs/refresh.py
 
 bench: setup
@@ -81,6 +88,22 @@ bench-lua-check: build-bench-lua
 build-bench-lua: setup
 	@PUSHHOST_PART=bench swift build --configuration release --scratch-path .build/bench-lua --product LuaBenchmark
 
+# What a hub keeps. FOLDER=/somewhere measures another disk.
+FOLDER ?= .build/bench-storage/data
+bench-storage: setup
+	@PUSHHOST_PART=bench-storage swift build --configuration release --scratch-path .build/bench-storage --product StorageBenchmark
+	@.build/bench-storage/release/StorageBenchmark "$(FOLDER)"
+
+# What a request costs, beside a server in Go; then what a hub keeps, with 64 writers.
+bench-http: setup
+	@$(call install_missing,$(HTTP_PACKAGES))
+	@swift build --configuration release --product pushhost --static-swift-stdlib
+	@cd Benchmarks/HTTP/rival && GO111MODULE=off GOPATH=/usr/share/gocode go build -tags libsqlite3 -o ../../../.build/bench-http/rival .
+	@/usr/bin/python3 Benchmarks/HTTP/cost.py .build/release/pushhost .build/bench-http/rival .build/bench-http/data
+	@echo
+	@PUSHHOST_PART=bench-storage swift build --configuration release --scratch-path .build/bench-storage --product StorageBenchmark
+	@.build/bench-storage/release/StorageBenchmark .build/bench-http/data hub
+
 install: setup
 	@echo "Building for release (the first time takes some minutes) …"
 	@swift build --configuration release --product pushhost --static-swift-stdlib
@@ -89,7 +112,13 @@ install: setup
 	@$(call install_completion,bash,share/bash-completion/completions,pushhost)
 	@$(call install_completion,zsh,share/zsh/site-functions,_pushhost)
 	@$(call install_completion,fish,share/fish/vendor_completions.d,pushhost.fish)
-	@echo "Installed $(DESTDIR)$(PREFIX)/bin/pushhost, with completion for bash, zsh and fish"
+	@$(SUDO) install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
+	@$(MAKE) --no-print-directory unit | $(SUDO) install -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/lib/systemd/system/pushhost.service"
+	@echo "Installed $(DESTDIR)$(PREFIX)/bin/pushhost, with completion for bash, zsh and fish, and a service for systemd"
+
+# The service for systemd, as it is installed.
+unit:
+	@sed 's|@BINDIR@|$(PREFIX)/bin|' Packaging/pushhost.service
 
 # Shell, folder below the prefix, name of the file.
 install_completion = set -o pipefail; $(SUDO) install -d "$(DESTDIR)$(PREFIX)/$(2)" && \
@@ -101,6 +130,12 @@ setup:
 
 setup-tests:
 	@$(call install_missing,$(TEST_PACKAGES))
+	@cmp -s $(CLIENTS) $(PYTHON)/requirements.txt || { \
+	  echo "Fetching the Python clients of $(CLIENTS) into $(PYTHON) …"; \
+	  rm -rf $(PYTHON) && /usr/bin/python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install --quiet --requirement $(CLIENTS) && \
+	    cp $(CLIENTS) $(PYTHON)/requirements.txt \
+	    || { echo "Could not fetch them: this needs PyPI, once. Then try again."; exit 1; }; \
+	}
 
 # Installs the Debian packages that are missing; asks the network only then.
 install_missing = missing=""; for package in $(1); do \

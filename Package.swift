@@ -13,6 +13,25 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioHTTPTypesHTTP1 = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 let package = Package(
     name: "PushHost",
@@ -25,6 +44,18 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         // The machine: Lua 5.4 for any Swift program. Knows nothing of push.
@@ -37,7 +68,7 @@ let package = Package(
         .target(name: "LuaSyntax", swiftSettings: strict),
 
         // The hub and the app backend: no sockets, no files, no interpreter.
-        .target(name: "PushCore", dependencies: [crypto, cryptoExtras], swiftSettings: strict),
+        .target(name: "PushCore", dependencies: [crypto, cryptoExtras, metrics], swiftSettings: strict),
 
         // Around the core; siblings never import each other.
         .target(
@@ -46,16 +77,33 @@ let package = Package(
                 .embedInCode("Prelude/push.lua"), .embedInCode("Prelude/expectations.lua"), .embedInCode("Prelude/repl.lua"),
             ],
             swiftSettings: strict),
-        .target(name: "Delivery", dependencies: ["PushCore", crypto, httpTypes, jwtKit], swiftSettings: strict),
+        .target(name: "Storage", dependencies: ["PushCore", grdb, grdbSQLite, crypto], swiftSettings: strict),
+        .target(
+            name: "Delivery", dependencies: ["PushCore", crypto, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioHTTP1],
+            swiftSettings: strict),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat"),
+        .target(
+            name: "WebAPI",
+            dependencies: [
+                "PushCore", "CExpat", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging, metrics,
+                nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
+                x509, asn1,
+            ],
+            swiftSettings: strict),
 
         // The far side of the wire: imports none of ours, so that client and simulator cannot share a mistake.
-        .target(name: "Simulators", dependencies: [crypto, cryptoExtras, httpTypes], swiftSettings: strict),
+        .target(
+            name: "Simulators", dependencies: [crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore], swiftSettings: strict),
 
         // The program: the only place where concrete types meet.
         .executableTarget(
             name: "PushHost",
             dependencies: [
-                "PushCore", "Lua", "LuaSyntax", "Bindings", "Delivery", "Simulators", crypto, cryptoExtras, httpTypes, argumentParser,
+                "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "WebAPI", "Simulators", crypto, cryptoExtras,
+                httpTypes, argumentParser, asyncHTTPClient, coreMetrics, logging, metrics, nioCore, nioHTTP1, nioSSL, serviceLifecycle,
+                hummingbird,
+                x509,
+                asn1, yams,
             ],
             resources: [
                 .embedInCode("Project/welcome.lua"), .embedInCode("Project/welcome_spec.lua"), .embedInCode("Project/project.md"),
@@ -63,20 +111,31 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .target(name: "Support", dependencies: ["PushCore", crypto], path: "Tests/Support", swiftSettings: strict),
+        .target(name: "Support", dependencies: ["PushCore", "Storage", crypto], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua", "EmbeddingExample"], swiftSettings: strict),
         .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "Lua"], swiftSettings: strict),
-        .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Support", crypto], swiftSettings: strict),
-        .testTarget(name: "DeliveryTests", dependencies: ["Delivery", "Support", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
+        .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Storage", "Support", crypto], swiftSettings: strict),
+        .testTarget(
+            name: "DeliveryTests", dependencies: ["Delivery", "Support", crypto, cryptoExtras, httpTypes, nioCore, nioPosix],
+            swiftSettings: strict),
+        .testTarget(name: "StorageTests", dependencies: ["Storage", "PushCore", "Support", grdb, crypto], swiftSettings: strict),
+        .testTarget(
+            name: "WebAPITests", dependencies: ["WebAPI", "Storage", "PushCore", "Support", crypto, httpTypes], swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore"], swiftSettings: strict),
-        .testTarget(name: "PushHostTests", dependencies: ["PushHost", "Bindings", "Lua", "PushCore"], swiftSettings: strict),
+        .testTarget(
+            name: "PushHostTests",
+            dependencies: [
+                "PushHost", "Bindings", "Delivery", "Lua", "PushCore", "Storage", "WebAPI", grdbSQLite, httpTypes, coreMetrics, x509,
+                asn1,
+            ],
+            exclude: ["Clients"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )
 
 // The machine alone, without packages from outside: `PUSHHOST_PART=machine` for its sanitizers, `PUSHHOST_PART=bench` for its
-// benchmarks.
+// benchmarks. `PUSHHOST_PART=bench-storage`: the hub and what it keeps, for their benchmark.
 let part = Context.environment["PUSHHOST_PART"]
 if part == "machine" || part == "bench" {
     package.products = [.library(name: "Lua", targets: ["Lua"])]
@@ -90,4 +149,11 @@ if part == "bench" {
         .executableTarget(
             name: "LuaBenchmark", dependencies: ["Lua", "CLua", "StockLua"], path: "Benchmarks/Lua/Program", swiftSettings: strict),
     ]
+}
+if part == "bench-storage" {
+    package.products = []
+    package.targets = package.targets.filter { ["PushCore", "Storage"].contains($0.name) }
+    package.targets.append(
+        .executableTarget(
+            name: "StorageBenchmark", dependencies: ["PushCore", "Storage", grdbSQLite], path: "Benchmarks/Storage", swiftSettings: strict))
 }

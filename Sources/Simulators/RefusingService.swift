@@ -1,9 +1,14 @@
+import HTTPTypes
+
 /// A push service whose refusals a rehearsal can order, by the service's own words.
 package protocol RefusingService: SimulatedService {
     associatedtype Reason: RefusalReason
 
     /// Asked once a notification has passed every check.
     var faults: FaultScript<Reason> { get }
+
+    /// What an answered request was about; nil when it asked for an access token and carried no notification.
+    func summary(of request: HTTPRequest, body: [UInt8], answer: HTTPResponse, answerBody: [UInt8]) -> NotificationSummary?
 }
 
 extension RefusingService {

@@ -3,20 +3,32 @@ import Testing
 /// Arrows point inward: what each target may import, of ours and from outside.
 @Suite struct ArrowTests {
     private static let ours: Set<String> = [
-        "CLua", "Lua", "LuaSyntax", "PushCore", "Bindings", "Delivery", "Simulators", "PushHost",
+        "CLua", "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "CExpat", "WebAPI", "Simulators", "PushHost",
     ]
     private static let system: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
     private static let allowed: [String: Set<String>] = [
         "CLua": [],
         "Lua": ["CLua"],
         "LuaSyntax": [],
-        "PushCore": ["Crypto", "CryptoExtras", "FoundationEssentials"],
+        "PushCore": ["Crypto", "CryptoExtras", "Metrics", "FoundationEssentials"],
         "Bindings": ["PushCore", "Lua", "LuaSyntax", "FoundationEssentials"],
-        "Delivery": ["PushCore", "Crypto", "CryptoExtras", "HTTPTypes", "JWTKit", "FoundationEssentials"],
-        "Simulators": ["Crypto", "CryptoExtras", "HTTPTypes", "FoundationEssentials"],
+        "Storage": ["PushCore", "GRDB", "GRDBSQLite", "Crypto", "FoundationEssentials"],
+        "Delivery": [
+            "PushCore", "Crypto", "CryptoExtras", "HTTPTypes", "JWTKit", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+            "FoundationEssentials",
+        ],
+        "CExpat": [],
+        "WebAPI": [
+            "PushCore", "CExpat", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "ServiceLifecycle",
+            "Logging", "Metrics", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
+            "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
+        ],
+        "Simulators": ["Crypto", "CryptoExtras", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "FoundationEssentials"],
         "PushHost": [
-            "Lua", "LuaSyntax", "PushCore", "Bindings", "Delivery", "Simulators", "Crypto", "CryptoExtras", "HTTPTypes",
-            "ArgumentParser", "FoundationEssentials",
+            "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "WebAPI", "Simulators", "Crypto", "CryptoExtras",
+            "HTTPTypes", "ArgumentParser", "AsyncHTTPClient", "CoreMetrics", "Logging", "Metrics", "NIOCore", "NIOHTTP1",
+            "NIOSSL", "ServiceLifecycle", "Yams",
+            "Hummingbird", "X509", "SwiftASN1", "FoundationEssentials",
         ],
     ]
 

@@ -135,7 +135,7 @@ import Testing
         #expect(try await bench.run("return t.later(1)") == [.integer(1)])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a result that comes after the state has gone is dropped`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `a result that comes after the state has gone is dropped`() async throws {
         let thread = LuaThread(name: "lua-late")
         defer { thread.stop() }
         weak var machine: Machine?

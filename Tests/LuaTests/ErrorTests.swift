@@ -176,7 +176,7 @@ import Testing
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `objects of the host are released when scripts forget them, and when the state ends`() async throws {
         final class Payload: Sendable {
             let gates: Gates

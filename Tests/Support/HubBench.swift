@@ -1,5 +1,6 @@
 import Crypto
 import PushCore
+import Storage
 import Synchronization
 
 /// A hub with accounts and a backend on a clock that stands still, in front of a scripted connector.
@@ -13,8 +14,9 @@ package final class HubBench: Sendable {
     package let random: SeededRandom
     package let connector: ScriptedConnector
     package let hub: NotificationHub
+    package let store = BreakableStore(MemoryHubStore())
     package let accounts: AccountService
-    package let secureStore = MemorySecurePayloadStore()
+    package let secureStore: any SecurePayloadStore = MemorySecurePayloadStore()
     package let securePayloads: SecurePayloadService
     package let backend: AppBackend
     package let environment: HubEnvironment
@@ -23,7 +25,7 @@ package final class HubBench: Sendable {
 
     package init(
         registrationTTL: Duration? = nil, isTutorialMode: Bool = false, sessionLifetime: Duration = .seconds(3600),
-        platforms: Set<Platform> = Set(Platform.allCases), seed: UInt64 = 1
+        platforms: Set<Platform> = Set(Platform.delivered), seed: UInt64 = 1
     ) throws {
         let log = EventLog()
         let background = Background()
@@ -32,15 +34,25 @@ package final class HubBench: Sendable {
         connector = ScriptedConnector(clock: clock, platforms: platforms)
         let environment = HubEnvironment(
             clock: clock, random: random, start: { background.start($0) }, observer: { log.append($0) })
-        hub = NotificationHub(environment: environment, connectors: [connector], registrationTTL: registrationTTL)
+        hub = NotificationHub(
+            environment: environment, connectors: [connector], store: store,
+            settings: HubSettings(registrationTTL: registrationTTL))
         accounts = try AccountService(
-            environment: environment, cost: .rehearsal, isTutorialMode: isTutorialMode,
+            environment: environment, store: MemoryAccountStore(), cost: .rehearsal, isTutorialMode: isTutorialMode,
             sessionLifetime: sessionLifetime)
         securePayloads = try SecurePayloadService(environment: environment, store: secureStore, key: Self.key)
         backend = AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads)
         self.environment = environment
         self.log = log
         self.background = background
+    }
+
+    /// The hub as another process would open it: what is kept is all that is left of the one before.
+    package func reopened(_ settings: HubSettings = HubSettings()) async throws -> NotificationHub {
+        let hub = NotificationHub(
+            environment: environment, connectors: [connector], store: store, stored: try await store.load(), settings: settings)
+        try await hub.resume()
+        return hub
     }
 
     package var events: [CoreEvent] { log.events }

@@ -21,7 +21,7 @@ package final class ScriptedConnector: Connector {
     private let clock: any HubClock
     private let state = Mutex(State())
 
-    package init(clock: any HubClock, platforms: Set<Platform> = Set(Platform.allCases)) {
+    package init(clock: any HubClock, platforms: Set<Platform> = Set(Platform.delivered)) {
         self.clock = clock
         self.platforms = platforms
     }

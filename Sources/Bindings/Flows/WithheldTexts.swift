@@ -67,6 +67,7 @@ final class WithheldTexts: Sendable {
         case .number(let number):
             collect(number: "\(number)", into: &state)
             collect(number: number.shownByLua, into: &state)
+        case .numeral(let text): collect(number: text, into: &state)
         case .string, .bool, .null: break
         }
     }

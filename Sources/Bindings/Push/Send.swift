@@ -164,7 +164,7 @@ extension Arguments {
             case .apns: ["apns-", "x-apns-"]
             case .wns: ["x-wns-", "ms-cv"]
             case .browser: ["ttl", "urgency", "topic"]
-            case .fcmV1, .gcm: [String]()
+            case .fcmV1, .gcm, .mpns, .adm, .baidu, .xiaomi: [String]()
             }
         let isName = name.utf8.allSatisfy { $0.isPropertyCharacter || $0 == UInt8(ascii: "-") }
         let isTaken = prefixes.contains { $0.hasSuffix("-") ? name.lowercased().hasPrefix($0) : name.lowercased() == $0 }

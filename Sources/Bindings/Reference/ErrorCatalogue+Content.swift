@@ -47,15 +47,18 @@ extension ErrorCatalogue {
                 "payload.too_large", .failure, means: "The body is larger than its push service takes.",
                 when:
                     "APNs and FCM take 4,096 bytes (APNs 5,120 for VoIP), WNS 5,000, browsers 3,993; template properties may have 65,536. "
-                    + "Letters beyond ASCII have more than one byte. Status 413.",
+                    + "A served hub takes what has 65,536 bytes, and devices whose service takes less have the outcome "
+                    + "InvalidNotificationSize. Letters beyond ASCII have more than one byte. Status 413.",
                 cure: "Shorten the text, or send an id and let the app fetch the rest.",
                 example: .lua(
                     "push.send { to = \"Sports\", alert = (\"Goal! \"):rep(1000) }",
                     cure: "push.send { to = \"Sports\", alert = \"Goal!\" }")),
             ErrorDescription(
                 "payload.invalid", .failure, .misuse, means: "The body is not what its push service takes.",
-                when: "The payload of APNs or FCM is not a JSON object; or a table has both names and places, or functions in it.",
-                cure: "Pass a table; pushhost writes the JSON.",
+                when:
+                    "The payload of APNs or FCM is not a JSON object; that of WNS is not XML whose root element is what X-WNS-Type says, "
+                    + "or toast, tile or badge; or a table has both names and places, or functions in it. Status 400.",
+                cure: "Pass a table; pushhost writes the JSON. For WNS write a toast, or give X-WNS-Type the value wns/raw.",
                 example: .lua(
                     "push.send { to = \"Sports\", payload = { apns = \"Goal\" } }",
                     cure: "push.send { to = \"Sports\", payload = { apns = { aps = { alert = \"Goal\" } } } }")),
@@ -193,7 +196,11 @@ extension ErrorCatalogue {
                 cure: "Write tags with ! && || and brackets; push.tag.any, all and none build expressions for you.",
                 example: .lua(
                     "push.send { to = \"Sports and not muted\", alert = \"Goal\" }",
-                    cure: "push.send { to = \"Sports && !muted\", alert = \"Goal\" }"))
+                    cure: "push.send { to = \"Sports && !muted\", alert = \"Goal\" }")),
+            ErrorDescription(
+                "tag_expression.too_long", .failure, means: "The tag expression has too many tags.",
+                when: "A served hub gets more than 20 tags that are joined by || alone, or more than 6 otherwise. Status 400.",
+                cure: "Send more than once, with fewer tags each."),
         ])
 
     private static let template = ErrorArea(

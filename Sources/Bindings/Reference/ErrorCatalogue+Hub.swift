@@ -1,12 +1,12 @@
 // Devices, the hub that knows them, and the services that reach them.
 extension ErrorCatalogue {
-    static let hubAreas: [ErrorArea] = [device, simulator, handle, hub, installation, notification, credential]
+    static let hubAreas: [ErrorArea] = [device, simulator, handle, hub, key, installation, notification, credential]
 
     private static let device = ErrorArea(
         "device", "phones",
         [
             ErrorDescription(
-                "device.exists", .failure, means: "There is a phone of that name already.",
+                "device.exists", .failure, .answer, means: "There is a phone of that name already.",
                 when: "push.device is called twice with one name. Status 409.",
                 cure: "Give every phone a name of its own; keep the phone in a variable to use it again.",
                 example: .lua(
@@ -19,7 +19,7 @@ extension ErrorCatalogue {
                         push.device { name = "ana-2" }
                         """)),
             ErrorDescription(
-                "device.not_found", .failure, means: "There is no such phone.",
+                "device.not_found", .failure, .answer, means: "There is no such phone.",
                 when: "push.find_device got a name that no phone of the run has. Status 404.",
                 cure: "Take the name that the message proposes; push.devices lists all phones.",
                 example: .lua(
@@ -46,6 +46,11 @@ extension ErrorCatalogue {
                         session:register { device = phone }
                         """)),
             ErrorDescription(
+                "device.platform", .failure, means: "There are no simulated phones on this platform.",
+                when: "A host of scripts asks for a phone on a platform that PushHost keeps for clients of Azure and does not "
+                    + "deliver to, such as ADM. Status 400.",
+                cure: "Take apns, fcm, gcm, wns or browser."),
+            ErrorDescription(
                 "device.storage_full", .failure, means: "The app's storage is full.",
                 when: "Names and values come to more than 1 MiB.", cure: "Store less, or remove what is not needed.",
                 example: .lua(
@@ -53,10 +58,10 @@ extension ErrorCatalogue {
         ])
 
     private static let simulator = ErrorArea(
-        "simulator", "faults that are ordered from a simulated push service",
+        "simulator", "faults of the simulated push services, and their control plane",
         [
             ErrorDescription(
-                "simulator.reason", .failure, means: "The push service has no reason of that name.",
+                "simulator.reason", .failure, .answer, means: "The push service has no reason of that name.",
                 when: "A simulator is told to fail with a reason that the real service never gives. Status 400.",
                 cure: "Take a reason of the service's own list; the hint proposes the nearest.",
                 example: .lua(
@@ -75,6 +80,19 @@ extension ErrorCatalogue {
                 example: .lua(
                     "push.simulator.fcm:fail { reason = \"UNREGISTERED\", device = phone }",
                     cure: "push.simulator[phone.platform]:fail { reason = \"Unregistered\", device = phone }")),
+            ErrorDescription(
+                "simulator.host", .answer, means: "No simulated push service answers for the host.",
+                when: "The Host of a request to pushhost simulate is neither that of a push service nor the machine's own. Status 421.",
+                cure: "Send requests with the Host that the real service has, such as api.push.apple.com."),
+            ErrorDescription(
+                "simulator.path", .answer, means: "The control plane of the simulators has no such path.",
+                when: "Method or path of a request to pushhost simulate are none of those that the hint lists. Status 404.",
+                cure: "Take one of the hint; a service is apns, fcm, wns or browser."),
+            ErrorDescription(
+                "simulator.request", .answer, means: "The control plane of the simulators cannot use what was sent.",
+                when: "The body is no JSON object, a field is missing, unknown or has the wrong type, a number is out of its range: "
+                    + "status 400. Or the body is larger than 64 KiB: status 413.",
+                cure: "Write what the message and the hint say."),
         ])
 
     private static let handle = ErrorArea(
@@ -90,6 +108,10 @@ extension ErrorCatalogue {
     private static let hub = ErrorArea(
         "hub", "registrations at the hub, and who is reached",
         [
+            ErrorDescription(
+                "hub.restoring", .answer, means: "A backup is being restored.",
+                when: "pushhost hub restore is under way on the server. Status 503, with Retry-After; nothing of the request was done.",
+                cure: "Repeat the request some seconds later."),
             ErrorDescription(
                 "hub.no_target", .warning, means: "Nobody is registered with tags that the expression names.",
                 when: "push.send finds no registration: nothing was sent, the outcome is NoTargetFound. The tag may be "
@@ -131,6 +153,61 @@ extension ErrorCatalogue {
                 "hub.continuation", .failure, means: "The continuation token is not of this hub.",
                 when: "A list is asked for with a token that was made up, or is another hub's. Status 400.",
                 cure: "Pass the token of the page before, or none for the first page."),
+            ErrorDescription(
+                "hub.idempotency_key", .failure, means: "The idempotency key cannot be used for this notification.",
+                when: "It belongs to another notification, of which only the same request may be asked for again: status 422. Or it "
+                    + "is not 1 to 255 visible ASCII characters: status 400.",
+                cure: "Use a key once for each notification, and again only to repeat the request unchanged; a UUID will do."),
+            ErrorDescription(
+                "hub.throttled", .answer, means: "There were too many requests with this key, or test sends to this hub.",
+                when: "A limit of requests a minute is set, or there were more than ten test sends in a minute. Status 429.",
+                cure: "Wait as long as the header Retry-After says."),
+            ErrorDescription(
+                "hub.exists", .failure, means: "There is a hub of that name already.",
+                when: "A hub is created under a name that another one has, in any case of its letters. Status 409.",
+                cure: "Choose another name, or change the hub that there is."),
+            ErrorDescription(
+                "hub.stopped", .failure, means: "The hub takes nothing any more.",
+                when: "The server is being stopped, or the hub deleted, while the request is on its way. Status 503.",
+                cure: "Try again in a while; where the hub is gone the answer is 404 then."),
+            ErrorDescription(
+                "hub.name", .failure, means: "The name cannot be that of a hub.",
+                when: "It is empty, longer than 260 characters, has characters that paths do not take, or words that stand for "
+                    + "something else in paths, such as messages. Status 400.",
+                cure: "Use letters, digits and - . _, with slashes between parts."),
+            ErrorDescription(
+                "hub.rule", .failure, means: "An authorization rule of the hub is not complete.",
+                when: "Its name is no name or occurs twice, it has no rights, or a key is not 32 bytes in base64. Status 400.",
+                cure: "Mend the rule that the message names."),
+            ErrorDescription(
+                "hub.ttl", .failure, means: "Registrations would not live long enough.",
+                when: "A hub is given a time to live below a day for its registrations. Status 400.", cure: "Give P1D or more."),
+            ErrorDescription(
+                "hub.metadata", .failure, means: "The hub's user metadata are too long.",
+                when: "They have more than 1,024 characters. Status 400.", cure: "Shorten them."),
+            ErrorDescription(
+                "hub.description", .failure, means: "The description is not that of a hub.",
+                when: "A hub is to be made or changed with a time to live under a day, a rule without a name or rights, a key that is not "
+                    + "32 bytes in base64, or too much metadata. Status 400.",
+                cure: "Correct what the message names."),
+        ])
+
+    private static let key = ErrorArea(
+        "key", "keys to a server and to its hubs",
+        [
+            ErrorDescription(
+                "key.exists", .failure, means: "There is a rule of that name already.",
+                when: "A rule is made under a name that another rule of the same hub or server has, or a rule of the server that a rule of "
+                    + "a hub has, or the other way round: a token names its rule alone. Status 409.",
+                cure: "Choose another name, or rotate the keys of the rule that there is."),
+            ErrorDescription(
+                "key.not_found", .failure, means: "There is no rule of that name.",
+                when: "A key is rotated, or a rule removed, of a name that no rule of the hub or server has. Status 404.",
+                cure: "List the keys to see which there are; names are compared letter by letter."),
+            ErrorDescription(
+                "key.last", .failure, means: "Nobody could manage the server any more.",
+                when: "The last rule of the server with the right Manage is to be removed. Status 409.",
+                cure: "Make another rule with Manage first, or rotate the keys of this one."),
         ])
 
     private static let installation = ErrorArea(
@@ -138,8 +215,10 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "installation.invalid", .failure, means: "The installation cannot be used.",
-                when: "Its id is empty, or its id or user id has characters that a tag cannot have. Status 400.",
-                cure: "Use letters, digits and - _ @ # . : = only.",
+                when:
+                    "Its id is empty, its id or user id has characters that a tag cannot have, or its expiration time has passed. "
+                    + "Status 400.",
+                cure: "Use letters, digits and - _ @ # . : = only; give a time to come, or none.",
                 example: .lua(
                     "push.install(\"my phone\", { device = phone })", cure: "push.install(\"my-phone\", { device = phone })")),
             ErrorDescription(
@@ -179,6 +258,19 @@ extension ErrorCatalogue {
         "notification", "notifications that were sent",
         [
             ErrorDescription(
+                "notification.format", .failure, means: "The notification does not say what it is.",
+                when: "A served hub gets a send whose header ServiceBusNotification-Format is missing or of no known platform. Status 400.",
+                cure: "Send the header with apple, fcmV1, windows, browser, template or another format that the message lists."),
+            ErrorDescription(
+                "notification.schedule", .failure, means: "The notification does not say when.",
+                when: "A served hub gets a schedule whose header ServiceBusNotification-ScheduleTime is missing or no moment. Status 400.",
+                cure: "Send the moment in UTC, such as 2026-01-31T12:00:00Z."),
+            ErrorDescription(
+                "notification.batch", .failure, means: "The batch cannot be read.",
+                when: "A served hub gets a multipart body that is broken, lacks the part notification or devices, or names no device or "
+                    + "more than 1,000. Status 400.",
+                cure: "Send both parts, each behind the boundary of the Content-Type, with the devices as a JSON array of handles."),
+            ErrorDescription(
                 "notification.not_found", .failure, means: "The hub knows no notification with this id.",
                 when: "push.outcome got an id that no send of this hub returned, or a scheduled notification that has run or was "
                     + "cancelled is to be cancelled. Status 404.",
@@ -188,7 +280,7 @@ extension ErrorCatalogue {
                     cure: """
                         local sent = push.send { device = phone, alert = "Hello" }
                         print(push.outcome(sent.id).state)
-                        """))
+                        """)),
         ])
 
     private static let credential = ErrorArea(

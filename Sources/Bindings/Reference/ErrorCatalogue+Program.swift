@@ -1,6 +1,6 @@
 // The program: its command line, its files, its secrets.
 extension ErrorCatalogue {
-    static let programAreas: [ErrorArea] = [usage, secret, secrets, output, project, test, check]
+    static let programAreas: [ErrorArea] = [usage, secret, secrets, output, project, test, check, simulate]
 
     private static let usage = ErrorArea(
         "usage", "the command line",
@@ -17,6 +17,18 @@ extension ErrorCatalogue {
                     + "that does not fit.",
                 cure: "Take the command that the message proposes; pushhost --help lists them all.",
                 example: .shell("pushhost scripts/notify_users.lua", cure: "pushhost run scripts/notify_users.lua")),
+            ErrorDescription(
+                "usage.hub", .refusal, means: "It is not clear which hub is meant.",
+                when: "There are several hubs, or none, and --hub is not given.",
+                cure: "Name one with --hub; pushhost hub list shows them."),
+            ErrorDescription(
+                "usage.value", .refusal, means: "An option or an argument of a command has a value that does not fit.",
+                when: "A word is none of the choices, a moment or a duration cannot be read, a file is missing, or two options exclude "
+                    + "each other.", cure: "Do as the message says; the command's --help has an example."),
+            ErrorDescription(
+                "usage.confirmation", .refusal, means: "A change that cannot be taken back was not confirmed.",
+                when: "A command that deletes or replaces something asked, and was not told yes; or there was no terminal to ask on.",
+                cure: "Answer y, or say --yes."),
             ErrorDescription(
                 "usage.unknown_option", .misuse, means: "The flow has no such option.",
                 when: "An option after FILE is neither pushhost's nor declared by the flow's push.args.",
@@ -161,6 +173,23 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "test.no_match", .refusal, means: "No test has that text in its name.",
                 when: "--filter fits none of the tests.", cure: "Run pushhost test without --filter to see all names."),
+        ])
+
+    private static let simulate = ErrorArea(
+        "simulate", "pushhost simulate",
+        [
+            ErrorDescription(
+                "simulate.port", .refusal, means: "The port cannot be used.",
+                when: "Another program listens there, perhaps another pushhost simulate, or the system keeps the port for itself.",
+                cure: "End the other program, or choose another port: --port 0 takes a free one and prints it."),
+            ErrorDescription(
+                "simulate.ledger", .refusal, means: "The ledger cannot be written.",
+                when: "The file of --ledger is in a folder that does not exist, is a folder itself, or may not be written to.",
+                cure: "Name a file in a folder that exists and that you may write to."),
+            ErrorDescription(
+                "simulate.data", .refusal, means: "The folder of the keys cannot be used.",
+                when: "The folder of --data cannot be made, its credentials.json cannot be read or written, or holds something else.",
+                cure: "Name another folder, or remove credentials.json from it: then new keys are made."),
         ])
 
     private static let check = ErrorArea(

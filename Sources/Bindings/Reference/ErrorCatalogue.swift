@@ -3,7 +3,9 @@ import PushCore
 /// Every error and warning code of the program, with a page for each. A test compares it with the sources.
 package enum ErrorCatalogue {
     /// In the order of the reference.
-    package static let areas: [ErrorArea] = scriptAreas + flowAreas + programAreas + sessionAreas + backendAreas + hubAreas + contentAreas
+    package static let areas: [ErrorArea] =
+        scriptAreas + flowAreas + programAreas + sessionAreas + backendAreas + hubAreas + wireAreas + contentAreas
+        + serverAreas
 
     package static let all: [ErrorDescription] = areas.flatMap(\.entries)
 

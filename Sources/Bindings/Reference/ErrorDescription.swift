@@ -32,6 +32,8 @@ package struct ErrorDescription: Sendable {
         case refusal
         /// `pushhost check` reports it, without running the script.
         case finding
+        /// A server answers a request with it.
+        case answer
         /// The run goes on.
         case warning
 
@@ -46,6 +48,7 @@ package struct ErrorDescription: Sendable {
             case .cancelled: "What the task waits for raises it; the task may clean up, then it ends."
             case .refusal: "The command ends before anything has run."
             case .finding: "pushhost check reports it, with exit code 3 where it is an error, 0 where it is a warning."
+            case .answer: "A server answers the request with it: code, message and hint, in JSON."
             case .warning: "It is a warning: the run goes on."
             }
         }
@@ -96,7 +99,7 @@ package struct ErrorDescription: Sendable {
     }
 
     private static func exitCode(_ code: String, _ kind: Kind) -> Int32? {
-        if kind == .warning || kind == .finding { return nil }
+        if [.warning, .finding, .answer].contains(kind) { return nil }
         if code.hasPrefix("usage.") { return 2 }
         if code.hasPrefix("target.") { return 4 }
         if code.hasPrefix("budget.") { return 3 }
@@ -104,7 +107,7 @@ package struct ErrorDescription: Sendable {
         case .failure, .runtime, .cancelled: 1
         case .refusal: 2
         case .misuse, .syntax, .budget: 3
-        case .warning, .finding: nil
+        case .warning, .finding, .answer: nil
         }
     }
 }

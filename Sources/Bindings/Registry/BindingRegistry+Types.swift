@@ -155,7 +155,7 @@ extension TypeDescription {
 
     static let simulators = TypeDescription(
         "push.Simulators", "The simulated push services by name.",
-        fields: Platform.allCases.map { Field($0.shortName, "push.Simulator", "the simulator of \($0.displayName)") },
+        fields: Platform.delivered.map { Field($0.shortName, "push.Simulator", "the simulator of \($0.displayName)") },
         label: "push.simulator")
 
     static let simulator = TypeDescription(

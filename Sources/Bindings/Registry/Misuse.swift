@@ -59,6 +59,7 @@ extension LuaValue {
         case .bool(let value): self = .boolean(value)
         case .integer(let value): self = .integer(value)
         case .number(let value): self = .number(value)
+        case .numeral(let text): self = Double(text).map { .number($0) } ?? .string(text)
         case .string(let text): self = .string(text)
         case .array(let items): self = .table(LuaTable(array: items.map(LuaValue.init)))
         case .object(let object):

@@ -1,3 +1,4 @@
+import Crypto
 import JWTKit
 import PushCore
 
@@ -5,7 +6,8 @@ import PushCore
 ///
 /// Apple takes a token for an hour and refuses more than one new token per 20 minutes ("Establishing a token-based
 /// connection to APNs"); this one is signed anew after 50 minutes. The limit counts per team, so that connectors with
-/// the same team and key belong to the same instance.
+/// the same team and key belong to the same instance. For the same reason it is kept in a store, where there is one: a process that
+/// starts goes on with the token of the process before.
 package final class APNsProviderToken: Sendable {
     static let lifetime: Duration = .seconds(60 * 60)
     static let renewalAge: Duration = .seconds(50 * 60)
@@ -22,10 +24,18 @@ package final class APNsProviderToken: Sendable {
     private let keyID: String
     private let key: ES256PrivateKey
     private let clock: any HubClock
+    private let store: (any ProviderTokenStore)?
+    /// What it is kept under: nobody learns the signing key from it.
+    private let storeKey: String
     private let shared = SharedCredential()
 
     /// Throws `credential.invalid` if the key cannot sign.
-    package init(settings: APNsSettings, clock: any HubClock) throws(PushError) {
+    package init(
+        settings: APNsSettings, clock: any HubClock, store: (any ProviderTokenStore)? = nil
+    ) throws(PushError) {
+        self.store = store
+        let parts = ["apns", settings.teamID, settings.keyID, settings.privateKey.reveal()]
+        storeKey = SHA256.hash(data: Array(parts.joined(separator: "\n").utf8)).map { String($0, radix: 16) }.joined(separator: ":")
         teamID = settings.teamID
         keyID = settings.keyID
         self.clock = clock
@@ -39,7 +49,7 @@ package final class APNsProviderToken: Sendable {
     }
 
     func credential() async throws(Undelivered) -> Credential {
-        try await shared.credential(now: clock.now) { () async throws(Undelivered) in try await sign() }
+        try await shared.credential(now: clock.now) { () async throws(Undelivered) in try await keptOrNew() }
     }
 
     /// Another token in place of one that APNs called expired; nil when Apple would not take a new one yet.
@@ -48,8 +58,26 @@ package final class APNsProviderToken: Sendable {
             return nil
         }
         return try await shared.credential(otherThan: expired, now: clock.now) { () async throws(Undelivered) in
-            try await sign()
+            try await keptOrNew(otherThan: expired)
         }
+    }
+
+    /// The token of another process or connector, as long as it serves, or else a new one, which is kept for others.
+    private func keptOrNew(otherThan expired: Credential? = nil) async throws(Undelivered) -> Credential {
+        let now = clock.now
+        if let kept = try? await store?.token(storeKey), kept.token != expired?.token, kept.issuedAt <= now,
+            now < kept.issuedAt + Self.renewalAge
+        {
+            return Self.credential(kept.token, issued: kept.issuedAt)
+        }
+        let credential = try await sign()
+        // Where it cannot be kept, the next process signs one of its own.
+        try? await store?.put(ProviderToken(token: credential.token, issuedAt: credential.issued), for: storeKey)
+        return credential
+    }
+
+    private static func credential(_ token: Secret, issued: Timestamp) -> Credential {
+        Credential(token: token, issued: issued, renewal: issued + renewalAge, expires: issued + lifetime)
     }
 
     private func sign() async throws(Undelivered) -> Credential {
@@ -59,8 +87,7 @@ package final class APNsProviderToken: Sendable {
             let keys = JWTKeyCollection()
             await keys.add(ecdsa: key, kid: kid)
             let token = try await keys.sign(Claims(iss: teamID, iat: now.seconds), kid: kid)
-            return Credential(
-                token: Secret(token), issued: now, renewal: now + Self.renewalAge, expires: now + Self.lifetime)
+            return Self.credential(Secret(token), issued: now)
         } catch {
             throw Undelivered(
                 verdict: .rejected(

@@ -25,6 +25,8 @@ package enum TransportError: Error, Sendable, Equatable {
     case notSent(String)
     /// The request went out and no answer came: it may have been processed.
     case unknown(String)
+    /// It must not be sent there, today or later.
+    case forbidden(String)
 }
 
 /// The verdict stands although the service gave no answer to the notification itself.
@@ -48,6 +50,9 @@ extension PushTransport {
             case .notSent(let why):
                 let host = request.authority ?? "the push service"
                 throw Undelivered(verdict: .transient(.unreachable(host, why: why), retryAfter: nil))
+            case .forbidden(let why):
+                let host = request.authority ?? "the push service"
+                throw Undelivered(verdict: .rejected(.forbidden(host, why: why)))
             case .unknown(let why):
                 throw Undelivered(verdict: .unknown(reason: why))
             }

@@ -9,6 +9,12 @@ extension Rejection {
             outcome: .pnsUnreachable)
     }
 
+    /// The handle stays: whose fault it is, is not known.
+    static func forbidden(_ host: String, why: String) -> Rejection {
+        Rejection(
+            status: 0, reason: "ForbiddenAddress", explanation: "nothing is sent to \(host): \(why)", outcome: .pnsUnreachable)
+    }
+
     /// The payload cannot be delivered whatever the device: `bytes` of it against the service's `limit`.
     static func tooLarge(_ reason: String, bytes: Int, limit: Int, service: String) -> Rejection {
         Rejection(

@@ -27,12 +27,6 @@ extension WebAddress {
     /// Only the plain spelling: four decimal numbers without leading zeros.
     private static func isPublicIPv4(_ labels: [Substring]) -> Bool {
         let octets = labels.compactMap { label in UInt8(label).flatMap { String($0) == label ? $0 : nil } }
-        guard labels.count == 4, octets.count == 4 else { return false }
-        switch (octets[0], octets[1], octets[2]) {
-        case (0, _, _), (10, _, _), (127, _, _), (224...255, _, _): return false
-        case (100, 64...127, _), (169, 254, _), (172, 16...31, _), (192, 168, _), (198, 18...19, _): return false
-        case (192, 0, 0), (192, 0, 2), (192, 88, 99), (198, 51, 100), (203, 0, 113): return false
-        default: return true
-        }
+        return labels.count == 4 && AddressReach.isPublic(octets)
     }
 }

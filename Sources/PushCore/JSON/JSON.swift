@@ -7,6 +7,8 @@ package enum JSON: Sendable, Equatable {
     case bool(Bool)
     case integer(Int64)
     case number(Double)
+    /// A number that is no `integer`, spelled as it was written: read so only where the caller asks for it.
+    case numeral(String)
     case string(String)
     case array([JSON])
     case object(JSONObject)
@@ -22,19 +24,28 @@ package enum JSON: Sendable, Equatable {
         case refused
     }
 
+    /// How numbers are read that are no `integer`.
+    package enum Numbers: Sendable {
+        case asValues
+        /// As `numeral`, so that what is passed on is what was sent: `12.50`, `1e3`, `12345678901234567890`.
+        case asWritten
+    }
+
     /// Reads one value and nothing else. A byte order mark in front is skipped, as RFC 8259 allows.
     ///
-    /// - Throws: `JSONError`, also for input that is not UTF-8, lone surrogates, numbers beyond `Double` and arrays or
-    ///   objects in more than 128 levels.
+    /// - Throws: `JSONError`, also for input that is not UTF-8, lone surrogates, numbers beyond `Double` that are read as
+    ///   values, and arrays or objects in more than 128 levels.
     package init(
-        parsing bytes: some Collection<UInt8>, duplicateKeys: DuplicateKeys = .lastWins
+        parsing bytes: some Collection<UInt8>, duplicateKeys: DuplicateKeys = .lastWins, numbers: Numbers = .asValues
     ) throws(JSONError) {
-        var parser = JSONParser(Array(bytes), duplicateKeys: duplicateKeys)
+        var parser = JSONParser(Array(bytes), duplicateKeys: duplicateKeys, numbers: numbers)
         self = try parser.document()
     }
 
-    package init(parsing text: String, duplicateKeys: DuplicateKeys = .lastWins) throws(JSONError) {
-        try self.init(parsing: text.utf8, duplicateKeys: duplicateKeys)
+    package init(
+        parsing text: String, duplicateKeys: DuplicateKeys = .lastWins, numbers: Numbers = .asValues
+    ) throws(JSONError) {
+        try self.init(parsing: text.utf8, duplicateKeys: duplicateKeys, numbers: numbers)
     }
 
     package var isNull: Bool { self == .null }
@@ -42,6 +53,9 @@ package enum JSON: Sendable, Equatable {
     package var string: String? {
         if case .string(let text) = self { text } else { nil }
     }
+
+    /// The string itself; of any other value its JSON.
+    package var plainText: String { string ?? text() }
 
     package var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
@@ -52,6 +66,7 @@ package enum JSON: Sendable, Equatable {
         switch self {
         case .integer(let value): Int(exactly: value)
         case .number(let value): Int(exactly: value)
+        case .numeral: double.flatMap { Int(exactly: $0) }
         default: nil
         }
     }
@@ -60,6 +75,7 @@ package enum JSON: Sendable, Equatable {
         switch self {
         case .integer(let value): Double(value)
         case .number(let value): value
+        case .numeral(let text): Double(text)
         default: nil
         }
     }

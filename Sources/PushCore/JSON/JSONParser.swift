@@ -12,12 +12,17 @@ struct JSONParser {
     let bytes: [UInt8]
     var at = 0
     private let duplicateKeys: JSON.DuplicateKeys
+    private let numbers: JSON.Numbers
     private let recordsStrings: Bool
     private(set) var strings: [StringValue] = []
 
-    init(_ bytes: [UInt8], duplicateKeys: JSON.DuplicateKeys = .lastWins, recordsStrings: Bool = false) {
+    init(
+        _ bytes: [UInt8], duplicateKeys: JSON.DuplicateKeys = .lastWins, numbers: JSON.Numbers = .asValues,
+        recordsStrings: Bool = false
+    ) {
         self.bytes = bytes
         self.duplicateKeys = duplicateKeys
+        self.numbers = numbers
         self.recordsStrings = recordsStrings
     }
 
@@ -110,6 +115,7 @@ struct JSONParser {
         if let next = peek, JSONNumber.mayFollowWrongly(next) { throw error("This is not a JSON number.", at: start) }
         let text = String(decoding: bytes[start..<at], as: UTF8.self)
         if shape.isInteger, text != "-0", let value = Int64(text) { return .integer(value) }
+        if numbers == .asWritten { return .numeral(text) }
         guard let value = Double(text), value.isFinite else {
             throw error("The number is too large.", at: start)
         }

@@ -65,6 +65,7 @@ private struct JSONWriter {
         case .bool(let value): append(value ? "true" : "false")
         case .integer(let value): append(value.description)
         case .number(let value): append(value.isFinite ? value.description : "null")
+        case .numeral(let text): append(text)
         case .string(let text): write(text)
         case .array(let values): list("[", values, "]") { writer, value in writer.write(value) }
         case .object(let object):

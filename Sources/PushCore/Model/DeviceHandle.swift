@@ -10,6 +10,14 @@ package enum DeviceHandle: Hashable, Sendable {
     case wns(channel: String)
     /// A Web Push subscription (RFC 8291: the user agent's P-256 key and authentication secret, base64url).
     case browser(endpoint: String, p256dh: String, auth: String)
+    /// An MPNS channel URI.
+    case mpns(channel: String)
+    /// An ADM registration id.
+    case adm(token: String)
+    /// A Baidu user id and channel id; as one text `user-channel`.
+    case baidu(user: String, channel: String)
+    /// A Xiaomi registration id.
+    case xiaomi(token: String)
 
     /// Checks the shape that the platform prescribes. A browser's handle is the JSON text of its subscription.
     /// Throws `handle.invalid`.
@@ -23,16 +31,24 @@ package enum DeviceHandle: Hashable, Sendable {
                 throw refuse("is not hexadecimal of even length", "send the device token as hex, without blanks")
             }
             self = .apns(token: text.uppercased())
-        case .fcmV1, .gcm:
+        case .fcmV1, .gcm, .adm, .xiaomi:
             guard text.utf8.allSatisfy(\.isVisibleASCII) else {
-                throw refuse("has blanks or characters outside ASCII", "pass the registration token as FCM gave it")
+                throw refuse("has blanks or characters outside ASCII", "pass the token as the push service gave it")
             }
-            self = platform == .gcm ? .gcm(token: text) : .fcmV1(token: text)
-        case .wns:
+            switch platform {
+            case .gcm: self = .gcm(token: text)
+            case .adm: self = .adm(token: text)
+            case .xiaomi: self = .xiaomi(token: text)
+            default: self = .fcmV1(token: text)
+            }
+        case .baidu:
+            let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+            try self.init(user: String(parts[0]), channel: parts.count > 1 ? String(parts[1]) : "")
+        case .wns, .mpns:
             guard ["https://", "http://"].contains(where: { text.startsInAnyCase(with: $0) }),
                 text.utf8.allSatisfy(\.isVisibleASCII)
-            else { throw refuse("is not a URI", "pass the channel URI that WNS gave the app") }
-            self = .wns(channel: text)
+            else { throw refuse("is not a URI", "pass the channel URI that \(platform.displayName) gave the app") }
+            self = platform == .wns ? .wns(channel: text) : .mpns(channel: text)
         case .browser:
             guard let subscription = try? JSON(parsing: text) else {
                 throw refuse("needs endpoint, p256dh and auth", "pass the browser's PushSubscription")
@@ -66,12 +82,25 @@ package enum DeviceHandle: Hashable, Sendable {
         self = .browser(endpoint: endpoint, p256dh: key, auth: secret)
     }
 
+    /// Checks the parts of a Baidu handle; a dash may stand in either.
+    package init(user: String, channel: String) throws(PushError) {
+        let parts = [user, channel]
+        guard parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isVisibleASCII) }) else {
+            throw Self.refusal(.baidu, "is not a user id and a channel id", "write them as user-channel")
+        }
+        guard user.utf8.count + channel.utf8.count < 4096 else {
+            throw Self.refusal(.baidu, "is longer than 4,096 bytes", "pass the handle alone")
+        }
+        self = .baidu(user: user, channel: channel)
+    }
+
     /// The same handle as its platform spells it. Throws `handle.invalid` where the platform's rules do not hold.
     package func checked() throws(PushError) -> DeviceHandle {
-        if case .browser(let endpoint, let p256dh, let auth) = self {
-            return try DeviceHandle(endpoint: endpoint, p256dh: p256dh, auth: auth)
+        switch self {
+        case .browser(let endpoint, let p256dh, let auth): try DeviceHandle(endpoint: endpoint, p256dh: p256dh, auth: auth)
+        case .baidu(let user, let channel): try DeviceHandle(user: user, channel: channel)
+        default: try DeviceHandle(platform: platform, text: text)
         }
-        return try DeviceHandle(platform: platform, text: text)
     }
 
     package var platform: Platform {
@@ -81,14 +110,19 @@ package enum DeviceHandle: Hashable, Sendable {
         case .gcm: .gcm
         case .wns: .wns
         case .browser: .browser
+        case .mpns: .mpns
+        case .adm: .adm
+        case .baidu: .baidu
+        case .xiaomi: .xiaomi
         }
     }
 
     /// The token, channel URI or endpoint.
     package var text: String {
         switch self {
-        case .apns(let token), .fcmV1(let token), .gcm(let token): token
-        case .wns(let channel): channel
+        case .apns(let token), .fcmV1(let token), .gcm(let token), .adm(let token), .xiaomi(let token): token
+        case .wns(let channel), .mpns(let channel): channel
+        case .baidu(let user, let channel): "\(user)-\(channel)"
         case .browser(let endpoint, _, _): endpoint
         }
     }

@@ -3,7 +3,8 @@ package struct PatchOperation: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable { case add, remove, replace }
 
     package var kind: Kind
-    /// `/pushChannel`, `/tags`, `/tags/{tag}`, `/templates/{name}`, `/templates/{name}/body` …
+    /// `/pushChannel`, `/tags`, `/tags/{tag}`, `/templates`, `/templates/{name}`, `/templates/{name}/body`,
+    /// `/secondaryTiles/{id}/tags` …; the first word in any case.
     package var path: String
     package var value: JSON?
 
@@ -15,8 +16,9 @@ package struct PatchOperation: Sendable, Equatable {
 }
 
 extension Installation {
-    /// Applies every operation or none. Throws `installation.patch` naming the operation that does not fit,
-    /// `tag.invalid` and `handle.invalid` for such values.
+    /// Applies every operation or none. What is not there is removed without a word, so that a log-out that is repeated does not
+    /// fail. Throws `installation.patch` naming the operation that does not fit, `tag.invalid` and `handle.invalid` for such
+    /// values.
     package mutating func apply(_ operations: [PatchOperation]) throws(PushError) {
         var changed = self
         for operation in operations { try changed.apply(PatchStep(operation)) }
@@ -24,10 +26,10 @@ extension Installation {
     }
 
     private mutating func apply(_ step: PatchStep) throws(PushError) {
-        switch (step.path.first, step.path.count) {
-        case ("pushChannel", 1): try setChannel(step)
-        case ("userId", 1): userID = try step.optionalText()
-        case ("expirationTime", 1):
+        switch (step.path.first?.lowercased(), step.path.count) {
+        case ("pushchannel", 1): try setChannel(step)
+        case ("userid", 1): userID = try step.optionalText()
+        case ("expirationtime", 1):
             guard let text = try step.optionalText() else {
                 expiration = nil
                 return
@@ -37,31 +39,26 @@ extension Installation {
             }
             expiration = moment
         case ("tags", 1...2): tags = try step.changing(tags, element: step.path.dropFirst().first)
-        case ("pushVariables", 1):
+        case ("pushvariables", 1):
             guard step.kind != .remove else {
                 pushVariables = [:]
                 return
             }
             guard let object = try step.value().object else { throw step.refusal("the value must be an object") }
             pushVariables = Dictionary(uniqueKeysWithValues: object.members.map { ($0.key, $0.value.plainText) })
-        case ("pushVariables", 2):
-            let name = step.path[1]
-            if step.kind != .remove {
-                pushVariables[name] = try step.required().plainText
-            } else if pushVariables.removeValue(forKey: name) == nil {
-                throw step.refusal("there is no such variable")
+        case ("pushvariables", 2): pushVariables[step.path[1]] = step.kind == .remove ? nil : try step.required().plainText
+        case ("templates", 1...4): try step.change(&templates, at: step.path.dropFirst())
+        case ("secondarytiles", 1...2):
+            try step.change(&secondaryTiles, at: step.path.dropFirst()) { [platform = handle.platform] _, value throws(PushError) in
+                try SecondaryTile(step, value, platform: platform)
             }
-        case ("templates", 2):
-            let name = step.path[1]
-            if step.kind != .remove {
-                templates[name] = try InstallationTemplate(step)
-            } else if templates.removeValue(forKey: name) == nil {
-                throw step.refusal("there is no such template")
+        case ("secondarytiles", 3...6):
+            guard var tile = secondaryTiles[step.path[1]] else {
+                guard step.kind == .remove else { throw step.refusal("there is no such tile") }
+                return
             }
-        case ("templates", 3...4):
-            guard var template = templates[step.path[1]] else { throw step.refusal("there is no such template") }
-            try template.apply(step, member: step.path[2], element: step.path.count > 3 ? step.path[3] : nil)
-            templates[step.path[1]] = template
+            try tile.apply(step, at: step.path.dropFirst(2))
+            secondaryTiles[step.path[1]] = tile
         default:
             throw step.refusal("no such path")
         }
@@ -80,9 +77,36 @@ extension Installation {
     }
 }
 
+extension SecondaryTile {
+    /// - Parameter platform: of the installation.
+    fileprivate init(_ step: PatchStep, _ value: JSON, platform: Platform) throws(PushError) {
+        guard let object = value.object, let channel = object["pushChannel"]?.string else {
+            throw step.refusal("a tile is an object with a pushChannel")
+        }
+        self.init(handle: try DeviceHandle(platform: platform, text: channel))
+        if let tags = object["tags"], !tags.isNull { self.tags = try step.tags(in: tags).uniqued() }
+        guard let templates = object["templates"], !templates.isNull else { return }
+        guard let members = templates.object?.members else { throw step.refusal("templates must be an object") }
+        for (name, value) in members { self.templates[name] = try InstallationTemplate(step, value, named: name) }
+    }
+
+    fileprivate mutating func apply(_ step: PatchStep, at path: ArraySlice<String>) throws(PushError) {
+        switch (path.first, path.count) {
+        case ("pushChannel", 1):
+            guard step.kind != .remove else { throw step.refusal("a tile always has a channel") }
+            let changed = try DeviceHandle(platform: handle.platform, text: step.text())
+            if changed != handle { isPushChannelExpired = false }
+            handle = changed
+        case ("tags", 1...2): tags = try step.changing(tags, element: path.dropFirst().first)
+        case ("templates", 1...4): try step.change(&templates, at: path.dropFirst())
+        default: throw step.refusal("no such path")
+        }
+    }
+}
+
 extension InstallationTemplate {
-    fileprivate init(_ step: PatchStep) throws(PushError) {
-        guard let object = try step.value().object, let body = (object["body"] ?? object["bodyTemplate"])?.string else {
+    fileprivate init(_ step: PatchStep, _ value: JSON, named name: String) throws(PushError) {
+        guard let object = value.object, let body = (object["body"] ?? object["bodyTemplate"])?.string else {
             throw step.refusal("a template is an object with a body")
         }
         self.init(body: body)
@@ -91,10 +115,12 @@ extension InstallationTemplate {
             self.headers = object.headers
         }
         expiry = object["expiry"].flatMap { $0.isNull ? nil : $0.plainText }
-        if let tags = object["tags"], !tags.isNull { self.tags = try step.tags(in: tags) }
+        if let tags = object["tags"], !tags.isNull { self.tags = try step.tags(in: tags, template: name) }
     }
 
-    fileprivate mutating func apply(_ step: PatchStep, member: String, element: String?) throws(PushError) {
+    fileprivate mutating func apply(
+        _ step: PatchStep, named name: String, member: String, element: String?
+    ) throws(PushError) {
         switch (member, element) {
         case ("body", nil):
             guard step.kind != .remove else { throw step.refusal("a template always has a body") }
@@ -107,7 +133,7 @@ extension InstallationTemplate {
             }
             guard let object = try step.value().object else { throw step.refusal("headers must be an object") }
             headers = object.headers
-        case ("tags", _): tags = try step.changing(tags ?? [], element: element)
+        case ("tags", _): tags = try step.changing(tags ?? [], element: element, template: name)
         default: throw step.refusal("a template has body, headers, expiry and tags")
         }
     }
@@ -130,8 +156,9 @@ private struct PatchStep {
     func refusal(_ why: String) -> PushError {
         PushError(
             "installation.patch", "\(kind.rawValue) \(operation.path): \(why)",
-            hint: "paths are /pushChannel, /userId, /expirationTime, /tags, /tags/{tag}, "
-                + "/templates/{name}[/body|headers|expiry|tags], /pushVariables/{name}",
+            hint: "paths are /pushChannel, /userId, /expirationTime, /tags[/{tag}], "
+                + "/templates[/{name}[/body|headers|expiry|tags]], /pushVariables[/{name}], "
+                + "/secondaryTiles[/{id}[/pushChannel|tags|templates]]",
             status: 400)
     }
 
@@ -169,10 +196,14 @@ private struct PatchStep {
         return text
     }
 
-    /// Nil to remove.
-    func optionalText() throws(PushError) -> String? { kind == .remove ? nil : try text() }
+    /// Nil to remove, which an empty value or none does as well.
+    func optionalText() throws(PushError) -> String? {
+        guard kind != .remove, let value = operation.value, !value.isNull, value != "" else { return nil }
+        return try text()
+    }
 
-    func tags(in value: JSON) throws(PushError) -> [Tag] {
+    /// - Parameter template: whose tags they are, if of one.
+    func tags(in value: JSON, template: String? = nil) throws(PushError) -> [Tag] {
         let texts: [String]
         switch value.unquoted {
         case .string(let text): texts = [text]
@@ -181,32 +212,60 @@ private struct PatchStep {
             guard texts.count == items.count else { throw refusal("tags must be strings") }
         default: throw refusal("tags must be a string or an array of strings")
         }
-        do {
-            return try texts.map { text throws(TagError) in try Tag(text) }
-        } catch {
-            throw PushError(error)
+        return try [Tag](texts, ofTemplate: template)
+    }
+
+    /// Changes a map or one of its members: without a name in `path` the whole, to which adding adds.
+    /// - Parameter read: a member from its name and value.
+    func change<Member>(
+        _ map: inout [String: Member], at path: ArraySlice<String>, _ read: (String, JSON) throws(PushError) -> Member
+    ) throws(PushError) {
+        if let name = path.first {
+            map[name] = kind == .remove ? nil : try read(name, value())
+            return
         }
+        if kind != .add { map = [:] }
+        guard kind != .remove else { return }
+        guard let members = try value().object?.members else { throw refusal("the value must be an object") }
+        for (name, value) in members where !value.isNull { map[name] = try read(name, value) }
+    }
+
+    /// Changes templates, one of them, or one of its members. `path` is the name, and where within the template.
+    func change(_ templates: inout [String: InstallationTemplate], at path: ArraySlice<String>) throws(PushError) {
+        guard path.count > 1, let name = path.first else {
+            return try change(&templates, at: path) { name, value throws(PushError) in
+                try InstallationTemplate(self, value, named: name)
+            }
+        }
+        let inside = Array(path.dropFirst())
+        guard var template = templates[name] else {
+            guard kind == .remove else { throw refusal("there is no such template") }
+            return
+        }
+        try template.apply(self, named: name, member: inside[0], element: inside.count > 1 ? inside[1] : nil)
+        templates[name] = template
     }
 
     /// A list of tags after this step. `element` is a tag itself, not its place; adding to `-` appends.
-    func changing(_ tags: [Tag], element: String?) throws(PushError) -> [Tag] {
+    /// - Parameter template: whose tags they are, if of one.
+    func changing(_ tags: [Tag], element: String?, template: String? = nil) throws(PushError) -> [Tag] {
         guard let element else {
             switch kind {
             case .remove: return []
-            case .replace: return try self.tags(in: required()).uniqued()
-            case .add: return (tags + (try self.tags(in: required()))).uniqued()
+            case .replace: return try self.tags(in: required(), template: template).uniqued()
+            case .add: return (tags + (try self.tags(in: required(), template: template))).uniqued()
             }
         }
         if kind == .add {
-            let added = try self.tags(in: element == "-" ? required() : .string(element))
+            let added = try self.tags(in: element == "-" ? required() : .string(element), template: template)
             return (tags + added).uniqued()
         }
-        guard let tag = Tag(validating: element), let place = tags.firstIndex(of: tag) else {
-            throw refusal("there is no such tag")
-        }
+        let place = tags.firstIndex { $0 == Tag(validating: element) }
         var changed = tags
-        changed.remove(at: place)
-        if kind == .replace { changed.insert(contentsOf: try self.tags(in: required()), at: place) }
+        if let place { changed.remove(at: place) }
+        if kind == .replace {
+            changed.insert(contentsOf: try self.tags(in: required(), template: template), at: place ?? changed.endIndex)
+        }
         return changed.uniqued()
     }
 }
@@ -215,12 +274,10 @@ extension JSON {
     /// Several clients send JSON inside a string; this looks inside.
     fileprivate var unquoted: JSON {
         guard case .string(let text) = self, let first = text.first, first == "{" || first == "[",
-            let inner = try? JSON(parsing: text)
+            let inner = try? JSON(parsing: text, numbers: .asWritten)
         else { return self }
         return inner
     }
-
-    fileprivate var plainText: String { string ?? text() }
 }
 
 extension JSONObject {

@@ -4,6 +4,25 @@ package enum Audience: Sendable, Equatable {
     case everyone
     /// Straight to one handle, without a registration.
     case device(DeviceHandle)
+    /// Straight to some handles.
+    case devices([DeviceHandle])
+
+    /// Most handles of one send.
+    package static let maximumDevices = 1000
+
+    /// The tags that are addressed; nil for everyone and for handles.
+    package var expression: TagExpression? {
+        if case .expression(let expression) = self { expression } else { nil }
+    }
+
+    /// Those that are addressed without a registration.
+    package var handles: [DeviceHandle] {
+        switch self {
+        case .device(let handle): [handle]
+        case .devices(let handles): handles
+        case .expression, .everyone: []
+        }
+    }
 }
 
 /// What is sent.
@@ -64,17 +83,49 @@ package struct NotificationOutcome: Sendable, Equatable {
     package var startedAt: Timestamp?
     package var endedAt: Timestamp?
     package var scheduledFor: Timestamp?
+    /// Azure's outcome counts per platform, of all devices.
+    package var counts: [Platform: [OutcomeName: Int]]
+    /// The devices one by one, in the order in which they were tried; a list that is kept apart may be left out here.
     package var devices: [DeviceOutcome]
     /// Where nobody matched: what comes close, in words.
     package var nearMisses: [String]
 
-    package var sent: Int { devices.count { $0.outcome == .success } }
-    package var failed: Int { devices.count { $0.outcome != .success && $0.outcome != .skipped } }
+    package init(
+        id: String, state: State, tags: String?, enqueuedAt: Timestamp, startedAt: Timestamp? = nil,
+        endedAt: Timestamp? = nil, scheduledFor: Timestamp? = nil, counts: [Platform: [OutcomeName: Int]] = [:],
+        devices: [DeviceOutcome] = [], nearMisses: [String] = []
+    ) {
+        self.id = id
+        self.state = state
+        self.tags = tags
+        self.enqueuedAt = enqueuedAt
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+        self.scheduledFor = scheduledFor
+        self.counts = counts
+        self.devices = devices
+        self.nearMisses = nearMisses
+    }
 
-    /// Azure's outcome counts per platform.
-    package var counts: [Platform: [OutcomeName: Int]] {
-        devices.reduce(into: [:]) { counts, device in
-            counts[device.platform, default: [:]][device.outcome, default: 0] += 1
+    package var sent: Int { counts.values.reduce(0) { $0 + $1[.success, default: 0] } }
+    package var failed: Int {
+        counts.values.reduce(0) { sum, names in
+            names.reduce(sum) { $1.key == .success || $1.key == .skipped ? $0 : $0 + $1.value }
+        }
+    }
+
+    /// Adds devices to the counts.
+    package mutating func count(_ devices: some Sequence<DeviceOutcome>) {
+        for device in devices { counts[device.platform, default: [:]][device.outcome, default: 0] += 1 }
+    }
+}
+
+extension NotificationOutcome.State {
+    /// Nothing more will happen to it.
+    package var isFinal: Bool {
+        switch self {
+        case .enqueued, .scheduled, .processing: false
+        case .completed, .noTargetFound, .canceled, .abandoned, .unknown, .detailedStateAvailable: true
         }
     }
 }
@@ -82,6 +133,8 @@ package struct NotificationOutcome: Sendable, Equatable {
 /// One device's share of a notification.
 package struct DeviceOutcome: Sendable, Equatable {
     package var registrationID: RegistrationID?
+    /// Of the installation that the registration stood for.
+    package var installationID: String?
     package var platform: Platform
     package var handle: DeviceHandle
     package var templateName: String?
@@ -96,4 +149,21 @@ package struct DeviceOutcome: Sendable, Equatable {
     package var size: Int
     /// The registration was removed, because the push service says that the handle is dead.
     package var isRegistrationRemoved: Bool
+
+    package init(
+        registrationID: RegistrationID?, installationID: String? = nil, platform: Platform, handle: DeviceHandle, templateName: String?,
+        outcome: OutcomeName, reason: String, explanation: String, pushID: String?, size: Int, isRegistrationRemoved: Bool
+    ) {
+        self.registrationID = registrationID
+        self.installationID = installationID
+        self.platform = platform
+        self.handle = handle
+        self.templateName = templateName
+        self.outcome = outcome
+        self.reason = reason
+        self.explanation = explanation
+        self.pushID = pushID
+        self.size = size
+        self.isRegistrationRemoved = isRegistrationRemoved
+    }
 }

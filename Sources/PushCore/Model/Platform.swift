@@ -1,10 +1,21 @@
 /// A push service, as Azure tells them apart: FCM's v1 interface and its legacy GCM shape are two platforms.
+///
+/// Those in `delivered` can be reached. The others are kept for clients of Azure, and a send to them says that the hub has no
+/// credentials.
 package enum Platform: String, CaseIterable, Hashable, Sendable, Comparable {
     case apns
     case fcmV1 = "fcmv1"
     case gcm
     case wns
     case browser
+    /// Windows Phone's service, which Microsoft has switched off.
+    case mpns
+    case adm
+    case baidu
+    case xiaomi
+
+    /// What PushHost speaks to, and what scripts know.
+    package static let delivered: [Platform] = [.apns, .fcmV1, .gcm, .wns, .browser]
 
     /// The name in `ServiceBusNotification-Format` (Azure's REST interface, "Send a native notification").
     package var format: String {
@@ -14,6 +25,10 @@ package enum Platform: String, CaseIterable, Hashable, Sendable, Comparable {
         case .gcm: "gcm"
         case .wns: "windows"
         case .browser: "browser"
+        case .mpns: "windowsphone"
+        case .adm: "adm"
+        case .baidu: "baidu"
+        case .xiaomi: "xiaomi"
         }
     }
 
@@ -25,11 +40,15 @@ package enum Platform: String, CaseIterable, Hashable, Sendable, Comparable {
         case .gcm: "GCM"
         case .wns: "WNS"
         case .browser: "Web Push"
+        case .mpns: "MPNS"
+        case .adm: "ADM"
+        case .baidu: "Baidu"
+        case .xiaomi: "Xiaomi"
         }
     }
 
-    /// Accepts every spelling that clients use, in any case: `apns`, `apple`, `fcm`, `fcmV1`, `gcm`, `wns`, `windows`,
-    /// `browser`.
+    /// One of the delivered platforms by any spelling that scripts use, in any case: `apns`, `apple`, `fcm`, `fcmV1`, `gcm`,
+    /// `wns`, `windows`, `browser`.
     package init?(name: String) {
         guard let platform = Self.byName[name.lowercased()] else { return nil }
         self = platform
@@ -59,12 +78,14 @@ package enum Platform: String, CaseIterable, Hashable, Sendable, Comparable {
     package static let spellings = ["apns", "fcm", "gcm", "wns", "browser"]
 
     /// The largest body the push service takes, in bytes: Apple 4,096; FCM 4,096; WNS 5,000; Web Push 3,993 before
-    /// encryption.
+    /// encryption; MPNS 3,072; ADM 6,144; Baidu and Xiaomi 4,096.
     package var payloadLimit: Int {
         switch self {
-        case .apns, .fcmV1, .gcm: 4096
+        case .apns, .fcmV1, .gcm, .baidu, .xiaomi: 4096
         case .wns: 5000
         case .browser: 3993
+        case .mpns: 3072
+        case .adm: 6144
         }
     }
 

@@ -36,6 +36,25 @@ package struct Registration: Sendable, Equatable {
     package var pushVariables: [String: String]
     /// Set on the registrations that stand for an installation.
     package var installationID: String?
+    /// The pinned tile that the handle belongs to (WNS, MPNS).
+    package var secondaryTile: String?
+
+    package init(
+        id: RegistrationID, etag: Int, expiration: Timestamp, updatedAt: Timestamp, handle: DeviceHandle, tags: [Tag],
+        template: RegistrationTemplate? = nil, pushVariables: [String: String] = [:], installationID: String? = nil,
+        secondaryTile: String? = nil
+    ) {
+        self.id = id
+        self.etag = etag
+        self.expiration = expiration
+        self.updatedAt = updatedAt
+        self.handle = handle
+        self.tags = tags
+        self.template = template
+        self.pushVariables = pushVariables
+        self.installationID = installationID
+        self.secondaryTile = secondaryTile
+    }
 
     package var platform: Platform { handle.platform }
 }
@@ -46,14 +65,16 @@ package struct RegistrationDescription: Sendable, Equatable {
     package var tags: [Tag]
     package var template: RegistrationTemplate?
     package var pushVariables: [String: String]
+    package var secondaryTile: String?
 
     package init(
         handle: DeviceHandle, tags: [Tag] = [], template: RegistrationTemplate? = nil,
-        pushVariables: [String: String] = [:]
+        pushVariables: [String: String] = [:], secondaryTile: String? = nil
     ) {
         self.handle = handle
         self.tags = tags
         self.template = template
         self.pushVariables = pushVariables
+        self.secondaryTile = secondaryTile
     }
 }

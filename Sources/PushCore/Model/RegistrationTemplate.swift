@@ -40,11 +40,13 @@ package struct RegistrationTemplate: Sendable, Equatable {
                 hint: "shorten the name", status: 400)
         }
         var headers = headers
+        let body = body.withoutByteOrderMark
         do {
             compiled = try Template(compiling: body)
             if platform == .wns, !headers.contains(where: \.isWNSType) {
                 headers.append(PushHeader("X-WNS-Type", try Self.wnsType(of: body, format: compiled.format)))
             }
+            if platform == .mpns { headers += try Self.mpnsHeaders(missingIn: headers, of: body, format: compiled.format) }
             compiledHeaders = try headers.map { header throws(TemplateError) in
                 try TemplateExpression(parsing: header.value)
             }
@@ -67,7 +69,8 @@ package struct RegistrationTemplate: Sendable, Equatable {
             try checkAPNs()
         case .fcmV1, .gcm: try checkIsObject()
         case .wns: try checkWNS()
-        case .browser: break
+        case .browser, .mpns, .baidu, .xiaomi: break
+        case .adm: try checkIsObject()
         }
     }
 
@@ -99,7 +102,7 @@ package struct RegistrationTemplate: Sendable, Equatable {
             if name == "apns-priority" { try Self.checkPriority(value) }
         }
         if let compiledPriority { try Self.checkPriority(compiledPriority) }
-        if let text = compiledExpiry?.literalText, text != "0", Timestamp(iso8601: text) == nil {
+        if let text = compiledExpiry?.literalText, text != "0", Timestamp(date: text) == nil {
             throw PushError(
                 "template.expiry", "the expiry \"\(text)\" is neither a date nor 0",
                 hint: "write 2026-01-31T12:00:00Z, 0 for \"now or never\", or an expression such as $(expiry)",
@@ -114,17 +117,46 @@ package struct RegistrationTemplate: Sendable, Equatable {
             hint: "APNs knows 10, 5 and 1", status: 400)
     }
 
+    /// The values of `X-WNS-Type` that go with an XML document, whose root element is called as they are.
+    static let wnsDocumentTypes = ["wns/toast", "wns/tile", "wns/badge"]
+
     private func checkWNS() throws(PushError) {
         guard let place = headers.firstIndex(where: \.isWNSType), let text = compiledHeaders[place].literalText else {
             return
         }
-        let types = ["wns/toast", "wns/tile", "wns/badge", "wns/raw"]
+        let types = Self.wnsDocumentTypes + ["wns/raw"]
         guard types.contains(text.lowercased()) else {
             throw PushError(
                 "template.header", "X-WNS-Type is \"\(text)\"", hint: "it is one of \(types.joined(separator: ", "))",
                 status: 400)
         }
         if text.lowercased() != "wns/raw" { _ = try Self.wnsType(of: body, format: compiled.format) }
+    }
+
+    /// What a phone shall do with the body follows from it, where the headers do not say. JSON, and whatever has the class of
+    /// raw notifications, goes to the app as it is.
+    private static func mpnsHeaders(
+        missingIn headers: [PushHeader], of body: String, format: Template.Format
+    ) throws(PushError) -> [PushHeader] {
+        let names = ["X-NotificationClass", "X-WindowsPhone-Target"]
+        let known = Set(headers.map { $0.name.lowercased() })
+        if let given = headers.first(where: { $0.name.lowercased() == names[0].lowercased() })?.value {
+            guard let number = UInt8(given), [1, 2, 3, 11, 12, 13, 21, 22, 23].contains(number) else {
+                throw PushError(
+                    "template.header", "X-NotificationClass is \"\(given)\"",
+                    hint: "it is 1 for tiles, 2 for toasts and 3 for raw ones, or 10 or 20 more for later", status: 400)
+            }
+            if number % 10 == 3 { return [] }
+        } else if format == .json {
+            return [PushHeader(names[0], "3")]
+        }
+        guard let type = Template.mpnsType(of: body) else {
+            throw PushError(
+                "template.format", "an MPNS template is a Notification of the namespace WPNotification with a Toast or a Tile",
+                hint: "for anything else give the header X-NotificationClass the value 3", status: 400)
+        }
+        let derived = type == .toast ? ["2", "toast"] : ["1", "token"]
+        return zip(names, derived).filter { !known.contains($0.0.lowercased()) }.map { PushHeader($0.0, $0.1) }
     }
 
     /// What `X-WNS-Type` follows from the body; JSON travels as raw.

@@ -11,6 +11,21 @@ extension Tag {
 }
 
 extension Array where Element == Tag {
+    /// Tags from their texts. Those of a template may have its name among them even where that can be no tag: the hub shows it for
+    /// a template without tags, and clients send back what they read.
+    ///
+    /// Throws `tag.invalid`.
+    package init(_ texts: [String], ofTemplate name: String? = nil) throws(PushError) {
+        self = []
+        for text in texts {
+            do {
+                append(try Tag(text))
+            } catch {
+                guard text == name else { throw PushError(error) }
+            }
+        }
+    }
+
     /// Most tags on one registration. Azure takes 60; a lint says so where the target is Azure.
     package static var maximumCount: Int { 1000 }
 

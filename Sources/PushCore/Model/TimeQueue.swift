@@ -1,5 +1,5 @@
 /// Subjects in the order of their moments; of equal moments the one inserted first comes first. A binary heap.
-struct TimeQueue<Subject: Sendable>: Sendable {
+package struct TimeQueue<Subject: Sendable>: Sendable {
     private struct Entry: Sendable {
         let moment: Timestamp
         let serial: UInt64
@@ -13,11 +13,13 @@ struct TimeQueue<Subject: Sendable>: Sendable {
     private var heap: [Entry] = []
     private var serial: UInt64 = 0
 
-    var count: Int { heap.count }
-    var isEmpty: Bool { heap.isEmpty }
-    var first: (moment: Timestamp, subject: Subject)? { heap.first.map { ($0.moment, $0.subject) } }
+    package init() {}
 
-    mutating func insert(_ subject: Subject, at moment: Timestamp) {
+    package var count: Int { heap.count }
+    package var isEmpty: Bool { heap.isEmpty }
+    package var first: (moment: Timestamp, subject: Subject)? { heap.first.map { ($0.moment, $0.subject) } }
+
+    package mutating func insert(_ subject: Subject, at moment: Timestamp) {
         heap.append(Entry(moment: moment, serial: serial, subject: subject))
         serial += 1
         var child = heap.count - 1
@@ -29,7 +31,7 @@ struct TimeQueue<Subject: Sendable>: Sendable {
         }
     }
 
-    mutating func popFirst() -> (moment: Timestamp, subject: Subject)? {
+    package mutating func popFirst() -> (moment: Timestamp, subject: Subject)? {
         guard let last = heap.popLast() else { return nil }
         guard let first = heap.first else { return (last.moment, last.subject) }
         heap[0] = last
@@ -47,7 +49,7 @@ struct TimeQueue<Subject: Sendable>: Sendable {
     }
 
     /// The first subject whose moment has come by `now`.
-    mutating func popFirst(dueBy now: Timestamp) -> Subject? {
+    package mutating func popFirst(dueBy now: Timestamp) -> Subject? {
         guard let first, first.moment <= now else { return nil }
         return popFirst()?.subject
     }

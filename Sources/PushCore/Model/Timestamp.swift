@@ -67,6 +67,14 @@ extension Timestamp: CustomStringConvertible {
         return fraction ? "\(clock).\(millisecondOfSecond.padded(3))Z" : "\(clock)Z"
     }
 
+    /// `20260105100411`: from the year to the second in UTC, in digits alone.
+    package var digits: String {
+        let days = seconds.dividedDown(by: 86_400)
+        let (date, rest) = (CivilDate(daysSince1970: days), Int(seconds - days * 86_400))
+        let day = (date.year * 100 + date.month) * 100 + date.day
+        return (((day * 100 + rest / 3600) * 100 + rest / 60 % 60) * 100 + rest % 60).padded(14)
+    }
+
     /// `10:04:11.002`: the time of day in UTC, as logs and traces show it.
     package var timeOfDay: String { "\(calendar.time).\(millisecondOfSecond.padded(3))" }
 

@@ -35,6 +35,8 @@ package enum RegistrationFilter: Sendable, Equatable {
     case all
     case tag(Tag)
     case handle(DeviceHandle)
+    /// Browsers' registrations, by the endpoint of their subscription.
+    case endpoint(String)
 }
 
 package enum InstallationFilter: Sendable, Equatable {

@@ -19,8 +19,8 @@ extension RandomSource {
 
     /// `count` lower-case hexadecimal digits.
     package func hex(_ count: Int) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes(count).map { digits[Int($0 & 15)] }, as: UTF8.self)
+        let digits: StaticString = "0123456789abcdef"
+        return String(decoding: bytes(count).map { digits.utf8Start[Int($0 & 15)] }, as: UTF8.self)
     }
 
     /// A canonical lower-case UUID, version 4 (RFC 9562).

@@ -5,7 +5,7 @@ package protocol SecurePayloadStore: Sendable {
     func payload(_ id: String) async throws(PushError) -> SealedPayload?
     /// Keeps what `change` makes of the payload, and nothing when it throws. Nil when there is no such payload.
     func update<Result: Sendable>(
-        _ id: String, _ change: @Sendable (inout SealedPayload) throws(PushError) -> Result
+        _ id: String, _ change: @escaping @Sendable (inout SealedPayload) throws(PushError) -> Result
     ) async throws(PushError) -> Result?
     func remove(_ id: String) async throws(PushError)
     /// Ends what has expired by `now`, and forgets whatever expired longer than `retention` ago. Answers how many ended.

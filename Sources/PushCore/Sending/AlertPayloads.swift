@@ -53,6 +53,10 @@ package enum AlertPayloads {
         case .gcm: json(["data": ["message": value]])
         case .wns: String(decoding: toastText01(text), as: UTF8.self)
         case .browser: json(["title": value, "body": ""])
+        case .adm, .baidu, .xiaomi: json(["data": ["message": value]])
+        case .mpns:
+            #"<wp:Notification xmlns:wp="WPNotification"><wp:Toast><wp:Text1>"# + text
+                + "</wp:Text1></wp:Toast></wp:Notification>"
         }
     }
 

@@ -2,14 +2,15 @@
 struct NearMisses {
     let sentences: [String]
 
-    init(table: RegistrationTable, request: NotificationRequest) {
+    /// - Parameter comparableTags: the nearest tag is looked for in a hub that has at most so many.
+    init(table: RegistrationTable, request: NotificationRequest, comparableTags: Int = .max) {
         guard table.index.count > 0 else {
             sentences = ["the hub has no registrations yet"]
             return
         }
         var expression: TagExpression?
         switch request.audience {
-        case .device:
+        case .device, .devices:
             sentences = []
             return
         case .everyone: break
@@ -20,8 +21,9 @@ struct NearMisses {
         if !matched.isEmpty { sentences.append(Self.otherKind(matched, request.content)) }
         // A long expression is not explained to its end: each tag is looked for among all tags of the hub.
         let wanted = Array((expression.map { Self.wanted($0) } ?? []).prefix(8))
+        let isComparable = table.index.tagCount <= comparableTags
         for tag in wanted where table.index.count(of: tag) == 0 {
-            if let near = nearest(tag.text, in: table.index.tags.lazy.map(\.text)), let other = Tag(validating: near) {
+            if isComparable, let near = nearest(tag.text, in: table.index.tags.lazy.map(\.text)), let other = Tag(validating: near) {
                 sentences.append("\"\(near)\" has \(Self.registrations(table.index.count(of: other)))")
             } else {
                 sentences.append("no registration has the tag \"\(tag.text)\"")

@@ -1,6 +1,6 @@
 /// What a platform's body must be before anything is sent.
 package enum PayloadRules {
-    /// Throws `payload.empty`, `payload.invalid` (with the position) or `payload.too_large` (with both sizes).
+    /// Throws `payload.empty` or `payload.invalid` (with the position).
     package static func check(_ payload: NativePayload, for platform: Platform) throws(PushError) {
         let name = platform.displayName
         guard !payload.body.isEmpty else {
@@ -8,8 +8,14 @@ package enum PayloadRules {
         }
         switch platform {
         case .apns, .fcmV1, .gcm: try checkIsObject(payload.body, name)
-        case .wns, .browser: break
+        case .wns: try checkWNS(payload)
+        case .browser, .mpns, .adm, .baidu, .xiaomi: break
         }
+    }
+
+    /// Throws `payload.too_large` (413, with both sizes).
+    package static func checkSize(_ payload: NativePayload, for platform: Platform) throws(PushError) {
+        let name = platform.displayName
         let limit = limit(for: platform, headers: payload.headers)
         guard payload.body.count <= limit else {
             throw PushError(
@@ -31,6 +37,35 @@ package enum PayloadRules {
                 ["apns-push-type", "x-apns-push-type"].contains(header.name.lowercased()) && header.value == "voip"
             }
         return isVoIP ? 5120 : platform.payloadLimit
+    }
+
+    /// WNS takes XML that is none and answers 200, and the device loses it. A body without the header `X-WNS-Type` is what its root
+    /// element says, or raw where it is no XML.
+    private static func checkWNS(_ payload: NativePayload) throws(PushError) {
+        let type = payload.headers.first { $0.name.lowercased() == "x-wns-type" }?.value.lowercased()
+        let body = payload.body.withoutByteOrderMark
+        guard type.map(RegistrationTemplate.wnsDocumentTypes.contains) ?? (body.first { !XMLScanner.isBlank($0) } == UInt8(ascii: "<"))
+        else { return }
+        let hint = "send a toast, tile or badge, or give the header X-WNS-Type the value wns/raw"
+        guard let text = String(validating: body, as: UTF8.self) else {
+            throw PushError("payload.invalid", "the WNS payload is not XML: it is not UTF-8", hint: hint, status: 400)
+        }
+        let root: String
+        do throws(XMLError) {
+            root = try XMLScanner.scan(text).root
+        } catch {
+            throw PushError(
+                "payload.invalid",
+                "the WNS payload is not XML: \(error.message.asClause) at line \(error.line), column \(error.column)", hint: hint,
+                status: 400)
+        }
+        let own = "wns/\(root.lowercased())"
+        guard RegistrationTemplate.wnsDocumentTypes.contains(own), own == type ?? own else {
+            throw PushError(
+                "payload.invalid",
+                "the root element of the WNS payload is <\(root)>, which is no \(type ?? "toast, tile or badge")", hint: hint,
+                status: 400)
+        }
     }
 
     private static func checkIsObject(_ body: [UInt8], _ name: String) throws(PushError) {

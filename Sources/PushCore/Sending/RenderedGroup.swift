@@ -50,7 +50,9 @@ struct RenderedGroup: Sendable {
         }
     }
 
-    /// The limit, where a template has grown beyond it.
+    var isTemplate: Bool { targets.first?.template != nil }
+
+    /// The limit, where the body is beyond it.
     var exceededLimit: Int? {
         let limit = PayloadRules.limit(for: platform, headers: headers)
         return body.count > limit ? limit : nil
@@ -77,7 +79,7 @@ extension RegistrationTemplate {
             if let value { filled.append(PushHeader(name, value)) } else { flaws.append(flaw()) }
         }
         if let text = compiledExpiry?.evaluate(properties) {
-            let seconds = text == "0" ? text : Timestamp(iso8601: text).map { String($0.seconds) }
+            let seconds = text == "0" ? text : Timestamp(date: text).map { String($0.seconds) }
             add("apns-expiration", seconds, "the expiry \"\(text)\" is neither a date nor 0")
         }
         if let text = compiledPriority?.evaluate(properties) {

@@ -11,82 +11,15 @@ struct SendPipeline: Sendable {
         }
     }
 
-    /// The request with its handle as the platform spells it. Refuses what no device could receive, before any work
-    /// starts. Throws `payload.*` and `handle.invalid`.
-    ///
-    /// `platforms` are those that the notification will reach; nil means that nobody knows yet, and all are looked at.
-    func checked(
-        _ request: NotificationRequest, reaching platforms: Set<Platform>? = nil
-    ) throws(PushError) -> NotificationRequest {
-        var request = request
-        if case .device(let handle) = request.audience { request.audience = .device(try handle.checked()) }
-        try check(request, reaching: platforms)
-        return request
-    }
-
-    private func check(_ request: NotificationRequest, reaching platforms: Set<Platform>?) throws(PushError) {
-        switch request.content {
-        case .native(let payloads):
-            guard !payloads.isEmpty else {
-                throw PushError(
-                    "payload.empty", "the notification has no content", hint: "give alert, properties or payload",
-                    status: 400)
-            }
-            for (platform, payload) in payloads.sorted(by: { $0.key < $1.key })
-            where platforms?.contains(platform) ?? true {
-                try PayloadRules.check(payload, for: platform)
-            }
-            if case .device(let handle) = request.audience, payloads[handle.platform] == nil {
-                throw PushError(
-                    "payload.no_platform",
-                    "the device is on \(handle.platform.displayName), for which there is no payload",
-                    hint: "give a payload for \(handle.platform.rawValue)", status: 400)
-            }
-        case .template(let properties):
-            for name in properties.keys.sorted() {
-                guard !name.isEmpty, name.count <= 120, name.utf8.allSatisfy(\.isPropertyCharacter) else {
-                    throw PushError(
-                        "payload.property_name", "\"\(name)\" is not the name of a template property",
-                        hint: "names are letters, digits and _, at most 120", status: 400)
-                }
-            }
-            let size = properties.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 6 }
-            guard size <= 65_536 else {
-                throw PushError(
-                    "payload.too_large", "the properties have \(size) bytes; a message to the hub has at most 65,536",
-                    hint: "send an id and let the app fetch the rest", status: 413)
-            }
-            if case .device = request.audience {
-                throw PushError(
-                    "payload.template_direct", "a template cannot be sent straight to a device: it has no registration",
-                    hint: "send alert or payload", status: 400)
-            }
-        }
-        if let collapse = request.options.collapseID {
-            guard (1...64).contains(collapse.utf8.count) else {
-                throw PushError(
-                    "payload.collapse_id", "the collapse id has \(collapse.utf8.count) bytes; APNs takes 1 to 64",
-                    hint: "choose another", status: 400)
-            }
-            guard collapse.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
-                throw PushError(
-                    "payload.collapse_id", "the collapse id has characters that no header can carry",
-                    hint: "use ASCII letters, digits and signs", status: 400)
-            }
-        }
-    }
-
-    func begin(_ request: NotificationRequest, id: String, enqueuedAt: Timestamp) -> NotificationOutcome {
-        var tags: String?
-        if case .expression(let expression) = request.audience { tags = expression.description }
-        return NotificationOutcome(
-            id: id, state: .enqueued, tags: tags, enqueuedAt: enqueuedAt, devices: [], nearMisses: [])
-    }
+    /// Those that are delivered to.
+    var platforms: Dictionary<Platform, any Connector>.Keys { connectors.keys }
 
     func targets(of request: NotificationRequest, in table: RegistrationTable) -> Targets {
         switch request.audience {
         case .device(let handle):
-            return Targets(matched: 1, direct: handle)
+            return Targets(direct: [handle])
+        case .devices(let handles):
+            return Targets(direct: handles)
         case .expression(let expression):
             return Targets(table.select(expression), for: request.content)
         case .everyone:
@@ -94,104 +27,224 @@ struct SendPipeline: Sendable {
         }
     }
 
-    /// One result per target, in the order of the targets, then one per duplicate.
+    /// How a run goes about its work.
+    struct Manner {
+        /// Platforms do not wait for each other. Else one batch follows the other in an order that can be repeated.
+        var isSideBySide = false
+        /// Where nothing can be done now, the run ends and is to be gone on with. Else it waits.
+        var isPutOff = false
+        /// What the run before waited for.
+        var patience: Patience?
+        /// Whether a batch for a platform may begin; each that does is given back.
+        var takes: (Platform) -> Bool = { _ in true }
+        var givesBack: (Platform) -> Void = { _ in }
+    }
+
+    /// Delivers to every target, and reports verdicts as they are final, at most `step` handles after the last report.
+    /// Places count the targets, then the duplicates.
     ///
-    /// Every group gets its first attempt before any is tried again, so that trouble with one service keeps nobody else
-    /// waiting.
-    func deliver(_ targets: Targets, of request: NotificationRequest, id: String) async -> [DeliveryResult] {
-        let start = environment.clock.now
-        let lastMoment = min(start + retries.longest, request.options.expiration ?? .distantFuture)
-        let groups = RenderedGroup.groups(of: targets, for: request)
-        var results: [DeliveryResult?] = Array(repeating: nil, count: targets.list.count)
-        var attempts = TimeQueue<Attempt>()
-        for (place, group) in groups.enumerated() {
+    /// Every group gets its first attempt before any is tried again.
+    /// Whoever sends a test waits for the verdicts: the first one is the last.
+    func deliver(
+        _ targets: Targets, of request: NotificationRequest, id: String, step: Int, manner: Manner = Manner(),
+        report: ([SettledTarget]) async -> Void
+    ) async -> DeliveryEnd {
+        let now = environment.clock.now
+        let start = manner.patience?.start ?? now
+        var run = DeliveryRun(
+            id: id, options: request.options, groups: RenderedGroup.groups(of: targets, for: request),
+            lastMoment: request.isTest ? start : min(start + retries.longest, request.options.expiration ?? .distantFuture),
+            isSideBySide: manner.isSideBySide)
+        for (place, group) in run.groups.enumerated() {
             environment.note(
                 .render,
                 "\(id): \(group.platform.displayName), \(group.body.count) bytes for \(group.targets.count)")
             if let flaw = group.flaw { environment.note(.render, "\(id): left out: \(flaw)") }
             if let refusal = refusal(of: group) {
-                for (place, target) in zip(group.places, group.targets) {
-                    results[place] = DeliveryResult(
-                        device: target.outcome(
-                            refusal.outcome, reason: refusal.reason, refusal.explanation, size: group.body.count))
+                await inSteps(of: step, group.targets.indices, report) { member in
+                    SettledTarget(
+                        place: group.places[member],
+                        result: DeliveryResult(
+                            device: group.targets[member].outcome(
+                                refusal.outcome, reason: refusal.reason, refusal.explanation, size: group.body.count)))
                 }
             } else {
-                attempts.insert(Attempt(group: place, number: 1, waiting: Array(group.targets.indices)), at: start)
+                let wait = manner.patience?.platforms[group.platform]
+                run.begin(place, number: wait?.number ?? 1, at: wait?.moment ?? now, step: step)
             }
         }
-        while let (due, attempt) = attempts.popFirst() {
-            if due > environment.clock.now {
-                do {
-                    try await environment.clock.sleep(until: due)
-                } catch {
-                    break
+        let isThrough = manner.isSideBySide ? await sideBySide(&run, manner, report) : await inOrder(&run, report)
+        let left = run.drain()
+        if !isThrough {
+            return .cutOff(
+                left.flatMap { _, attempt in
+                    attempt.waiting.compactMap { member, result in
+                        result.map { SettledTarget(place: run.groups[attempt.group].places[member], result: $0) }
+                    }
+                })
+        }
+        if !left.isEmpty {
+            var patience = Patience(start: start, platforms: [:])
+            for (moment, attempt) in left {
+                let platform = run.groups[attempt.group].platform
+                let wait = patience.platforms[platform] ?? Patience.Wait(number: attempt.number, moment: moment)
+                patience.platforms[platform] = Patience.Wait(
+                    number: min(wait.number, attempt.number), moment: max(wait.moment, moment))
+            }
+            return .putOff(patience)
+        }
+        await inSteps(of: step, targets.duplicates.indices, report) { member in
+            SettledTarget(
+                place: targets.list.count + member,
+                result: DeliveryResult(
+                    device: targets.duplicates[member].outcome(
+                        .skipped, reason: "", "the same handle already got this notification", size: 0)))
+        }
+        return .done
+    }
+
+    /// One batch after the other. False when it was cancelled.
+    private func inOrder(_ run: inout DeliveryRun, _ report: ([SettledTarget]) async -> Void) async -> Bool {
+        while let (platform, due) = run.lanes.isEmpty ? nil : run.next(0) {
+            do {
+                try Task.checkCancellation()
+                if due > environment.clock.now { try await environment.clock.sleep(until: due) }
+            } catch {
+                return false
+            }
+            guard let attempt = run.take(0) else { break }
+            let verdicts = await connectors[platform]?.deliver(run.batch(attempt)) ?? []
+            run.finished(0)
+            let settled = settle(attempt, verdicts, in: &run)
+            if !settled.isEmpty { await report(settled) }
+        }
+        return true
+    }
+
+    private enum News: Sendable {
+        case answered(lane: Int, DeliveryRun.Attempt, [Verdict])
+        case woke
+    }
+
+    /// A batch of each platform at a time. False when it was cancelled; true with something left when that has to wait.
+    private func sideBySide(
+        _ run: inout DeliveryRun, _ manner: Manner, _ report: ([SettledTarget]) async -> Void
+    ) async -> Bool {
+        await withTaskGroup(of: News.self) { group in
+            var alarm: Timestamp?
+            while true {
+                let now = environment.clock.now
+                if !Task.isCancelled {
+                    for lane in run.lanes.indices {
+                        guard let (platform, due) = run.next(lane), due <= now, let connector = connectors[platform],
+                            manner.takes(platform), let attempt = run.take(lane)
+                        else { continue }
+                        let batch = run.batch(attempt)
+                        group.addTask { .answered(lane: lane, attempt, await connector.deliver(batch)) }
+                    }
+                }
+                let next = run.nextMoment
+                if !run.isUnderWay, next == nil || Task.isCancelled || manner.isPutOff { break }
+                if let next, next > now, alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
+                    alarm = next
+                    group.addTask { [clock = environment.clock] in
+                        try? await clock.sleep(until: next)
+                        return .woke
+                    }
+                }
+                switch await group.next() {
+                case .answered(let lane, let attempt, let verdicts):
+                    manner.givesBack(run.groups[attempt.group].platform)
+                    run.finished(lane)
+                    let settled = settle(attempt, verdicts, in: &run)
+                    if !settled.isEmpty { await report(settled) }
+                case .woke: alarm = nil
+                case nil: break
                 }
             }
-            let group = groups[attempt.group]
-            guard let connector = connectors[group.platform] else { continue }
-            let batch = DeliveryBatch(
-                notificationID: id, platform: group.platform, body: group.body, headers: group.headers,
-                options: request.options, handles: attempt.waiting.map { group.targets[$0].handle })
-            var again = Attempt(group: attempt.group, number: attempt.number + 1, waiting: [])
-            var pause: Duration = .zero
-            for (member, verdict) in zip(attempt.waiting, await connector.deliver(batch)) {
-                let target = group.targets[member]
-                environment.note(.delivery, "\(id): \(target.handle.abbreviated) \(verdict.summary)")
-                results[group.places[member]] = DeliveryResult(
-                    target: target, verdict: verdict, size: group.body.count)
-                if case .transient(_, let retryAfter) = verdict,
-                    let wait = retries.pause(after: attempt.number, asked: retryAfter),
-                    environment.clock.now + wait <= lastMoment
-                {
-                    again.waiting.append(member)
-                    pause = max(pause, wait)
-                }
-            }
-            if !again.waiting.isEmpty {
-                environment.note(.delivery, "\(id): \(again.waiting.count) devices again in \(pause)")
-                attempts.insert(again, at: environment.clock.now + pause)
+            group.cancelAll()
+            return run.nextMoment == nil || !Task.isCancelled
+        }
+    }
+
+    /// What the verdicts of a batch settle; the others are tried again.
+    private func settle(
+        _ attempt: DeliveryRun.Attempt, _ verdicts: [Verdict], in run: inout DeliveryRun
+    ) -> [SettledTarget] {
+        let (id, group) = (run.id, run.groups[attempt.group])
+        var again = DeliveryRun.Attempt(group: attempt.group, number: attempt.number + 1, waiting: [])
+        var pause: Duration = .zero
+        var settled: [SettledTarget] = []
+        for (member, _) in attempt.waiting.dropFirst(verdicts.count) {
+            settled.append(
+                SettledTarget(
+                    place: group.places[member],
+                    result: DeliveryResult(
+                        device: group.targets[member].outcome(
+                            .abandoned, reason: "", "the connector gave no answer", size: 0))))
+        }
+        for ((member, _), verdict) in zip(attempt.waiting, verdicts) {
+            let target = group.targets[member]
+            environment.note(.delivery, "\(id): \(target.handle.abbreviated) \(verdict.summary)")
+            let result = DeliveryResult(target: target, verdict: verdict, size: group.body.count)
+            if Task.isCancelled, verdict.isOpen {
+                // Not the service's last word: the request was cut off.
+                again.waiting.append((member, result))
+            } else if case .transient(_, let retryAfter) = verdict,
+                let wait = retries.pause(after: attempt.number, asked: retryAfter),
+                environment.clock.now + wait <= run.lastMoment
+            {
+                again.waiting.append((member, result))
+                pause = max(pause, wait)
+            } else {
+                settled.append(SettledTarget(place: group.places[member], result: result))
             }
         }
-        return zip(targets.list, results).map { target, result in
-            result
-                ?? DeliveryResult(
-                    device: target.outcome(.abandoned, reason: "", "the connector gave no answer", size: 0))
+        if !again.waiting.isEmpty {
+            environment.note(.delivery, "\(id): \(again.waiting.count) devices again in \(pause)")
+            run.insert(again, at: environment.clock.now + pause)
         }
-            + targets.duplicates.map { target in
-                DeliveryResult(
-                    device: target.outcome(
-                        .skipped, reason: "", "the same handle already got this notification", size: 0))
-            }
+        return settled
+    }
+
+    /// Reports what needs no push service, a step at a time.
+    private func inSteps(
+        of step: Int, _ members: Range<Int>, _ report: ([SettledTarget]) async -> Void, _ settled: (Int) -> SettledTarget
+    ) async {
+        for first in stride(from: members.lowerBound, to: members.upperBound, by: step) {
+            await report((first..<min(first + step, members.upperBound)).map(settled))
+        }
     }
 
     /// Why a group cannot be handed to a connector at all.
-    private func refusal(of group: RenderedGroup) -> (outcome: OutcomeName, reason: String, explanation: String)? {
+    func refusal(of group: RenderedGroup) -> (outcome: OutcomeName, reason: String, explanation: String)? {
         let name = group.platform.displayName
         if connectors[group.platform] == nil {
             return (.invalidCredentials, "NoConnector", "the hub has no credentials for \(name)")
         }
         if let limit = group.exceededLimit {
+            let size = "\(group.body.count) bytes; \(name) takes at most \(limit)"
             return (
                 .invalidNotificationSize, "PayloadTooLarge",
-                "the template came to \(group.body.count) bytes; \(name) takes at most \(limit): shorten the properties"
+                group.isTemplate ? "the template came to \(size): shorten the properties" : "the payload has \(size): shorten it"
             )
         }
         return nil
     }
 }
 
-/// A batch on its way: some members of a group, for the first time or again.
-private struct Attempt: Sendable {
-    var group: Int
-    var number: Int
-    var waiting: [Int]
-}
-
-extension UInt8 {
-    package var isPropertyCharacter: Bool {
+extension Verdict {
+    /// Another attempt may end otherwise.
+    fileprivate var isOpen: Bool {
         switch self {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f: true
-        default: false
+        case .transient, .unknown: true
+        case .accepted, .rejected: false
         }
     }
+}
+
+/// A target with its verdict.
+struct SettledTarget: Sendable {
+    var place: Int
+    var result: DeliveryResult
 }

@@ -3,6 +3,7 @@ struct Targets: Sendable {
     struct Target: Sendable {
         var handle: DeviceHandle
         var registrationID: RegistrationID?
+        var installationID: String?
         var template: RegistrationTemplate?
         var pushVariables: [String: String] = [:]
     }
@@ -18,10 +19,21 @@ struct Targets: Sendable {
         "\(matched) registration\(matched == 1 ? " matches" : "s match"), \(list.count) can receive this"
     }
 
-    init(matched: Int, direct handle: DeviceHandle) {
-        self.matched = matched
-        list = [Target(handle: handle)]
+    init(direct handles: [DeviceHandle]) {
+        matched = handles.count
+        list = []
         duplicates = []
+        var seen = Set<DeviceHandle>()
+        for handle in handles {
+            if seen.insert(handle).inserted { list.append(Target(handle: handle)) } else { duplicates.append(Target(handle: handle)) }
+        }
+    }
+
+    /// Leaves out those that have their verdict from a process before this one.
+    mutating func drop(_ isDone: (Target) -> Bool) {
+        list.removeAll(where: isDone)
+        // Of a handle without a registration nobody knows whether the duplicate or the other one is done.
+        duplicates.removeAll { $0.registrationID != nil && isDone($0) }
     }
 
     init(_ registrations: [Registration], for content: NotificationContent) {
@@ -37,8 +49,8 @@ struct Targets: Sendable {
             default: continue
             }
             let target = Target(
-                handle: registration.handle, registrationID: registration.id, template: registration.template,
-                pushVariables: registration.pushVariables)
+                handle: registration.handle, registrationID: registration.id, installationID: registration.installationID,
+                template: registration.template, pushVariables: registration.pushVariables)
             let key = Key(
                 handle: registration.handle, template: registration.template?.content,
                 variables: registration.template == nil ? [:] : registration.pushVariables)
@@ -68,7 +80,8 @@ struct Targets: Sendable {
 extension Targets.Target {
     func outcome(_ outcome: OutcomeName, reason: String, _ explanation: String, size: Int) -> DeviceOutcome {
         DeviceOutcome(
-            registrationID: registrationID, platform: handle.platform, handle: handle, templateName: template?.name,
+            registrationID: registrationID, installationID: installationID, platform: handle.platform, handle: handle,
+            templateName: template?.name,
             outcome: outcome, reason: reason, explanation: explanation, pushID: nil, size: size,
             isRegistrationRemoved: false)
     }

@@ -24,7 +24,7 @@ package actor AppBackend: BackendGateway {
     }
 
     package func logout(_ session: Session) async throws(PushError) {
-        await accounts.logout(session.token)
+        try await accounts.logout(session.token)
     }
 
     /// Keeps the first registration of the handle and deletes the others: one registration per handle. What stands for

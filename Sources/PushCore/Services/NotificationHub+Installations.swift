@@ -2,20 +2,12 @@
 extension NotificationHub {
     /// Creates or overwrites. A channel that a push service has called dead stays expired until another one comes, and
     /// whether it is expired is the hub's to say.
-    package func putInstallation(_ installation: Installation) throws(PushError) {
-        sweep()
-        var installation = try installation.checked()
-        let old = table.installation(installation.id)?.installation
-        installation.isPushChannelExpired = old?.handle == installation.handle && old?.isPushChannelExpired == true
-        let expiration = installation.expiration ?? expiration()
-        let targets = try installation.registrations(
-            nextID: newRegistrationID, existing: table.registrations(ofInstallation: installation.id),
-            expiration: expiration, now: environment.clock.now)
-        table.put(installation, as: installation.isPushChannelExpired ? [] : targets, expiration: expiration)
-        environment.note(
-            .hub,
-            "installation \(installation.id) stored, "
-                + (installation.isPushChannelExpired ? "its channel has expired" : "\(targets.count) targets"))
+    package func putInstallation(_ installation: Installation) async throws(PushError) {
+        await takeTurn(.installation(installation.id))
+        defer { turns.leave(.installation(installation.id)) }
+        try checkIsOpen()
+        sweep(holding: .installation(installation.id))
+        try await put(installation)
     }
 
     /// With the moment at which it expires, whether its app or the hub chose it.
@@ -23,15 +15,23 @@ extension NotificationHub {
         try storedInstallation(id).dated
     }
 
-    package func patchInstallation(_ id: String, _ operations: [PatchOperation]) throws(PushError) {
+    package func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError) {
+        await takeTurn(.installation(id))
+        defer { turns.leave(.installation(id)) }
+        try checkIsOpen()
+        sweep(holding: .installation(id))
         var installation = try storedInstallation(id).installation
         try installation.apply(operations)
-        try putInstallation(installation)
+        try await put(installation)
     }
 
-    package func deleteInstallation(_ id: String) {
-        sweep()
-        table.removeInstallation(id, because: .deleted)
+    package func deleteInstallation(_ id: String) async throws(PushError) {
+        await takeTurn(.installation(id))
+        defer { turns.leave(.installation(id)) }
+        try checkIsOpen()
+        sweep(holding: .installation(id))
+        guard let change = table.removal(ofInstallation: id, because: departure(.deleted)) else { return }
+        try await keep(change)
         environment.note(.hub, "installation \(id) deleted")
     }
 
@@ -44,17 +44,34 @@ extension NotificationHub {
         return InstallationPage(installations: found, continuation: last.map { String($0) })
     }
 
-    private static func list(_ filter: InstallationFilter) throws(PushError) -> InstallationTable.List? {
+    /// Stores an installation whose turn the caller has.
+    private func put(_ installation: Installation) async throws(PushError) {
+        let now = environment.clock.now
+        var checked = try installation.checked().keepingExpired(table.installation(installation.id)?.installation)
+        if let moment = checked.expiration, moment <= now {
+            throw PushError(
+                "installation.invalid", "the expirationTime \(moment) has passed",
+                hint: "give a later one, or none for the hub's own time to live", status: 400)
+        }
+        checked.updatedAt = now
+        let expiration = checked.expiration ?? expiration()
+        let targets = try checked.registrations(
+            nextID: newRegistrationID, existing: table.registrations(ofInstallation: checked.id), expiration: expiration,
+            now: now)
+        try await keep(
+            table.change(checked, as: targets, expiration: expiration, departure: departure(.installationChanged)))
+        environment.note(
+            .hub,
+            "installation \(checked.id) stored, "
+                + (checked.isPushChannelExpired ? "its channel has expired" : "\(targets.count) targets"))
+    }
+
+    static func list(_ filter: InstallationFilter) throws(PushError) -> InstallationTable.List? {
         switch filter {
         case .all: return nil
         case .tag(let tag): return .tag(tag)
         case .platform(let platform): return .platform(platform)
-        case .user(let id):
-            do {
-                return .tag(try Tag.user(id))
-            } catch {
-                throw PushError(error)
-            }
+        case .user(let id): return .tag(try Tag.addressing(id))
         }
     }
 
@@ -64,5 +81,16 @@ extension NotificationHub {
             throw PushError("hub.not_found", "there is no installation \(id)", hint: "install it first", status: 404)
         }
         return row
+    }
+}
+
+extension Tag {
+    /// `$UserId:{…}` of a user id. Throws `tag.invalid`.
+    static func addressing(_ user: String) throws(PushError) -> Tag {
+        do {
+            return try Tag.user(user)
+        } catch {
+            throw PushError(error)
+        }
     }
 }

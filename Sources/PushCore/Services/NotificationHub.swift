@@ -1,22 +1,69 @@
+import Synchronization
+
 /// The notification hub: registrations, installations, sends, schedules. Immediately consistent.
+///
+/// What is answered is kept: a change is shown, to whoever asks and to sends, when the store has it. Changes of one
+/// registration or installation take turns; those of others do not wait for them.
 package actor NotificationHub: HubGateway {
     let environment: HubEnvironment
-    let pipeline: SendPipeline
-    /// How long a registration lives after its last update; nil is Azure's default, for ever.
-    let registrationTTL: Duration?
-    var table = RegistrationTable()
-    private var outcomes: [String: NotificationOutcome] = [:]
-    private var schedules: [String: Task<Void, Never>] = [:]
-    /// Scheduled ones whose time has come, until every device has its verdict.
-    private var underWay: [String: Task<Void, Never>] = [:]
-    private var nextNotification = 1
+    private(set) var pipeline: SendPipeline
+    let store: any HubStore
+    let meter: HubMeter
+    private(set) var settings: HubSettings
+    var table: RegistrationTable
+    var turns = Turns<RegistrationTable.Expiring>()
+    /// The last that was given to a notification.
+    nonisolated let sequences: Atomic<Int64>
+    nonisolated let naming: HubSettings.Naming
+    nonisolated let refusesLargePayloads: Bool
+    var outbox = Outbox()
+    var schedule = Schedule()
+    /// Notifications under way, by id, as they are now.
+    var live: [String: NotificationOutcome] = [:]
+    var endings = Endings()
+    /// The notifications of the outbox that are being delivered, by number.
+    var deliveries: [Int64: Task<Void, Never>] = [:]
+    /// Notifications of the outbox that wait for a push service.
+    var putOffs = PutOffs()
+    /// Batches of the outbox that are under way, by platform.
+    var underWay: [Platform: Int] = [:]
+    var expiry = Expiry()
+    var isStopping = false
+    /// The same for those who do not come by the actor.
+    nonisolated let isClosed = Atomic(false)
     /// Most devices that a test send reaches, as in Azure.
-    private static let testSize = 10
+    static let testSize = 10
 
-    package init(environment: HubEnvironment, connectors: [any Connector], registrationTTL: Duration? = nil) {
+    /// - Parameter stored: what the store had when it was loaded.
+    package init(
+        environment: HubEnvironment, connectors: [any Connector], store: any HubStore, stored: StoredHub = StoredHub(),
+        settings: HubSettings = HubSettings()
+    ) {
         self.environment = environment
         self.pipeline = SendPipeline(environment: environment, connectors: connectors)
-        self.registrationTTL = registrationTTL
+        self.store = store
+        self.settings = settings
+        meter = HubMeter(hub: settings.name)
+        table = RegistrationTable(stored)
+        for row in stored.unreadable {
+            environment.note(.hub, "left out: \(row.reason)")
+            meter.leftOut()
+        }
+        sequences = Atomic(stored.lastSequence)
+        naming = settings.naming
+        refusesLargePayloads = settings.refusesLargePayloads
+    }
+
+    /// What begins from now on goes through these connectors; what is registered from now on lives that long.
+    package func change(connectors: [any Connector], registrationTTL: Duration?) {
+        pipeline = SendPipeline(environment: environment, connectors: connectors)
+        settings.registrationTTL = registrationTTL
+    }
+
+    /// How many notifications are delivered at a time; those that have begun go on.
+    package func change(concurrentNotifications count: Int) {
+        settings.concurrentNotifications = count
+        pump()
     }
 
     // MARK: - Registrations
@@ -27,17 +74,27 @@ package actor NotificationHub: HubGateway {
         return id
     }
 
-    package func createRegistration(_ description: RegistrationDescription) throws(PushError) -> Registration {
-        try putRegistration(newRegistrationID(), description, ifMatch: nil)
+    package func createRegistration(_ description: RegistrationDescription) async throws(PushError) -> Registration {
+        try await putRegistration(newRegistrationID(), description, ifMatch: nil)
     }
 
     package func putRegistration(
         _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?
-    ) throws(PushError) -> Registration {
-        sweep()
-        if let departure = table.departure(of: id) { throw gone(id, departure) }
+    ) async throws(PushError) -> Registration {
+        try await putRegistration(id, description, ifMatch: ifMatch, mustExist: ifMatch != nil)
+    }
+
+    /// - Parameter mustExist: whether none is made where there is none.
+    package func putRegistration(
+        _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?, mustExist: Bool
+    ) async throws(PushError) -> Registration {
+        await takeTurn(.registration(id))
+        defer { turns.leave(.registration(id)) }
+        try checkIsOpen()
+        sweep(holding: .registration(id))
+        if let departure = table.departure(of: id) { throw gone(id, departure.reason) }
         let existing = table[id]
-        if let ifMatch {
+        if mustExist {
             guard let existing else { throw notFound(id) }
             try check(existing, ifMatch: ifMatch)
         }
@@ -52,8 +109,8 @@ package actor NotificationHub: HubGateway {
         let registration = Registration(
             id: id, etag: (existing?.etag ?? 0) + 1, expiration: expiration(), updatedAt: environment.clock.now,
             handle: handle, tags: try description.tags.checked(), template: description.template,
-            pushVariables: description.pushVariables)
-        table.put(registration)
+            pushVariables: description.pushVariables, secondaryTile: description.secondaryTile)
+        try await keep(RegistrationChange(puts: [table.placed(registration)]))
         environment.note(
             .hub,
             "registration \(id) stored: \(registration.platform.displayName) \(handle.abbreviated), "
@@ -67,12 +124,20 @@ package actor NotificationHub: HubGateway {
         return registration
     }
 
-    package func deleteRegistration(_ id: RegistrationID, ifMatch: Int?) throws(PushError) {
+    func hasRegistration(_ id: RegistrationID) -> Bool {
         sweep()
+        return table[id] != nil
+    }
+
+    package func deleteRegistration(_ id: RegistrationID, ifMatch: Int?) async throws(PushError) {
+        await takeTurn(.registration(id))
+        defer { turns.leave(.registration(id)) }
+        try checkIsOpen()
+        sweep(holding: .registration(id))
         guard let existing = table[id] else { throw notFound(id) }
         try check(existing, ifMatch: ifMatch)
         try checkIsNoInstallation(existing)
-        table.remove(id, because: .deleted)
+        try await remove(id, because: .deleted)
         environment.note(.hub, "registration \(id) deleted")
     }
 
@@ -86,146 +151,47 @@ package actor NotificationHub: HubGateway {
         return RegistrationPage(registrations: found, continuation: last.map { String($0) })
     }
 
-    // MARK: - Sending
-
-    package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
-        let reached = Set(pipeline.targets(of: request, in: table).list.map(\.handle.platform))
-        let request = try pipeline.checked(request, reaching: reached.isEmpty ? nil : reached)
-        return await deliver(
-            request, pipeline.begin(request, id: newNotificationID(), enqueuedAt: environment.clock.now))
-    }
-
-    /// A moment that has passed means at once.
-    package func schedule(_ request: NotificationRequest, at moment: Timestamp) throws(PushError) -> NotificationOutcome {
-        let request = try pipeline.checked(request)
-        let now = environment.clock.now
-        guard moment <= now + .seconds(7 * 86_400) else {
-            throw PushError(
-                "time.too_far", "\(moment) is more than seven days ahead", hint: "schedule within seven days",
-                status: 400)
-        }
-        var outcome = pipeline.begin(request, id: newNotificationID(), enqueuedAt: now)
-        let id = outcome.id
-        outcome.state = .scheduled
-        outcome.scheduledFor = moment
-        outcomes[id] = outcome
-        environment.note(.schedule, "\(id) waits until \(moment)")
-        let clock = environment.clock
-        schedules[id] = environment.start { [weak self] in
-            do {
-                try await clock.sleep(until: moment)
-            } catch {
-                await self?.abandon(id)
-                return
-            }
-            await self?.fire(id, request)
-        }
-        return outcome
-    }
-
-    package func cancel(scheduled id: String) throws(PushError) {
-        guard let waiting = schedules.removeValue(forKey: id) else {
-            throw PushError(
-                "notification.not_found", "no scheduled notification \(id) is waiting",
-                hint: "it has run, was cancelled, or never existed", status: 404)
-        }
-        waiting.cancel()
-        settleCanceled(id)
-    }
-
-    package func outcome(of id: String) throws(PushError) -> NotificationOutcome {
-        guard let outcome = outcomes[id] else {
-            let near = nearest(id, in: outcomes.keys)
-            throw PushError(
-                "notification.not_found", "there is no notification \(id)",
-                hint: near.map { "did you mean \($0)?" } ?? "pass the id that send returned", status: 404)
-        }
-        return outcome
-    }
-
-    package func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
-        let outcome = try outcome(of: id)
-        if let task = underWay[id] {
-            await task.value
-        } else if let task = schedules[id], let moment = outcome.scheduledFor, moment <= environment.clock.now {
-            await task.value
-        }
-        return try self.outcome(of: id)
-    }
-
-    private func fire(_ id: String, _ request: NotificationRequest) async {
-        guard let task = schedules.removeValue(forKey: id), let outcome = outcomes[id] else { return }
-        underWay[id] = task
-        _ = await deliver(request, outcome)
-        underWay[id] = nil
-    }
-
-    /// The task that waited was stopped from outside.
-    private func abandon(_ id: String) {
-        guard schedules.removeValue(forKey: id) != nil else { return }
-        settleCanceled(id)
-    }
-
-    private func settleCanceled(_ id: String) {
-        outcomes[id]?.state = .canceled
-        outcomes[id]?.endedAt = environment.clock.now
-        environment.note(.schedule, "\(id) cancelled")
-    }
-
-    private func deliver(_ request: NotificationRequest, _ begun: NotificationOutcome) async -> NotificationOutcome {
+    /// How many registrations and installations there are.
+    package func size() -> (registrations: Int, installations: Int) {
         sweep()
-        var outcome = begun
-        let start = environment.clock.now
-        outcome.state = .processing
-        outcome.startedAt = start
-        outcomes[outcome.id] = outcome
-        var targets = pipeline.targets(of: request, in: table)
-        environment.note(.audience, "\(outcome.id): \(targets.summary)")
-        if request.isTest { targets.sample(Self.testSize, with: environment.random) }
-        if targets.isEmpty {
-            outcome.state = .noTargetFound
-            outcome.nearMisses = NearMisses(table: table, request: request).sentences
-        } else {
-            let results = await pipeline.deliver(targets, of: request, id: outcome.id)
-            outcome.devices = takeFeedback(results, since: start)
-            let isAbandoned = outcome.devices.allSatisfy { [.abandoned, .skipped].contains($0.outcome) }
-            outcome.state = isAbandoned ? .abandoned : request.isTest ? .detailedStateAvailable : .completed
-        }
-        outcome.endedAt = environment.clock.now
-        outcomes[outcome.id] = outcome
-        return outcome
+        return (table.count, table.installationCount)
     }
 
-    /// A handle that a push service calls dead leaves the hub with everything registered for it, but for what was
-    /// registered anew meanwhile: after the moment that the service names, or else since the send began.
-    private func takeFeedback(_ results: [DeliveryResult], since start: Timestamp) -> [DeviceOutcome] {
-        var removed: Set<RegistrationID> = []
-        var cleared: Set<DeviceHandle> = []
-        for result in results where result.isHandleDead {
-            let handle = result.device.handle
-            let reason = result.device.reason
-            let departure = RegistrationTable.Departure.handleDied(
-                "\(handle.platform.displayName) answered \(reason.isEmpty ? "that its handle is dead" : reason)")
-            for registration in table.registrations(for: handle)
-            where !removed.contains(registration.id) && registration.updatedAt <= (result.deadSince ?? start) {
-                cleared.insert(handle)
-                if let installation = registration.installationID {
-                    removed.formUnion(table.registrations(ofInstallation: installation).map(\.id))
-                    table.expireChannel(ofInstallation: installation, because: departure)
-                    environment.note(.feedback, "installation \(installation): channel expired, \(reason)")
-                } else {
-                    removed.insert(registration.id)
-                    table.remove(registration.id, because: departure)
-                    environment.note(.feedback, "registration \(registration.id) removed: \(reason)")
-                }
-            }
+    // MARK: - Changes
+
+    /// Throws `hub.stopped` (503) once the hub stops: nothing would come of what it took.
+    nonisolated func checkIsOpen() throws(PushError) {
+        guard isClosed.load(ordering: .acquiring) else { return }
+        throw PushError(
+            "hub.stopped", "the hub takes nothing any more: the server stops, or the hub is being deleted",
+            hint: "try again in a while", status: 503, isRetryable: true)
+    }
+
+    /// Has a change kept, then applies it. Where it cannot be kept, nothing has changed.
+    func keep(_ change: RegistrationChange) async throws(PushError) {
+        do throws(PushError) {
+            try await store.commit(change)
+        } catch {
+            table.abandon(change)
+            throw error
         }
-        return results.map { result in
-            var device = result.device
-            device.isRegistrationRemoved =
-                device.registrationID.map(removed.contains) ?? cleared.contains(device.handle)
-            return device
-        }
+        table.apply(change)
+    }
+
+    /// Removes a registration whose turn the caller has.
+    func remove(_ id: RegistrationID, because reason: RegistrationDeparture.Reason) async throws(PushError) {
+        guard let removal = table.removal(of: id, because: departure(reason)) else { return }
+        try await keep(RegistrationChange(removals: [removal]))
+    }
+
+    func departure(_ reason: RegistrationDeparture.Reason) -> RegistrationDeparture {
+        RegistrationDeparture(reason, at: environment.clock.now)
+    }
+
+    /// Whoever takes a turn leaves it.
+    func takeTurn(_ key: RegistrationTable.Expiring) async {
+        guard !turns.take(key) else { return }
+        await withCheckedContinuation { turns.wait(key, $0) }
     }
 
     // MARK: - Checks
@@ -233,23 +199,20 @@ package actor NotificationHub: HubGateway {
     /// Behind which place of the table the page begins; nil for the first page.
     func place(_ page: Page) throws(PushError) -> UInt32? {
         guard let token = page.continuation else { return nil }
-        guard let place = UInt32(token) else {
-            throw PushError(
-                "hub.continuation", "\"\(token)\" is no continuation token of this hub",
-                hint: "pass the token of the page before, or none", status: 400)
-        }
+        guard let place = UInt32(token) else { throw Self.badContinuation(token) }
         return place
+    }
+
+    package static func badContinuation(_ token: String) -> PushError {
+        PushError(
+            "hub.continuation", "\"\(token)\" is no continuation token of this hub",
+            hint: "pass the token of the page before, or none", status: 400)
     }
 
     static func top(_ page: Page) -> Int { (1...100).contains(page.top) ? page.top : 100 }
 
-    private func newNotificationID() -> String {
-        defer { nextNotification += 1 }
-        return "n-\(nextNotification.padded(4))"
-    }
-
     func expiration() -> Timestamp {
-        registrationTTL.map { environment.clock.now + $0 } ?? .distantFuture
+        settings.registrationTTL.map { environment.clock.now + $0 } ?? .distantFuture
     }
 
     func newRegistrationID() -> RegistrationID {
@@ -258,14 +221,9 @@ package actor NotificationHub: HubGateway {
         return id
     }
 
-    func sweep() {
-        let count = table.removeExpired(now: environment.clock.now)
-        if count > 0 { environment.note(.hub, "\(count) registration\(count == 1 ? "" : "s") expired") }
-    }
-
-    private func gone(_ id: RegistrationID, _ departure: RegistrationTable.Departure) -> PushError {
+    private func gone(_ id: RegistrationID, _ reason: RegistrationDeparture.Reason) -> PushError {
         let why =
-            switch departure {
+            switch reason {
             case .deleted: "has been deleted"
             case .expired: "has expired"
             case .handleDied(let reason): "was removed: \(reason)"

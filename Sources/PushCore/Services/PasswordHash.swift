@@ -6,7 +6,15 @@ package struct PasswordHash: Sendable, Equatable {
     /// scrypt's N, a power of two.
     package let cost: Int
     package let salt: [UInt8]
-    private let digest: [UInt8]
+    /// What scrypt made of the password.
+    package let digest: [UInt8]
+
+    /// A hash that was made before.
+    package init(cost: Int, salt: [UInt8], digest: [UInt8]) {
+        self.cost = cost
+        self.salt = salt
+        self.digest = digest
+    }
 
     package init(of password: Secret, salt: [UInt8], cost: ScryptCost) throws(PushError) {
         self.cost = cost.n

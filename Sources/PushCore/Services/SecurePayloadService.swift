@@ -199,7 +199,7 @@ extension JSON {
         switch self {
         case .array(let values): levels == 0 || values.contains { $0.isDeeper(than: levels - 1) }
         case .object(let object): levels == 0 || object.members.contains { $0.value.isDeeper(than: levels - 1) }
-        case .null, .bool, .integer, .number, .string: false
+        case .null, .bool, .integer, .number, .numeral, .string: false
         }
     }
 }

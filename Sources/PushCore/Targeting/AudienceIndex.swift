@@ -29,7 +29,23 @@ package struct AudienceIndex: Sendable {
         (expression.map(matches) ?? live).sorted()
     }
 
+    /// The first `count` ids with a tag from `first` on, ascending; the others are looked at and not put in order.
+    package func ids(of tag: Tag, from first: UInt32, count: Int) -> [UInt32] {
+        var least: [UInt32] = []
+        for id in postings[tag] ?? [] where id >= first {
+            if least.count == count {
+                guard let last = least.last, id < last else { continue }
+                least.removeLast()
+            }
+            let place = least.firstIndex { $0 > id } ?? least.endIndex
+            least.insert(id, at: place)
+        }
+        return least
+    }
+
     package func count(of tag: Tag) -> Int { postings[tag]?.count ?? 0 }
+
+    package var tagCount: Int { postings.count }
 
     /// Every tag in use.
     package var tags: some Sequence<Tag> { postings.keys }

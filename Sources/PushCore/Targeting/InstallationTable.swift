@@ -31,35 +31,55 @@ struct InstallationTable: Sendable {
 
     subscript(id: String) -> Row? { places[id].flatMap { rows[Int($0)] } }
 
+    init() {}
+
+    /// - Parameter taken: places where the store has what is not current.
+    init(_ stored: [PlacedInstallation], taken: Set<UInt32> = []) {
+        for placed in stored { set(placed) }
+        while let last = taken.max(), rows.count <= Int(last) { rows.append(nil) }
+        free = rows.indices.reversed().filter { rows[$0] == nil && !taken.contains(UInt32($0)) }.map { UInt32($0) }
+    }
+
+    func place(of id: String) -> UInt32? { places[id] }
+
+    /// Where an installation stands or will stand.
+    mutating func placed(_ installation: Installation, expiration: Timestamp) -> PlacedInstallation {
+        PlacedInstallation(
+            place: places[installation.id] ?? takePlace(), installation: installation, expiration: expiration)
+    }
+
+    private mutating func takePlace() -> UInt32 {
+        if let freed = free.popLast() { return freed }
+        rows.append(nil)
+        return UInt32(rows.count - 1)
+    }
+
+    /// Gives back a place that was taken for an installation that did not come.
+    mutating func giveBack(_ place: UInt32) {
+        if rows[Int(place)] == nil { free.append(place) }
+    }
+
     /// Answers what stood there before.
     @discardableResult
-    mutating func put(_ row: Row) -> Row? {
-        let place: UInt32
-        if let known = places[row.installation.id] {
-            place = known
-        } else if let freed = free.popLast() {
-            place = freed
-        } else {
-            place = UInt32(rows.count)
-            rows.append(nil)
-        }
-        let old = rows[Int(place)]
-        rows[Int(place)] = row
-        places[row.installation.id] = place
-        move(place, from: old?.installation.lists ?? [], to: row.installation.lists)
+    mutating func set(_ placed: PlacedInstallation) -> Row? {
+        while rows.count <= Int(placed.place) { rows.append(nil) }
+        let old = rows[Int(placed.place)]
+        rows[Int(placed.place)] = Row(installation: placed.installation, expiration: placed.expiration)
+        places[placed.installation.id] = placed.place
+        move(placed.place, from: old?.installation.lists ?? [], to: placed.installation.lists)
         return old
     }
 
-    mutating func remove(_ id: String) {
+    /// Takes an installation off every list. Its place stays taken until it is removed there.
+    mutating func withdraw(_ id: String) {
         guard let place = places.removeValue(forKey: id) else { return }
         move(place, from: rows[Int(place)]?.installation.lists ?? [], to: [])
         rows[Int(place)] = nil
-        free.append(place)
     }
 
-    mutating func expireChannel(of id: String) {
-        guard let place = places[id] else { return }
-        rows[Int(place)]?.installation.isPushChannelExpired = true
+    mutating func remove(at place: UInt32) {
+        if let row = rows[Int(place)] { withdraw(row.installation.id) }
+        free.append(place)
     }
 
     private mutating func move(_ place: UInt32, from old: Set<List>, to new: Set<List>) {
@@ -71,20 +91,24 @@ struct InstallationTable: Sendable {
     }
 
     /// Up to `top` installations behind `place`, and the place of the last one when more follow; every list for nil.
-    func page(_ list: List?, behind place: UInt32?, top: Int) -> (found: [Installation], last: UInt32?) {
+    func page(
+        _ list: List?, behind place: UInt32?, top: Int, where isWanted: (Installation) -> Bool = { _ in true }
+    ) -> (found: [Installation], last: UInt32?) {
         guard place != .max else { return ([], nil) }
         let first = place.map { $0 + 1 } ?? 0
         guard let list else {
-            return page(rows.indices.dropFirst(Int(first)).lazy.map { UInt32($0) }, top: top)
+            return page(rows.indices.dropFirst(Int(first)).lazy.map { UInt32($0) }, top: top, isWanted)
         }
-        return page(lists[list]?.from(first) ?? [], top: top)
+        return page(lists[list]?.from(first) ?? [], top: top, isWanted)
     }
 
-    private func page(_ places: some Sequence<UInt32>, top: Int) -> (found: [Installation], last: UInt32?) {
+    private func page(
+        _ places: some Sequence<UInt32>, top: Int, _ isWanted: (Installation) -> Bool
+    ) -> (found: [Installation], last: UInt32?) {
         var found: [Installation] = []
         var last: UInt32?
         for place in places {
-            guard let row = rows[Int(place)] else { continue }
+            guard let row = rows[Int(place)], isWanted(row.installation) else { continue }
             if found.count == top { return (found, last) }
             found.append(row.dated)
             last = place
@@ -94,9 +118,14 @@ struct InstallationTable: Sendable {
 }
 
 extension Installation {
+    /// Whether a tag names it: its own, one of a template or a tile, `$InstallationId:{…}` or `$UserId:{…}`.
+    func isListed(under tag: Tag) -> Bool { lists.contains(.tag(tag)) }
+
     fileprivate var lists: Set<InstallationTable.List> {
         let addresses = [Tag(validating: "$InstallationId:{\(id)}"), userID.flatMap { Tag(validating: "$UserId:{\($0)}") }]
-        let tags = self.tags + templates.values.flatMap { $0.tags ?? [] } + addresses.compactMap { $0 }
+        let templates = templates.values + secondaryTiles.values.flatMap(\.templates.values)
+        let tags =
+            tags + secondaryTiles.values.flatMap(\.tags) + templates.flatMap { $0.tags ?? [] } + addresses.compactMap { $0 }
         return Set(tags.map { .tag($0) } + [.platform(handle.platform)])
     }
 }

@@ -1,59 +1,146 @@
 /// The hub's live registrations and installations, immediately consistent, with the index over their tags.
+///
+/// A change is made in three steps, so that nobody sees what is not kept yet: it is put together here, which takes the places
+/// it needs; the hub has it kept; then it is applied, or abandoned where it could not be kept.
 struct RegistrationTable: Sendable {
-    /// Why a registration left.
-    enum Departure: Sendable, Equatable {
-        case deleted
-        case expired
-        /// A push service called its handle dead, for this reason.
-        case handleDied(String)
-        /// Its installation has another shape now, or is gone.
-        case installationChanged
-    }
-
-    private enum Expiring: Sendable {
+    enum Expiring: Sendable, Hashable {
         case registration(RegistrationID)
         case installation(String)
     }
 
     /// By dense id; a freed place is used again. A registration keeps its place as long as it lives.
     private var rows: [Registration?] = []
-    private var free: [UInt32] = []
     private var places: [RegistrationID: UInt32] = [:]
+    private var free: [UInt32] = []
     private var placesByHandle: [DeviceHandle: Set<UInt32>] = [:]
     private var placesByInstallation: [String: Set<UInt32>] = [:]
+    /// Of browsers, whose handles are looked for without their keys.
+    private var placesByEndpoint: [String: Set<UInt32>] = [:]
     private var installations = InstallationTable()
     private(set) var index = AudienceIndex()
     /// Ids that are no longer usable: writing to them is answered with 410.
-    private var departed: [RegistrationID: Departure] = [:]
+    private var departed: [RegistrationID: RegistrationDeparture] = [:]
+    /// The same by their moments; one that is back, or left anew since, is passed over.
+    private var departures = TimeQueue<RegistrationID>()
+    /// What the store has and shall have no longer: rows of installations that were written anew elsewhere. Their places are taken.
+    let leftovers: RegistrationChange
+    /// How the last push to each place ended, as long as `rows`.
+    private var lastOutcomes: [OutcomeName?] = []
     /// What expires when; whatever was renewed meanwhile is passed over when its old moment comes.
     private var expiries = TimeQueue<Expiring>()
 
     var count: Int { places.count }
+    var installationCount: Int { installations.count }
 
-    func departure(of id: RegistrationID) -> Departure? { departed[id] }
+    init() { leftovers = RegistrationChange() }
+
+    /// A table as it was kept.
+    init(_ stored: StoredHub) {
+        let outlived = OutlivedRows(stored)
+        leftovers = outlived.removal
+        for (id, departure) in stored.departures { depart(id, departure) }
+        let current = stored.installations.filter { !outlived.installations.contains($0.place) }
+        func unreadable(_ table: UnreadableRow.Table) -> [UInt32] {
+            stored.unreadable.filter { $0.table == table }.compactMap(\.place)
+        }
+        let taken = outlived.registrations.union(unreadable(.registrations))
+        installations = InstallationTable(current, taken: outlived.installations.union(unreadable(.installations)))
+        for placed in current { expire(.installation(placed.installation.id), at: placed.expiration) }
+        for placed in stored.registrations where !outlived.registrations.contains(placed.place) {
+            set(placed.registration, at: placed.place)
+        }
+        for place in taken { reserve(place) }
+        for removal in leftovers.removals { depart(removal.id, removal.departure) }
+        free = rows.indices.reversed().filter { rows[$0] == nil && !taken.contains(UInt32($0)) }.map { UInt32($0) }
+        for (place, outcome) in stored.lastOutcomes where Int(place) < rows.count { lastOutcomes[Int(place)] = outcome }
+    }
+
+    func departure(of id: RegistrationID) -> RegistrationDeparture? { departed[id] }
+
+    func place(of id: RegistrationID) -> UInt32? { places[id] }
 
     subscript(id: RegistrationID) -> Registration? {
         places[id].flatMap { rows[Int($0)] }
     }
 
-    // MARK: - Registrations
+    // MARK: - Changes
 
-    mutating func put(_ registration: Registration) {
-        let place: UInt32
-        var oldExpiration: Timestamp?
-        if let old = places[registration.id] {
-            oldExpiration = rows[Int(old)]?.expiration
-            detach(old)
-            place = old
-        } else if let freed = free.popLast() {
-            place = freed
-        } else {
-            place = UInt32(rows.count)
-            rows.append(nil)
+    /// Where a registration stands or will stand.
+    mutating func placed(_ registration: Registration) -> PlacedRegistration {
+        PlacedRegistration(place: places[registration.id] ?? takePlace(), registration: registration)
+    }
+
+    func removal(of id: RegistrationID, because departure: RegistrationDeparture) -> RemovedRegistration? {
+        places[id].map { RemovedRegistration(place: $0, id: id, departure: departure) }
+    }
+
+    /// An installation with the registrations that stand for it; those that no longer do leave for the given reason.
+    mutating func change(
+        _ installation: Installation, as registrations: [Registration], expiration: Timestamp,
+        departure: RegistrationDeparture
+    ) -> RegistrationChange {
+        let kept = Set(registrations.map(\.id))
+        return RegistrationChange(
+            removals: self.registrations(ofInstallation: installation.id).filter { !kept.contains($0.id) }
+                .compactMap { removal(of: $0.id, because: departure) },
+            puts: registrations.map { placed($0) },
+            installationPuts: [installations.placed(installation, expiration: expiration)])
+    }
+
+    /// Nil where there is no such installation.
+    func removal(ofInstallation id: String, because departure: RegistrationDeparture) -> RegistrationChange? {
+        guard let place = installations.place(of: id) else { return nil }
+        return RegistrationChange(
+            removals: registrations(ofInstallation: id).compactMap { removal(of: $0.id, because: departure) },
+            installationRemovals: [place])
+    }
+
+    mutating func apply(_ change: RegistrationChange) {
+        for removal in change.removals {
+            if rows[Int(removal.place)] != nil { withdraw(removal) }
+            free.append(removal.place)
         }
+        for place in change.installationRemovals { installations.remove(at: place) }
+        for placed in change.puts { set(placed.registration, at: placed.place) }
+        for placed in change.installationPuts {
+            let old = installations.set(placed)
+            if old?.expiration != placed.expiration { expire(.installation(placed.installation.id), at: placed.expiration) }
+        }
+    }
+
+    /// Gives back the places that the change took.
+    mutating func abandon(_ change: RegistrationChange) {
+        for placed in change.puts where rows[Int(placed.place)] == nil { free.append(placed.place) }
+        for placed in change.installationPuts { installations.giveBack(placed.place) }
+    }
+
+    private mutating func takePlace() -> UInt32 {
+        if let freed = free.popLast() { return freed }
+        rows.append(nil)
+        lastOutcomes.append(nil)
+        return UInt32(rows.count - 1)
+    }
+
+    private mutating func reserve(_ place: UInt32) {
+        while rows.count <= Int(place) {
+            rows.append(nil)
+            lastOutcomes.append(nil)
+        }
+    }
+
+    private mutating func depart(_ id: RegistrationID, _ departure: RegistrationDeparture) {
+        departed[id] = departure
+        departures.insert(id, at: departure.time)
+    }
+
+    private mutating func set(_ registration: Registration, at place: UInt32) {
+        reserve(place)
+        let oldExpiration = rows[Int(place)]?.expiration
+        detach(place)
         rows[Int(place)] = registration
         places[registration.id] = place
         placesByHandle[registration.handle, default: []].insert(place)
+        if case .browser(let endpoint, _, _) = registration.handle { placesByEndpoint[endpoint, default: []].insert(place) }
         index.insert(place, tags: registration.tags)
         departed[registration.id] = nil
         if let installation = registration.installationID {
@@ -63,12 +150,13 @@ struct RegistrationTable: Sendable {
         }
     }
 
-    mutating func remove(_ id: RegistrationID, because departure: Departure) {
-        guard let place = places.removeValue(forKey: id) else { return }
-        detach(place)
-        rows[Int(place)] = nil
-        free.append(place)
-        departed[id] = departure
+    /// Takes a registration off the air. Its place stays taken until its removal is applied.
+    private mutating func withdraw(_ removal: RemovedRegistration) {
+        detach(removal.place)
+        rows[Int(removal.place)] = nil
+        lastOutcomes[Int(removal.place)] = nil
+        places[removal.id] = nil
+        depart(removal.id, removal.departure)
     }
 
     /// Takes the row at `place` out of every index.
@@ -77,6 +165,10 @@ struct RegistrationTable: Sendable {
         index.remove(place, tags: registration.tags)
         placesByHandle[registration.handle]?.remove(place)
         if placesByHandle[registration.handle]?.isEmpty == true { placesByHandle[registration.handle] = nil }
+        if case .browser(let endpoint, _, _) = registration.handle {
+            placesByEndpoint[endpoint]?.remove(place)
+            if placesByEndpoint[endpoint]?.isEmpty == true { placesByEndpoint[endpoint] = nil }
+        }
         if let installation = registration.installationID {
             placesByInstallation[installation]?.remove(place)
             if placesByInstallation[installation]?.isEmpty == true { placesByInstallation[installation] = nil }
@@ -104,17 +196,34 @@ struct RegistrationTable: Sendable {
         let first = place.map { Int($0) + 1 } ?? 0
         switch filter {
         case .all: return page(rows.indices.dropFirst(first).lazy.map { UInt32($0) }, top: top)
-        case .tag(let tag): return page(index.select(.tag(tag)).lazy.filter { $0 >= first }, top: top)
+        case .tag(let tag):
+            guard let first = UInt32(exactly: first) else { return ([], nil) }
+            return page(index.ids(of: tag, from: first, count: top + 1), top: top)
         case .handle(let handle):
             return page((placesByHandle[handle] ?? []).filter { $0 >= first }.sorted(), top: top)
+        case .endpoint(let endpoint):
+            return page((placesByEndpoint[endpoint] ?? []).filter { $0 >= first }.sorted(), top: top)
         }
     }
 
-    private func page(_ places: some Sequence<UInt32>, top: Int) -> (found: [Registration], last: UInt32?) {
+    /// The same of those that an expression names, of all for nil, and that are wanted.
+    func page(
+        _ expression: TagExpression?, behind place: UInt32?, top: Int, where isWanted: (Registration) -> Bool
+    ) -> (found: [Registration], last: UInt32?) {
+        let first = place.map { Int($0) + 1 } ?? 0
+        guard let expression else {
+            return page(rows.indices.dropFirst(first).lazy.map { UInt32($0) }, top: top, where: isWanted)
+        }
+        return page(index.select(expression).lazy.filter { $0 >= first }, top: top, where: isWanted)
+    }
+
+    private func page(
+        _ places: some Sequence<UInt32>, top: Int, where isWanted: (Registration) -> Bool = { _ in true }
+    ) -> (found: [Registration], last: UInt32?) {
         var found: [Registration] = []
         var last: UInt32?
         for place in places {
-            guard let row = rows[Int(place)] else { continue }
+            guard let row = rows[Int(place)], isWanted(row) else { continue }
             if found.count == top { return (found, last) }
             found.append(row)
             last = place
@@ -128,30 +237,22 @@ struct RegistrationTable: Sendable {
 
     /// A page of a list of installations, of all of them for nil, as `page` gives registrations.
     func installations(
-        in list: InstallationTable.List?, behind place: UInt32?, top: Int
+        in list: InstallationTable.List?, behind place: UInt32?, top: Int,
+        where isWanted: (Installation) -> Bool = { _ in true }
     ) -> (found: [Installation], last: UInt32?) {
-        installations.page(list, behind: place, top: top)
+        installations.page(list, behind: place, top: top, where: isWanted)
     }
 
-    mutating func put(_ installation: Installation, as registrations: [Registration], expiration: Timestamp) {
-        let kept = Set(registrations.map(\.id))
-        for old in self.registrations(ofInstallation: installation.id) where !kept.contains(old.id) {
-            remove(old.id, because: .installationChanged)
-        }
-        for registration in registrations { put(registration) }
-        let old = installations.put(InstallationTable.Row(installation: installation, expiration: expiration))
-        if old?.expiration != expiration { expire(.installation(installation.id), at: expiration) }
-    }
+    // MARK: - Outcomes
 
-    mutating func removeInstallation(_ id: String, because departure: Departure) {
-        for registration in registrations(ofInstallation: id) { remove(registration.id, because: departure) }
-        installations.remove(id)
-    }
+    /// How the last push to a registration ended; nil before the first one.
+    func lastOutcome(of id: RegistrationID) -> OutcomeName? { places[id].flatMap { lastOutcomes[Int($0)] } }
 
-    /// Keeps the installation and takes it off the air, because its channel is dead.
-    mutating func expireChannel(ofInstallation id: String, because departure: Departure) {
-        for registration in registrations(ofInstallation: id) { remove(registration.id, because: departure) }
-        installations.expireChannel(of: id)
+    /// Notes how a push ended. Answers the place where that is news.
+    mutating func note(_ outcome: OutcomeName, of id: RegistrationID) -> UInt32? {
+        guard let place = places[id], lastOutcomes[Int(place)] != outcome else { return nil }
+        lastOutcomes[Int(place)] = outcome
+        return place
     }
 
     // MARK: - Expiry
@@ -173,19 +274,43 @@ struct RegistrationTable: Sendable {
         }
     }
 
-    /// Removes what has expired by `now`. Answers how many registrations went.
-    mutating func removeExpired(now: Timestamp) -> Int {
-        let before = count
+    /// Takes what has expired by `now` off the air at once. The change that comes of it is still to be kept and applied.
+    ///
+    /// - Parameter isBusy: tells what is being changed just now; it is looked at again later.
+    mutating func withdrawExpired(now: Timestamp, isBusy: (Expiring) -> Bool) -> RegistrationChange {
+        var change = RegistrationChange()
+        var busy: [Expiring] = []
         while let subject = expiries.popFirst(dueBy: now) {
+            guard !isBusy(subject) else {
+                busy.append(subject)
+                continue
+            }
             switch subject {
             case .registration(let id):
-                guard let row = self[id], row.expiration <= now else { continue }
-                remove(id, because: .expired)
+                guard let row = self[id], row.expiration <= now,
+                    let removal = removal(of: id, because: RegistrationDeparture(.expired, at: now))
+                else { continue }
+                withdraw(removal)
+                change.removals.append(removal)
             case .installation(let id):
-                guard let stored = installations[id], stored.expiration <= now else { continue }
-                removeInstallation(id, because: .expired)
+                guard let stored = installations[id], stored.expiration <= now,
+                    let removal = removal(ofInstallation: id, because: RegistrationDeparture(.expired, at: now))
+                else { continue }
+                for registration in removal.removals { withdraw(registration) }
+                installations.withdraw(id)
+                change.removals += removal.removals
+                change.installationRemovals += removal.installationRemovals
             }
         }
-        return before - count
+        for subject in busy { expiries.insert(subject, at: now) }
+        return change
+    }
+
+    /// Forgets that ids departed before `moment`.
+    mutating func forgetDepartures(before moment: Timestamp) {
+        while let first = departures.first, first.moment < moment {
+            _ = departures.popFirst()
+            if departed[first.subject]?.time == first.moment { departed[first.subject] = nil }
+        }
     }
 }

@@ -82,4 +82,20 @@ package struct Template: Sendable, Equatable {
         }
         return "wns/\(root)"
     }
+
+    /// What an MPNS document shows by the first element of its root `Notification` in the namespace `WPNotification`; nil for
+    /// any other body.
+    static func mpnsType(of body: String) -> MPNSType? {
+        let head = XMLScanner.head(of: body)
+        guard let root = head.root, localName(root) == "notification",
+            head.values.contains(where: { $0.place == .attribute && $0.text == "WPNotification" })
+        else { return nil }
+        return head.firstChild.flatMap { MPNSType(rawValue: localName($0)) }
+    }
+
+    enum MPNSType: String { case toast, tile }
+
+    private static func localName(_ name: String) -> String {
+        String(name.split(separator: ":").last ?? "").lowercased()
+    }
 }

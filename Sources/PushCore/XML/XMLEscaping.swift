@@ -33,7 +33,7 @@ package enum XMLEscaping {
     }
 
     /// Appends the inside of a CDATA section; `]]>` is split over two sections.
-    static func cdata(_ text: String, into bytes: inout [UInt8]) {
+    package static func cdata(_ text: String, into bytes: inout [UInt8]) {
         var brackets = 0
         append(text, into: &bytes) { byte in
             defer { brackets = byte == UInt8(ascii: "]") ? brackets + 1 : 0 }

@@ -22,6 +22,8 @@ struct XMLScanner {
     private var open: [(name: String, start: Int)] = []
     /// The name of the root element, once it was read.
     private(set) var root: String?
+    /// The name of the first element inside of the root, once it was read.
+    private(set) var firstChild: String?
     private(set) var values: [XMLValue] = []
 
     init(_ text: String) { bytes = Array(text.utf8) }
@@ -43,6 +45,18 @@ struct XMLScanner {
             return scanner.root
         }
         return scanner.root
+    }
+
+    /// Reads up to the first element inside of the root. What is malformed further behind is not noticed.
+    static func head(of text: String) -> (root: String?, firstChild: String?, values: [XMLValue]) {
+        var scanner = XMLScanner(text)
+        do throws(XMLError) {
+            try scanner.prolog()
+            while scanner.firstChild == nil, scanner.at < scanner.bytes.count { try scanner.markupOrText() }
+        } catch {
+            return (scanner.root, scanner.firstChild, scanner.values)
+        }
+        return (scanner.root, scanner.firstChild, scanner.values)
     }
 
     private mutating func document() throws(XMLError) {
@@ -80,7 +94,11 @@ struct XMLScanner {
         }
         at += 1
         let name = try name("After \"<\" comes the name of an element; write \"&lt;\" for the sign itself.")
-        if root == nil { root = name }
+        if root == nil {
+            root = name
+        } else if firstChild == nil {
+            firstChild = name
+        }
         var attributes: Set<String> = []
         while true {
             let hadBlank = skipBlanks()

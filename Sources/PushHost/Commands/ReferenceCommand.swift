@@ -10,19 +10,20 @@ struct ReferenceCommand: ParsableCommand {
         shouldDisplay: false)
 
     enum Page: String, CaseIterable, ExpressibleByArgument {
-        case lua, errors, stubs, luacheck
+        case lua, errors, settings, stubs, luacheck
 
         var text: String {
             switch self {
             case .lua: LuaReference.text
             case .errors: ErrorReference.text
+            case .settings: SettingsReference.text
             case .stubs: EditorStub.text
             case .luacheck: LuacheckProfile.text
             }
         }
     }
 
-    @Argument(help: "lua and errors are pages of the documentation, stubs are for editors, luacheck is a profile.")
+    @Argument(help: "lua, errors and settings are pages of the documentation, stubs are for editors, luacheck is a profile.")
     var page: Page
 
     func run() {

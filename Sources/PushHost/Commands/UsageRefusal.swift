@@ -10,6 +10,8 @@ struct UsageRefusal {
     let arguments: [String]
     let error: PushError
 
+    private static let management: Set<String> = ["hub", "key", "send", "devices", "tags", "doctor"]
+
     private var words: ArraySlice<String> { arguments.prefix { $0 != "--" } }
 
     /// Commands whose results are JSON have a JSON refusal too.
@@ -23,6 +25,8 @@ struct UsageRefusal {
             return JSONReport.refusal(error, file: file, exitCode: ExitStatus.usage)
         case "test": return TestJSONReport.refusal(error, exitCode: ExitStatus.usage)
         case "check": return CheckReport.refusal(self.error)
+        case let command? where Self.management.contains(command):
+            return ManagementSession.refusal(self.error, exitCode: ExitStatus.usage)
         default: return nil
         }
     }

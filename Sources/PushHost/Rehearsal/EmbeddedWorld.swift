@@ -4,6 +4,7 @@ import Delivery
 import Lua
 import PushCore
 import Simulators
+import Storage
 
 /// The whole of push in this process: hub, backend, connectors, simulated services, phones, on a virtual clock.
 ///
@@ -44,8 +45,10 @@ struct EmbeddedWorld {
             NotificationHub(
                 environment: environment,
                 connectors: services.connectors(
-                    transport: wire, clock: clock, random: SeededRandom.derived(from: seed, for: "connectors"))))
-        let accounts = try AccountService(environment: environment, cost: .rehearsal, isTutorialMode: isTutorialMode)
+                    transport: wire, clock: clock, random: SeededRandom.derived(from: seed, for: "connectors")),
+                store: MemoryHubStore()))
+        let accounts = try AccountService(
+            environment: environment, store: MemoryAccountStore(), cost: .rehearsal, isTutorialMode: isTutorialMode)
         let securePayloads = try SecurePayloadService(
             environment: environment, store: MemorySecurePayloadStore(), key: SymmetricKey(size: .bits256))
         self.clock = clock

@@ -11,7 +11,7 @@ struct InProcessTransport: PushTransport {
     let faults: WireFaults
 
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
-        guard let platform = services.platform(of: request) else {
+        guard let platform = services.platform(of: request), let service = services[platform] else {
             throw .notSent("no simulated service answers for \(request.authority ?? "a request without a host")")
         }
         let latency = faults.latency(of: platform)
@@ -24,7 +24,7 @@ struct InProcessTransport: PushTransport {
         }
         let fault = services.isGrant(request) ? nil : faults.nextBreak(of: platform)
         if fault == .beforeRequest { throw .notSent("the connection broke before the request was taken") }
-        let (response, body) = await services[platform].handle(request, body: body)
+        let (response, body) = await service.handle(request, body: body)
         if fault == .afterRequest { throw .unknown("the connection broke before the answer came") }
         return PushResponse(status: response.status, headers: response.headerFields, body: body)
     }

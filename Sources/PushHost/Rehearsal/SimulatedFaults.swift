@@ -6,7 +6,7 @@ struct SimulatedFaults: ServiceFaults {
     let services: SimulatedServices
     let wires: WireFaults
 
-    func reasons(of service: Platform) -> [String] { services[service].reasons }
+    func reasons(of service: Platform) -> [String] { services[service]?.reasons ?? [] }
 
     func fail(_ service: Platform, reason: String, count: Int?, handle: DeviceHandle?) throws(PushError) {
         if let handle, handle.platform.wire != service.wire {
@@ -15,7 +15,7 @@ struct SimulatedFaults: ServiceFaults {
                 "a handle of \(handle.platform.displayName) gets nothing through \(service.displayName)",
                 hint: "name the service of the device", status: 400)
         }
-        guard services[service].fail(reason, count: count, handle: handle?.simulated) else {
+        guard services[service]?.fail(reason, count: count, handle: handle?.simulated) == true else {
             let words = reasons(of: service)
             throw PushError(
                 "simulator.reason", "\(service.displayName) does not refuse with \"\(reason)\"",
@@ -31,7 +31,7 @@ struct SimulatedFaults: ServiceFaults {
     }
 
     func clear(_ service: Platform) {
-        services[service].clearFaults()
+        services[service]?.clearFaults()
         wires.clear(service.wire)
     }
 }

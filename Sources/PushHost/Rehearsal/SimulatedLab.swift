@@ -48,7 +48,11 @@ final class SimulatedLab: DeviceLab {
     static let app = "dev.pushhost.rehearsal"
 
     func addDevice(_ description: DeviceDescription) async throws(PushError) -> DeviceID {
-        let platform = PhonePlatform(description.platform)
+        guard let platform = PhonePlatform(description.platform) else {
+            throw PushError(
+                "device.platform", "there are no simulated phones on \(description.platform.displayName)",
+                hint: "platforms are \(Platform.spellings.joined(separator: ", "))", status: 400)
+        }
         let isFree = state.withLock { $0.names.insert(description.name).inserted }
         guard isFree else {
             throw PushError(
@@ -155,12 +159,13 @@ final class SimulatedLab: DeviceLab {
 }
 
 extension PhonePlatform {
-    fileprivate init(_ platform: Platform) {
+    fileprivate init?(_ platform: Platform) {
         switch platform {
         case .apns: self = .apns
         case .fcmV1, .gcm: self = .fcm
         case .wns: self = .wns
         case .browser: self = .browser
+        case .mpns, .adm, .baidu, .xiaomi: return nil
         }
     }
 }

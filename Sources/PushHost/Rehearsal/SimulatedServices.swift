@@ -39,20 +39,22 @@ struct SimulatedServices {
         webPush = WebPushSimulator(lab: lab, clock: time, random: random)
     }
 
-    /// The service that serves a platform: legacy GCM registrations are FCM's as well.
-    subscript(platform: Platform) -> any RefusingService {
+    /// The service that serves a platform: legacy GCM registrations are FCM's as well. Nil for a platform that is not
+    /// delivered.
+    subscript(platform: Platform) -> (any RefusingService)? {
         switch platform {
         case .apns: apns
         case .fcmV1, .gcm: fcm
         case .wns: wns
         case .browser: webPush
+        case .mpns, .adm, .baidu, .xiaomi: nil
         }
     }
 
     /// The platform whose service answers for a request's host; nil when none does.
     func platform(of request: HTTPRequest) -> Platform? {
         let host = String((request.authority ?? "").prefix { $0 != ":" }).lowercased()
-        return [.apns, .fcmV1, .wns, .browser].first { self[$0].hosts.contains(host) }
+        return [.apns, .fcmV1, .wns, .browser].first { self[$0]?.hosts.contains(host) == true }
     }
 
     /// Whether a request asks for an access token and carries no notification.

@@ -249,6 +249,7 @@ extension Platform {
         case .fcmV1, .gcm: "Android"
         case .wns: "Windows"
         case .browser: "Browser"
+        case .mpns, .adm, .baidu, .xiaomi: displayName
         }
     }
 }

@@ -5,7 +5,7 @@ import PushCore
 /// device, is written to as it is, and a link is followed.
 enum ResultFile {
     /// Throws `output.failed`.
-    static func write(_ bytes: [UInt8], to path: String) throws(PushError) {
+    static func write(_ bytes: [UInt8], to path: String, permissions: mode_t = 0o644) throws(PushError) {
         let target = realpath(path, nil).map { resolved in
             defer { free(resolved) }
             return String(cString: resolved)
@@ -13,7 +13,7 @@ enum ResultFile {
         let isOther = access(path, F_OK) == 0 && !(target.map(isPlain) ?? false)
         let file = isOther ? path : target ?? path
         let draft = isOther ? path : "\(file).\(getpid()).part"
-        let descriptor = open(draft, isOther ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let descriptor = open(draft, isOther ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions)
         guard descriptor >= 0 else { throw failure(path) }
         var start = 0
         while start < bytes.count {

@@ -118,6 +118,20 @@ package final class APNsSimulator: RefusingService {
         return token.keyID
     }
 
+    /// What is known of the device token; nil when it is none of this environment. One that devices could have, 32 bytes or
+    /// more, may be adopted.
+    private func record(of request: APNsRequest, environment: APNsEnvironment) -> HandleRecord? {
+        let token = request.deviceToken
+        let record =
+            (64...200).contains(token.utf8.count)
+            ? lab.record(
+                of: token,
+                adoptingAs: PhoneDescription(name: token, platform: .apns, app: request.bundleID, environment: environment))
+            : lab.record(of: token)
+        guard let record, record.platform == .apns, record.environment == environment else { return nil }
+        return record
+    }
+
     /// Checks the payload and the device, and hands the notification to the phone.
     private func accept(
         _ request: APNsRequest, id: String, body: [UInt8], settings: APNsSimulatorSettings
@@ -128,9 +142,7 @@ package final class APNsSimulator: RefusingService {
             throw APNsRefusal(.payloadEmpty)
         }
         try request.checkDeviceToken()
-        guard let record = lab.record(of: request.deviceToken), record.platform == .apns,
-            record.environment == settings.environment
-        else { throw APNsRefusal(.badDeviceToken) }
+        guard let record = record(of: request, environment: settings.environment) else { throw APNsRefusal(.badDeviceToken) }
         if let retiredAt = record.retiredAt { throw APNsRefusal(.unregistered, timestamp: retiredAt) }
         guard record.app == request.bundleID else { throw APNsRefusal(.deviceTokenNotForTopic) }
         let now = clock.now()

@@ -52,9 +52,9 @@ extension FCMSimulator {
     private func addressees(of message: FCMMessage, settings: FCMSimulatorSettings) throws(FCMRefusal) -> [PhoneID] {
         switch message.target {
         case .token(let token):
-            guard let record = lab.record(of: token), record.platform == .fcm, record.retiredAt == nil else {
-                throw FCMRefusal(.unregistered)
-            }
+            let stranger = PhoneDescription(name: token, platform: .fcm, app: message.restrictedPackage ?? settings.projectID)
+            guard let record = lab.record(of: token, adoptingAs: stranger), record.platform == .fcm, record.retiredAt == nil
+            else { throw FCMRefusal(.unregistered) }
             guard record.project ?? settings.projectID == settings.projectID else {
                 throw FCMRefusal(.senderIDMismatch)
             }

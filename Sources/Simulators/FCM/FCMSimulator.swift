@@ -49,7 +49,9 @@ package final class FCMSimulator: RefusingService {
     }
 
     package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
-        if request.path?.hasPrefix("/token") == true { return grant(request, body: body) }
-        return send(request, body: body)
+        isGrant(request) ? grant(request, body: body) : send(request, body: body)
     }
+
+    /// Whether a request asks for an access token.
+    func isGrant(_ request: HTTPRequest) -> Bool { request.path?.hasPrefix("/token") == true }
 }

@@ -6,6 +6,8 @@ struct LabState: Sendable {
     var mailboxes: [PhoneID: [AppDelivery]] = [:]
     var deliveryWaiters = Waiters<AppDelivery>()
     var changeWaiters = Waiters<Int>()
+    /// The first phone of each name.
+    private(set) var names: [String: PhoneID] = [:]
     private var lastTicket = 0
     private var phoneCount = 0
 
@@ -15,10 +17,27 @@ struct LabState: Sendable {
     }
 
     mutating func add(_ description: PhoneDescription, now: Int64, random: SimulatorRandom) -> PhoneID {
+        let id = addWithoutApp(description)
+        issueHandle(for: id, now: now, random: random)
+        return id
+    }
+
+    /// Adds a phone with a handle that nobody gave out; without a subscription its browser cannot decrypt anything.
+    mutating func adopt(_ handle: String, as description: PhoneDescription, now: Int64) -> HandleRecord {
+        let id = addWithoutApp(description)
+        let record = HandleRecord(
+            phone: id, platform: description.platform, app: description.app, environment: description.environment,
+            project: description.project, subscription: nil, issuedAt: now)
+        handles[handle] = record
+        phones[id]?.handle = PushHandle(text: handle, address: handle)
+        return record
+    }
+
+    private mutating func addWithoutApp(_ description: PhoneDescription) -> PhoneID {
         phoneCount += 1
         let id = PhoneID(number: phoneCount)
         phones[id] = Phone(id: id, description: description)
-        issueHandle(for: id, now: now, random: random)
+        if names[description.name] == nil { names[description.name] = id }
         return id
     }
 

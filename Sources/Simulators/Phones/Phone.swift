@@ -74,6 +74,11 @@ struct Phone: Sendable {
     /// Changes the phone in place.
     mutating func apply<Result>(_ body: (inout Phone) -> Result) -> Result { body(&self) }
 
+    /// Forgets the oldest items beyond `limit`; some more may stay for a while.
+    mutating func trimInbox(to limit: Int) {
+        if inbox.count > limit + limit / 4 { inbox.removeFirst(inbox.count - limit) }
+    }
+
     /// Loses what waits for it.
     mutating func dropKept(because reason: String, now: Int64, effects: inout Effects) {
         for parcel in shelf.takeAll() { effects.record(.dropped(reason: reason), parcel.id, self, now) }

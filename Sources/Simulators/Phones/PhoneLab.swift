@@ -7,15 +7,24 @@ import Synchronization
 package final class PhoneLab: Sendable {
     private let clock: SimulatorClock
     private let random: SimulatorRandom
+    private let adoptsHandles: Bool
+    private let inboxLimit: Int?
     private let observer: (@Sendable (PhoneEvent) -> Void)?
     let state = Mutex(LabState())
 
-    /// - Parameter observer: Told what becomes of every push, in order, outside of any lock.
+    /// - Parameters:
+    ///   - adoptsHandles: Whether a handle that no phone has becomes a new phone at the first push to it, named after the
+    ///     handle. The services still demand that it has the right shape.
+    ///   - inboxLimit: How many items a phone keeps, the newest; all for nil.
+    ///   - observer: Told what becomes of every push, in order, outside of any lock.
     package init(
-        clock: SimulatorClock, random: SimulatorRandom, observer: (@Sendable (PhoneEvent) -> Void)? = nil
+        clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false, inboxLimit: Int? = nil,
+        observer: (@Sendable (PhoneEvent) -> Void)? = nil
     ) {
         self.clock = clock
         self.random = random
+        self.adoptsHandles = adoptsHandles
+        self.inboxLimit = inboxLimit
         self.observer = observer
     }
 
@@ -24,6 +33,17 @@ package final class PhoneLab: Sendable {
         let now = clock.now()
         return state.withLock { $0.add(description, now: now, random: random) }
     }
+
+    /// The same, unless there is a phone of that name already: nil.
+    package func addPhone(uniquelyNamed description: PhoneDescription) -> PhoneID? {
+        let now = clock.now()
+        return state.withLock { state in
+            state.names[description.name] == nil ? state.add(description, now: now, random: random) : nil
+        }
+    }
+
+    /// The phone of a name; the first, where several have it.
+    package func phone(named name: String) -> PhoneID? { state.withLock { $0.names[name] } }
 
     /// All phones, in the order in which they were added.
     package var phones: [PhoneID] { state.withLock { $0.phones.keys.sorted() } }
@@ -138,6 +158,20 @@ package final class PhoneLab: Sendable {
         change(phone) { phone, _, _ in _ = phone.topics.remove(topic) }
     }
 
+    /// What is known of a handle. One that no phone has ever had becomes a phone of this description where the lab adopts
+    /// handles, as long as there are not too many phones.
+    func record(of handle: String, adoptingAs description: @autoclosure () -> PhoneDescription) -> HandleRecord? {
+        let now = clock.now()
+        return state.withLock { state in
+            if let record = state.handles[handle] { return record }
+            guard adoptsHandles, state.phones.count < Self.largestCrowd else { return nil }
+            return state.adopt(handle, as: description(), now: now)
+        }
+    }
+
+    /// Handles that somebody makes up must not use up the memory.
+    private static let largestCrowd = 100_000
+
     private func read(_ phone: PhoneID) -> Phone? { state.withLock { $0.phones[phone] } }
 
     @discardableResult
@@ -147,7 +181,10 @@ package final class PhoneLab: Sendable {
         let now = clock.now()
         let (result, effects, actions) = state.withLock { state in
             var effects = Effects()
-            let result = state.phones[phone]?.apply { body(&$0, now, &effects) }
+            let result = state.phones[phone]?.apply { phone in
+                defer { if let inboxLimit { phone.trimInbox(to: inboxLimit) } }
+                return body(&phone, now, &effects)
+            }
             effects.touch(phone)
             return (result, effects, state.settle(effects))
         }

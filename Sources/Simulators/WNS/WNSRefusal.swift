@@ -17,6 +17,13 @@ struct WNSRefusal: Error {
 }
 
 extension WNSReason {
+    /// The reason of an answer that is not 200; nil when none has the status.
+    init?(status: Int, description: String?) {
+        let reasons = Self.allCases.filter { $0.status == status }
+        guard let reason = reasons.first(where: { $0.description == description }) ?? reasons.first else { return nil }
+        self = reason
+    }
+
     fileprivate var description: String {
         switch self {
         case .dropped, .disconnected, .channelThrottled: ""

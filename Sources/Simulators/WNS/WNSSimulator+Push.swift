@@ -28,6 +28,18 @@ extension WNSSimulator {
         }
     }
 
+    /// The channel URI that a request is for.
+    func channel(of request: HTTPRequest) -> String { "https://\(request.host)\(request.path ?? "")" }
+
+    /// What is known of the channel; nil when it is none. One with a token may be adopted.
+    private func record(of channel: String, app: String) -> HandleRecord? {
+        let record =
+            channel.contains(".notify.windows.com/?token=")
+            ? lab.record(of: channel, adoptingAs: PhoneDescription(name: channel, platform: .wns, app: app))
+            : lab.record(of: channel)
+        return record?.platform == .wns ? record : nil
+    }
+
     private func accept(
         _ request: HTTPRequest, body: [UInt8], id: String, fields: inout HTTPFields
     ) throws(WNSRefusal) {
@@ -36,8 +48,8 @@ extension WNSSimulator {
         let bearer = request.headerFields.bearer
         let (settings, token) = state.withLock { state in (state.settings, bearer.flatMap { state.tokens[$0] }) }
         guard let token, token.expiresAt > now else { throw WNSRefusal(.unauthorized) }
-        let channel = "https://\(HandleMint.channelHost)\(request.path ?? "")"
-        guard let record = lab.record(of: channel), record.platform == .wns else { throw WNSRefusal(.notFound) }
+        let channel = channel(of: request)
+        guard let record = record(of: channel, app: settings.appName) else { throw WNSRefusal(.notFound) }
         guard record.app == settings.appName, token.packageSID == settings.packageSID else {
             throw WNSRefusal(.forbidden)
         }

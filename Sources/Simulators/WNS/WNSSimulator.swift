@@ -28,6 +28,9 @@ package final class WNSSimulator: RefusingService {
 
     package var hosts: Set<String> { ["login.live.com", HandleMint.channelHost] }
 
+    /// Channels may live on other hosts of WNS as well; none is known there until it is adopted.
+    package func answers(for host: String) -> Bool { hosts.contains(host) || host.hasSuffix(".notify.windows.com") }
+
     /// Gives the app a new client secret; access tokens that were given out stay good.
     package func trust(clientSecret: String) {
         state.withLock { $0.settings.clientSecret = clientSecret }
@@ -44,7 +47,9 @@ package final class WNSSimulator: RefusingService {
     }
 
     package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
-        if request.path?.hasPrefix("/accesstoken.srf") == true { return grant(request, body: body) }
-        return push(request, body: body)
+        isGrant(request) ? grant(request, body: body) : push(request, body: body)
     }
+
+    /// Whether a request asks for an access token.
+    func isGrant(_ request: HTTPRequest) -> Bool { request.path?.hasPrefix("/accesstoken.srf") == true }
 }

@@ -1,12 +1,18 @@
 extension WebPushRequest {
     /// The accepted message in the browser's terms; what the browser cannot decrypt is lost there.
     ///
-    /// - Parameter now: Milliseconds since 1970.
-    func parcel(id: String, body: [UInt8], for subscription: WebPushSubscription, now: Int64) -> Parcel {
+    /// - Parameters:
+    ///   - subscription: Nil when the browser's keys are not known.
+    ///   - now: Milliseconds since 1970.
+    func parcel(id: String, body: [UInt8], for subscription: WebPushSubscription?, now: Int64) -> Parcel {
         var parcel = Parcel(id: id, data: [], keeping: keeping(id: id, now: now))
         parcel.isBackground = true
         parcel.wakesApp = true
         guard !body.isEmpty else { return parcel }
+        guard let subscription else {
+            parcel.fault = "the browser's keys are not known, for its endpoint was adopted"
+            return parcel
+        }
         do {
             parcel.data = try WebPushDecryption.message(in: body, for: subscription)
         } catch {

@@ -13,6 +13,7 @@ package final class WebPushSimulator: RefusingService {
 
     private static let origin = "https://\(HandleMint.endpointHost)"
     private static let largestBody = 4096
+    private static let adoptedApp = "adopted"
 
     private let lab: PhoneLab
     private let clock: SimulatorClock
@@ -51,10 +52,8 @@ package final class WebPushSimulator: RefusingService {
     ) throws(WebPushRefusal) -> (id: String, timeToLive: Int64) {
         guard request.method == .post else { throw WebPushRefusal(.methodNotAllowed) }
         let endpoint = Self.origin + (request.path ?? "")
-        guard let record = lab.record(of: endpoint), let subscription = record.subscription else {
-            throw WebPushRefusal(.notFound)
-        }
-        try authenticate(request, for: subscription)
+        guard let record = record(of: endpoint) else { throw WebPushRefusal(.notFound) }
+        try authenticate(request, for: record.subscription)
         guard record.retiredAt == nil else { throw WebPushRefusal(.gone) }
         guard body.count <= Self.largestBody else { throw WebPushRefusal(.payloadTooLarge) }
         let message = try WebPushRequest(request.headerFields, bodySize: body.count)
@@ -65,20 +64,31 @@ package final class WebPushSimulator: RefusingService {
         guard isAdmitted else { throw WebPushRefusal(.tooManyRequests) }
         if let fault = faults.next(for: endpoint) { throw WebPushRefusal(fault) }
         let id = random.base64URL(24)
-        lab.accept(message.parcel(id: id, body: body, for: subscription, now: now), for: record.phone)
+        lab.accept(message.parcel(id: id, body: body, for: record.subscription, now: now), for: record.phone)
         return (id, message.timeToLive)
+    }
+
+    /// What is known of the endpoint; nil when it is none. One of the right path may be adopted.
+    private func record(of endpoint: String) -> HandleRecord? {
+        let record =
+            endpoint.hasPrefix("\(Self.origin)/wpush/")
+            ? lab.record(
+                of: endpoint, adoptingAs: PhoneDescription(name: endpoint, platform: .browser, app: Self.adoptedApp))
+            : lab.record(of: endpoint)
+        return record?.platform == .browser ? record : nil
     }
 
     /// A subscription that was made with a key takes messages of its owner alone (RFC 8292 section 4.2); any other needs no
     /// token, but a bad one is refused all the same.
     private func authenticate(
-        _ request: HTTPRequest, for subscription: WebPushSubscription
+        _ request: HTTPRequest, for subscription: WebPushSubscription?
     ) throws(WebPushRefusal) {
+        let applicationServerKey = subscription?.applicationServerKey
         guard let token = try WebPushToken(request.headerFields) else {
-            guard subscription.applicationServerKey == nil else { throw .badToken("Missing VAPID token") }
+            guard applicationServerKey == nil else { throw .badToken("Missing VAPID token") }
             return
         }
-        guard subscription.applicationServerKey ?? token.publicKey == token.publicKey else {
+        guard applicationServerKey ?? token.publicKey == token.publicKey else {
             throw WebPushRefusal(.forbidden)
         }
         try token.check(origin: Self.origin, seconds: clock.seconds)

@@ -1,6 +1,7 @@
 import Crypto
 import Delivery
 import PushCore
+import Synchronization
 import Testing
 
 @Suite("The provider token of APNs")
@@ -55,6 +56,29 @@ struct APNsProviderTokenTests {
         #expect(Set(tokens(transport)).count == 1)
     }
 
+    @Test("A process that starts goes on with the token of the one before, as long as it serves")
+    func kept() async throws {
+        let store = KeptTokens()
+        let transport = ScriptedTransport([])
+        func deliver(_ settings: APNsSettings = Accounts.apns) async throws {
+            let token = try APNsProviderToken(settings: settings, clock: clock, store: store)
+            _ = await (try connector(transport, token: token)).deliver(.apns())
+        }
+        try await deliver()
+        clock.advance(to: Accounts.start + .seconds(50 * 60 - 1))
+        try await deliver()
+        #expect(Set(tokens(transport)).count == 1)
+        // Another key has a token of its own.
+        var other = Accounts.apns
+        other.keyID = "OTHER12345"
+        try await deliver(other)
+        #expect(Set(tokens(transport)).count == 2)
+        clock.advance(to: Accounts.start + .seconds(50 * 60))
+        try await deliver()
+        try await deliver()
+        #expect(Set(tokens(transport)).count == 3 && tokens(transport).count == 5)
+    }
+
     @Test("Fifty deliveries at once sign it once")
     func singleFlight() async throws {
         let transport = ScriptedTransport([])
@@ -101,4 +125,12 @@ struct APNsProviderTokenTests {
         #expect(error?.code == "credential.invalid")
         #expect(error.map { "\($0)" }?.contains("nonsense") == false)
     }
+}
+
+private final class KeptTokens: ProviderTokenStore {
+    private let tokens = Mutex<[String: ProviderToken]>([:])
+
+    func token(_ key: String) -> ProviderToken? { tokens.withLock { $0[key] } }
+
+    func put(_ token: ProviderToken, for key: String) { tokens.withLock { $0[key] = token } }
 }

@@ -33,6 +33,16 @@ import Testing
         #expect(JSON.array([.number(.nan), .number(.infinity)]).text() == "[null,null]")
     }
 
+    @Test func `Numbers are kept as they were written where that is asked for`() throws {
+        let text = "[12345678901234567890,1e3,12.50,-0,7,[1.0]]"
+        let kept = try JSON(parsing: text, numbers: .asWritten)
+        #expect(kept.text() == text)
+        #expect(kept.array?.map(\.plainText) == ["12345678901234567890", "1e3", "12.50", "-0", "7", "[1.0]"])
+        #expect(kept.array?[1].int == 1000 && kept.array?[2].double == 12.5 && kept.array?[4] == 7)
+        #expect(try JSON(parsing: text).array?[1] == .number(1000))
+        #expect(throws: JSONError.self) { try JSON(parsing: "[1e]", numbers: .asWritten) }
+    }
+
     @Test func `Accessors give the value of their own kind only`() {
         #expect(JSON.string("a").string == "a")
         #expect(JSON.integer(1).string == nil)

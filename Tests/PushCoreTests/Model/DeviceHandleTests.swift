@@ -69,6 +69,15 @@ import Testing
         }
     }
 
+    @Test("A Baidu handle is split once, and stays as it was split") func baidu() async throws {
+        #expect(try DeviceHandle(platform: .baidu, text: "1-2-3") == .baidu(user: "1", channel: "2-3"))
+        let handle = DeviceHandle.baidu(user: "1-2", channel: "3")
+        #expect(try handle.checked() == handle)
+        for text in ["12", "-1", "1-", "1-é"] {
+            #expect(await refusal { try DeviceHandle(platform: .baidu, text: text) }?.code == "handle.invalid")
+        }
+    }
+
     @Test("A log shows the ends of a handle only") func abbreviation() {
         let text = DeviceHandle.fcmV1(token: "abcdefghijklmnopqrstuvwxyz").abbreviated
         #expect(text == "abcdef…wxyz")

@@ -93,6 +93,87 @@ import Testing
         #expect(expired.handle == .phone(2) && !expired.isPushChannelExpired)
     }
 
+    @Test("A tile is added, changed in its parts, and removed") func tiles() throws {
+        let channel = DeviceHandle.wns(channel: "https://db.example/1")
+        var installation = Installation(id: "pc", handle: .wns(channel: "https://db.example/0"))
+        func apply(_ kind: PatchOperation.Kind, _ path: String, _ value: JSON? = nil) throws {
+            try installation.apply([.init(kind, "/secondaryTiles/" + path, value)])
+        }
+        let json: JSON = ["pushChannel": "https://db.example/1", "tags": ["a", "A"], "templates": ["t": ["body": "<toast/>"]]]
+        for value in [json, .string(json.text())] {
+            try apply(.add, "tile", value)
+            let tile = SecondaryTile(
+                handle: channel, tags: [try Tag("a")], templates: ["t": InstallationTemplate(body: "<toast/>")])
+            #expect(installation.secondaryTiles == ["tile": tile])
+        }
+        installation.secondaryTiles["tile"]?.isPushChannelExpired = true
+        try apply(.replace, "tile/pushChannel", "https://db.example/2")
+        #expect(installation.secondaryTiles["tile"]?.handle == .wns(channel: "https://db.example/2"))
+        #expect(installation.secondaryTiles["tile"]?.isPushChannelExpired == false)
+        try apply(.add, "tile/tags", "b")
+        try apply(.remove, "tile/tags/a")
+        #expect(installation.secondaryTiles["tile"]?.tags == [try Tag("b")])
+        try apply(.replace, "tile/templates/t/body", "<tile/>")
+        try apply(.add, "tile/templates/u", #"{"body":"<badge/>"}"#)
+        try apply(.add, "tile/templates/u/tags/c")
+        try apply(.remove, "tile/templates/t")
+        #expect(
+            installation.secondaryTiles["tile"]?.templates == ["u": InstallationTemplate(body: "<badge/>", tags: [try Tag("c")])])
+        #expect(throws: PushError.self) { try apply(.add, "tile", ["tags": ["a"]]) }
+        #expect(throws: PushError.self) { try apply(.add, "other/tags", "a") }
+        #expect(throws: PushError.self) { try apply(.remove, "tile/pushChannel") }
+        #expect(throws: PushError.self) { try apply(.add, "tile/colour", "a") }
+        try apply(.remove, "tile")
+        #expect(installation.secondaryTiles.isEmpty)
+        for _ in 1...2 { try apply(.remove, "tile") }
+        try apply(.remove, "tile/tags/a")
+        #expect(installation.secondaryTiles.isEmpty)
+        try installation.apply([
+            .init(.add, "/secondaryTiles", ["a": json]), .init(.add, "/SecondaryTiles", .string(JSON.object(["b": json]).text())),
+        ])
+        #expect(installation.secondaryTiles.keys.sorted() == ["a", "b"])
+        try installation.apply([.init(.replace, "/secondaryTiles", ["c": json])])
+        #expect(installation.secondaryTiles.keys.sorted() == ["c"])
+        try installation.apply([.init(.remove, "/secondaryTiles")])
+        #expect(installation.secondaryTiles.isEmpty)
+    }
+
+    @Test("A log-out that is repeated does not fail: what is not there is removed, and replaced by what comes")
+    func absent() throws {
+        let before = try installation
+        for path in ["/tags/Arts", "/tags/a b", "/templates/x", "/templates/x/body", "/templates/news/tags/c", "/pushVariables/city"] {
+            #expect(try patched(.init(.remove, path)) == before, "\(path)")
+        }
+        #expect(try patched(.init(.replace, "/tags/Arts", "World")).tags.map(\.text) == ["Sports", "News", "World"])
+        for value in [nil, .null, ""] as [JSON?] { #expect(try patched(.init(.replace, "/userId", value)).userID == nil) }
+        #expect(try patched(.init(.replace, "/templates/news/expiry", .null)).templates["news"]?.expiry == nil)
+        let moment = PatchOperation(.add, "/ExpirationTime", "2026-02-01T00:00:00Z")
+        #expect(try patched(moment, .init(.replace, "/expirationTime", .null)).expiration == nil)
+    }
+
+    @Test("All templates are added to, replaced and removed at once; the first word of a path is in any case")
+    func templateMap() throws {
+        let new: JSON = ["x": ["body": "{}"], "news": ["body": "[]"], "none": .null]
+        for value in [new, .string(new.text())] {
+            let both = try patched(.init(.add, "/templates/old", ["body": "{}"]), .init(.add, "/Templates", value)).templates
+            #expect(both.mapValues(\.body) == ["old": "{}", "x": "{}", "news": "[]"])
+        }
+        #expect(try patched(.init(.replace, "/templates", ["x": ["body": "{}"]])).templates == ["x": InstallationTemplate(body: "{}")])
+        #expect(try patched(.init(.remove, "/TEMPLATES")).templates.isEmpty)
+        #expect(try patched(.init(.replace, "/USERID", "Bob"), .init(.add, "/Tags", "X")).userID == "Bob")
+        #expect(try patched(.init(.add, "/PushVariables/Name", #"1e3"#)).pushVariables == ["name": "Alice", "Name": "1e3"])
+    }
+
+    @Test("The name of a template stands among its tags where a client sends back what it read, also where it can be none")
+    func ownName() async throws {
+        let tagged: JSON = ["body": "{}", "tags": ["My template", "News"]]
+        let templates = try patched(
+            .init(.add, "/templates/My template", tagged), .init(.replace, "/templates/My template/tags", #"["My template","World"]"#)
+        ).templates
+        #expect(templates["My template"]?.tags?.map(\.text) == ["World"])
+        #expect(await refusal { try patched(.init(.add, "/templates/other", tagged)) }?.code == "tag.invalid")
+    }
+
     @Test("A browser's channel is changed by its subscription") func browser() throws {
         guard case .browser(_, let p256dh, let auth) = DeviceHandle.subscription else { return }
         let json: JSON = ["endpoint": "https://push.example/2", "p256dh": .string(p256dh), "auth": .string(auth)]
@@ -111,18 +192,16 @@ import Testing
             (PatchOperation(.add, "/templates//body", "x"), "add /templates//body: no such path"),
             (PatchOperation(.add, "/templates/news/tags/a/b", "x"), "add /templates/news/tags/a/b: no such path"),
             (PatchOperation(.add, "/tags"), "add /tags: the value is missing"),
-            (PatchOperation(.replace, "/userId", .null), "replace /userId: the value is missing"),
             (PatchOperation(.replace, "/userId", 7), "replace /userId: the value must be a string"),
             (PatchOperation(.add, "/tags", [1]), "add /tags: tags must be strings"),
             (PatchOperation(.add, "/tags", 1), "add /tags: tags must be a string or an array of strings"),
-            (PatchOperation(.remove, "/tags/Arts"), "remove /tags/Arts: there is no such tag"),
-            (PatchOperation(.replace, "/tags/Arts", "x"), "replace /tags/Arts: there is no such tag"),
+            (PatchOperation(.replace, "/tags/Arts"), "replace /tags/Arts: the value is missing"),
+            (PatchOperation(.add, "/templates", "x"), "add /templates: the value must be an object"),
             (PatchOperation(.remove, "/pushChannel"), "remove /pushChannel: an installation always has a channel"),
             (
                 PatchOperation(.add, "/expirationTime", "soon"),
                 "add /expirationTime: the value must be an ISO 8601 time"
             ),
-            (PatchOperation(.remove, "/templates/x"), "remove /templates/x: there is no such template"),
             (PatchOperation(.add, "/templates/x/body", "{}"), "add /templates/x/body: there is no such template"),
             (PatchOperation(.add, "/templates/x", "{}"), "add /templates/x: a template is an object with a body"),
             (
@@ -141,7 +220,6 @@ import Testing
                 PatchOperation(.add, "/templates/news/colour", "x"),
                 "add /templates/news/colour: a template has body, headers, expiry and tags"
             ),
-            (PatchOperation(.remove, "/pushVariables/city"), "remove /pushVariables/city: there is no such variable"),
             (PatchOperation(.add, "/pushVariables", "x"), "add /pushVariables: the value must be an object"),
         ])
     func refused(operation: PatchOperation, message: String) async {
@@ -161,7 +239,7 @@ import Testing
         let before = installation
         let error = await refusal {
             try installation.apply([
-                .init(.add, "/tags", "World"), .init(.replace, "/userId", "bob"), .init(.remove, "/tags/Arts"),
+                .init(.add, "/tags", "World"), .init(.replace, "/userId", "bob"), .init(.remove, "/pushChannel"),
             ])
         }
         #expect(error?.code == "installation.patch")

@@ -100,6 +100,45 @@ import Testing
         #expect(error?.hint == "it is one of wns/toast, wns/tile, wns/badge, wns/raw")
     }
 
+    @Test("The class and target of an MPNS template follow from its root's first element") func mpnsHeaders() throws {
+        let toast = "<wp:Notification xmlns:wp=\"WPNotification\"><wp:Toast><wp:Text1>$(m)</wp:Text1></wp:Toast></wp:Notification>"
+        let tile = "<?xml version=\"1.0\"?><Notification xmlns='WPNotification'> <!-- c --><Tile Id='a'/></Notification>"
+        let names = ["X-NotificationClass", "X-WindowsPhone-Target"]
+        #expect(try template(toast, .mpns).headers == [PushHeader(names[0], "2"), PushHeader(names[1], "toast")])
+        #expect(try template(tile, .mpns).headers == [PushHeader(names[0], "1"), PushHeader(names[1], "token")])
+        #expect(try template(#"{"a":"$(b)"}"#, .mpns).headers == [PushHeader(names[0], "3")])
+        let late = [PushHeader("x-notificationclass", "12")]
+        #expect(try template(toast, headers: late, .mpns).headers == late + [PushHeader(names[1], "toast")])
+        let raw = [PushHeader("X-NotificationClass", "3")]
+        #expect(try template("<order/>", headers: raw, .mpns).headers == raw)
+    }
+
+    @Test(
+        "Another MPNS document needs the class of raw ones",
+        arguments: [
+            "<order/>", "<Notification><Toast/></Notification>", "<Notification xmlns='WPNotification'><Badge/></Notification>",
+            "<Notification xmlns='WPNotification'/>",
+        ])
+    func mpnsRoot(body: String) async {
+        for headers in [[], [PushHeader("X-NotificationClass", "2")]] {
+            let error = await refusal { try template(body, headers: headers, .mpns) }
+            #expect(error?.code == "template.format")
+        }
+        let error = await refusal { try template(body, headers: [PushHeader("X-NotificationClass", "toast")], .mpns) }
+        #expect(error?.code == "template.header" && error?.message == "X-NotificationClass is \"toast\"")
+    }
+
+    @Test("A byte order mark before the body is not kept") func byteOrderMark() throws {
+        let marked = try template("\u{FEFF}" + Self.toast, .wns)
+        #expect(Array(marked.body.utf8) == Array(Self.toast.utf8))
+        #expect(try marked == template(Self.toast, .wns))
+    }
+
+    @Test("An expiry is a date in every form that a send takes", arguments: ["11/21/2026 05:28:52", "Sat, 21 Nov 2026 05:28:52 GMT", "0"])
+    func expiryForms(text: String) throws {
+        #expect(try template(expiry: text).expiry == text)
+    }
+
     @Test("Templates are equal by what they say and are called") func equality() throws {
         #expect(try template(name: "a") == template(name: "a"))
         #expect(try template(name: "a") != template(name: "b"))

@@ -10,7 +10,9 @@ import Testing
             "9999-12-31T23:59:59.999Z",
         ])
     func roundTrip(text: String) throws {
-        #expect(try #require(Timestamp(iso8601: text)).description == text)
+        let moment = try #require(Timestamp(iso8601: text))
+        #expect(moment.description == text)
+        #expect(moment.digits == text.prefix(19).filter(\.isNumber))
     }
 
     @Test("Every day from 1890 to 2110 is its own date, one after the other") func everyDay() {
@@ -51,6 +53,17 @@ import Testing
     }
 
     @Test(
+        "A date is read in every form that clients of Azure write",
+        arguments: [
+            "2026-11-21T05:28:52", "2026-11-21T06:28:52+01:00", "2026-11-21'T'05:28:52", "11/21/2026 05:28:52",
+            "Sat, 21 Nov 2026 05:28:52 GMT",
+        ])
+    func dates(text: String) {
+        #expect(Timestamp(date: text) == Timestamp(seconds: 1_795_238_932))
+        for wrong in ["\(text)x", text.replacing("21", with: "41")] { #expect(Timestamp(date: wrong) == nil, "\(wrong)") }
+    }
+
+    @Test(
         "What is no time is refused",
         arguments: [
             "", "tomorrow", "2026-13-01", "2026-00-01", "2026-01-00", "2026-01-32", "2026-04-31", "2025-02-29",
@@ -79,7 +92,7 @@ import Testing
         #expect(last - first == .milliseconds(Int64.max))
         #expect(first - last == .milliseconds(Int64.min))
         #expect(Timestamp(seconds: 0) + .seconds(Int64.max) == last)
-        #expect(!first.description.isEmpty && !last.timeOfDay.isEmpty)
+        #expect(!first.description.isEmpty && !last.timeOfDay.isEmpty && !first.digits.isEmpty && !last.digits.isEmpty)
     }
 
     @Test("A duration in milliseconds is rounded up, so that no wait ends early") func durations() {

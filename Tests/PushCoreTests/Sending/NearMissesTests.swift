@@ -76,4 +76,14 @@ import Testing
             #expect(try await misses("username:usr1234") == ["\"username:user1234\" has 1 registration"])
         }
     }
+
+    @Test("A hub may have too many tags to look for the nearest") func tooMany() async throws {
+        let hub = try await bench.reopened(HubSettings(comparableTags: 2))
+        for (number, tag) in ["Sports", "Weather", "Technology"].enumerated() {
+            _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [try Tag(tag)]))
+            let near = try await hub.send(.alert(to: "Sprots")).nearMisses
+            #expect(near == [number < 2 ? "\"Sports\" has 1 registration" : "no registration has the tag \"Sprots\""])
+        }
+        #expect(try await hub.preview(.alert(to: "Sprots")).nearMisses == ["no registration has the tag \"Sprots\""])
+    }
 }

@@ -4,7 +4,11 @@ import Testing
 
 @Suite struct PayloadRulesTests {
     private func check(_ body: String, _ platform: Platform, _ headers: [PushHeader] = []) async -> PushError? {
-        await refusal { try PayloadRules.check(NativePayload(body: Array(body.utf8), headers: headers), for: platform) }
+        await refusal {
+            let payload = NativePayload(body: Array(body.utf8), headers: headers)
+            try PayloadRules.check(payload, for: platform)
+            try PayloadRules.checkSize(payload, for: platform)
+        }
     }
 
     private func object(of size: Int) -> String { "{\"a\":\"\(String(repeating: "x", count: size - 8))\"}" }
@@ -42,7 +46,32 @@ import Testing
             #expect(await check("[]", platform)?.message == "the \(platform.displayName) payload is not a JSON object")
             #expect(await check("", platform)?.code == "payload.empty")
         }
-        #expect(await check("anything", .wns) == nil)
         #expect(await check("anything", .browser) == nil)
+    }
+
+    @Test(
+        "The body of WNS is what its type says: XML with that root, or raw",
+        arguments: [
+            (nil, "<toast><a>\u{e9}</a></toast>"), (nil, "\u{FEFF}<?xml version='1.0'?>\n<Tile/>"), (nil, "anything"), (nil, "{\"a\":1}"),
+            ("wns/toast", "<toast launch='a'/>"), ("WNS/Badge", "<badge value='7'/>"), ("wns/raw", "<order"), ("wns/raw", "\u{0}"),
+        ] as [(String?, String)])
+    func wns(type: String?, body: String) async {
+        #expect(await check(body, .wns, type.map { [PushHeader("x-wns-type", $0)] } ?? []) == nil)
+    }
+
+    @Test(
+        "Anything else WNS would take and the device lose, so it is refused with its place",
+        arguments: [
+            (nil, "<toast>\n<visual></toast>", "is not XML: </toast> was found where </visual> was expected at line 2, column 9"),
+            (nil, " <toast", "is not XML: the tag <toast> is never closed with \">\" at line 1, column 2"),
+            ("wns/tile", "7", "is not XML: text stands before the root element at line 1, column 1"),
+            (nil, "<order/>", "<order>, which is no toast, tile or badge"),
+            ("wns/toast", "<tile/>", "<tile>, which is no wns/toast"),
+        ] as [(String?, String, String)])
+    func badWNS(type: String?, body: String, end: String) async {
+        let error = await check(body, .wns, type.map { [PushHeader("X-WNS-Type", $0)] } ?? [])
+        #expect(error?.code == "payload.invalid" && error?.status == 400)
+        #expect(error?.message.hasSuffix(end) == true, "\(error?.message ?? "")")
+        #expect(error?.hint?.hasSuffix("wns/raw") == true)
     }
 }

@@ -78,6 +78,15 @@ import Testing
             ])
     }
 
+    @Test(
+        "A rendered expiry takes the forms of dates that a send takes",
+        arguments: ["2026-01-06", "01/06/2026 00:00:00", "Tue, 06 Jan 2026 00:00:00 GMT", "0"])
+    func expiryForms(text: String) async throws {
+        try await register(.phone(1), expiry: "$(until)")
+        _ = try await send(["until": text])
+        #expect(bench.connector.batches[0].headers == [PushHeader("apns-expiration", text == "0" ? "0" : "1767657600")])
+    }
+
     @Test("An expression that comes to no date or priority is left out, and the trace says so") func flaw() async throws {
         try await register(.phone(1), expiry: "$(until)", priority: "$(how)")
         #expect(try await send(["until": "soon", "how": "much"]).sent == 1)

@@ -73,7 +73,7 @@ import Testing
         let first = try await accounts.login(username: "alice", password: password)
         let second = try await accounts.login(username: "alice", password: password)
         #expect(first.token != second.token)
-        await accounts.logout(first.token)
+        try await accounts.logout(first.token)
         #expect(await refusal { try await accounts.session(for: first.token) }?.code == "auth.session_expired")
         #expect(try await accounts.session(for: second.token) == second)
         #expect(await refusal { try await accounts.session(for: Secret("made up")) }?.code == "auth.session_expired")

@@ -61,7 +61,7 @@ import Testing
         for filter: InstallationFilter in [.all, .user("bob"), .tag(try Tag("b")), .tag(try Tag("c")), .platform(.gcm)] {
             #expect(try await ids(filter) == ["pad"])
         }
-        await hub.deleteInstallation("pad")
+        try await hub.deleteInstallation("pad")
         for filter: InstallationFilter in [.all, .user("bob"), .tag(try Tag("b")), .platform(.gcm)] {
             #expect(try await ids(filter) == [])
         }
@@ -115,7 +115,7 @@ import Testing
                 let answer = try await bench.hub.installations(filter, page: page)
                 seen += answer.installations.map(\.id)
                 page.continuation = answer.continuation
-                if let id = leaving.popLast() { await bench.hub.deleteInstallation(id) }
+                if let id = leaving.popLast() { try await bench.hub.deleteInstallation(id) }
                 try await put("new\(seen.count)", 1000 + seen.count)
                 try await put(staying[seen.count % staying.count], 2000 + seen.count)
             } while page.continuation != nil

@@ -21,6 +21,7 @@ import Testing
         var written = try installation()
         try await hub.putInstallation(written)
         written.expiration = bench.clock.now + .seconds(3600)
+        written.updatedAt = bench.clock.now
         written.templates["news"]?.tags = [try Tag("news")]
         #expect(try await hub.installation("pad") == written)
     }
@@ -129,8 +130,8 @@ import Testing
 
     @Test("Deleting takes every target along, and may be repeated") func deletion() async throws {
         try await hub.putInstallation(try installation())
-        await hub.deleteInstallation("pad")
-        await hub.deleteInstallation("pad")
+        try await hub.deleteInstallation("pad")
+        try await hub.deleteInstallation("pad")
         #expect(try await hub.registrations(.all, page: Page()).registrations.isEmpty)
         #expect(await refusal { try await hub.installation("pad") }?.code == "hub.not_found")
     }
@@ -152,7 +153,30 @@ import Testing
         }
     }
 
+    @Test("A template whose name can be no tag has none, and its body begins behind a byte order mark") func awkwardTemplate() async throws
+    {
+        var installation = try installation()
+        installation.templates = ["My template": InstallationTemplate(body: "\u{FEFF}{\"a\":\"$(b)\"}")]
+        try await hub.putInstallation(installation)
+        let kept = try await hub.installation("pad").templates["My template"]
+        #expect(kept?.tags == [])
+        #expect(kept.map { Array($0.body.utf8) } == Array("{\"a\":\"$(b)\"}".utf8))
+        _ = try await hub.send(.properties(["b": "c"]))
+        #expect(bench.connector.bodies == ["{\"a\":\"c\"}"])
+    }
+
     // MARK: - Expiry
+
+    @Test("A moment that has passed is no expiry") func pastExpiry() async throws {
+        var installation = try installation()
+        installation.expiration = bench.clock.now
+        let put = await refusal { try await hub.putInstallation(installation) }
+        #expect(put?.code == "installation.invalid" && put?.status == 400)
+        #expect(put?.message == "the expirationTime 2026-01-05T09:00:00.000Z has passed")
+        try await hub.putInstallation(try self.installation())
+        let patch = await refusal { try await hub.patchInstallation("pad", [.init(.add, "/expirationTime", "2026-01-05")]) }
+        #expect(patch?.code == "installation.invalid")
+    }
 
     @Test("Its own expiry counts") func ownExpiry() async throws {
         var installation = try installation()

@@ -164,6 +164,23 @@ import Testing
         #expect(found.map(\.id) == [first.id, second.id])
     }
 
+    @Test("Browsers are found by the endpoint of their subscription") func byEndpoint() async throws {
+        guard case .browser(let endpoint, _, _) = DeviceHandle.subscription else { return }
+        let registration = try await bench.register(.subscription)
+        try await bench.register(.wns(channel: endpoint))
+        let page = Page()
+        #expect(try await hub.registrations(.endpoint(endpoint), page: page).registrations.map(\.id) == [registration.id])
+        #expect(try await hub.registrations(.endpoint(endpoint + "2"), page: page).registrations.isEmpty)
+        try await hub.deleteRegistration(registration.id, ifMatch: nil)
+        #expect(try await hub.registrations(.endpoint(endpoint), page: page).registrations.isEmpty)
+    }
+
+    @Test("A secondary tile stays with its registration") func secondaryTile() async throws {
+        let description = RegistrationDescription(handle: .wns(channel: "https://wns.example/1"), secondaryTile: "tile")
+        let registration = try await hub.createRegistration(description)
+        #expect(try await hub.registration(registration.id).secondaryTile == "tile")
+    }
+
     @Test("A list comes in pages of at most a hundred, and ends without a token") func pages() async throws {
         var ids: [RegistrationID] = []
         for number in 0..<250 { ids.append(try await bench.register(.phone(number), tags: ["a"]).id) }

@@ -1,4 +1,5 @@
 import PushCore
+import Storage
 import Support
 import Testing
 
@@ -94,7 +95,7 @@ import Testing
                     let task = Task { await work() }
                     task.cancel()
                     return task
-                }), connectors: [])
+                }), connectors: [], store: MemoryHubStore())
         let id = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(60)).id
         while try await hub.outcome(of: id).state == .scheduled { await Task.yield() }
         #expect(try await hub.outcome(of: id).state == .canceled)

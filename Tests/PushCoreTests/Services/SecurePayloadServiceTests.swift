@@ -8,7 +8,7 @@ import Testing
 @Suite struct SecurePayloadServiceTests {
     private let bench: HubBench
     private var service: SecurePayloadService { bench.securePayloads }
-    private var store: MemorySecurePayloadStore { bench.secureStore }
+    private var store: any SecurePayloadStore { bench.secureStore }
 
     init() throws { bench = try HubBench() }
 
@@ -74,7 +74,7 @@ import Testing
         let kept = try await keep(maximumReads: 1)
         _ = try await store.update(kept.id) { $0.sealed?[0] ^= 1 }
         _ = await refusal { try await service.read(kept.id, by: "bob") }
-        #expect(await store.payload(kept.id)?.isLive == true)
+        #expect(try await store.payload(kept.id)?.isLive == true)
         #expect(try await service.reads(of: kept.id, for: "bob").isEmpty)
     }
 

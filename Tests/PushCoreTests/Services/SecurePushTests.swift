@@ -66,7 +66,7 @@ import Testing
         var texts = ["\(request)", String(reflecting: request), "\([request])"]
         dump(request, to: &texts[0])
         for session in [alice, mallory, bob, bob] { texts.append("\(String(describing: await read(id, session)))") }
-        texts += ["\(String(describing: await bench.secureStore.payload(id)))"]
+        texts += ["\(String(describing: try await bench.secureStore.payload(id)))"]
         texts += bench.events.map(\.text) + bench.connector.bodies
         texts += bench.connector.batches.flatMap(\.headers).map { "\($0)" }
         let tooLarge = SecureRequest(
@@ -163,7 +163,7 @@ import Testing
     @Test func `It is read as often as its sender allowed, then it is gone`() async throws {
         let id = try await send(maximumReads: 2).id
         for _ in 0..<2 { #expect(try await backend.securePayload(bob, id: id) == Self.payload) }
-        #expect(await bench.secureStore.payload(id)?.sealed == nil)
+        #expect(try await bench.secureStore.payload(id)?.sealed == nil)
         let error = await read(id, bob)
         #expect(error?.code == "secure.exhausted" && error?.status == 410)
         #expect(error?.message == "secure payload \(id) has been read 2 times, as often as its sender allowed")
@@ -181,7 +181,7 @@ import Testing
         #expect(try await backend.securePayload(bob, id: id) == Self.payload)
         bench.advance(by: .milliseconds(1))
         try await bench.securePayloads.sweep()
-        #expect(await bench.secureStore.payload(id)?.sealed == nil)
+        #expect(try await bench.secureStore.payload(id)?.sealed == nil)
         #expect(bench.notes(.backend).last == "1 secure payload expired")
         let error = await read(id, bob)
         #expect(error?.code == "secure.expired" && error?.status == 410)
@@ -192,7 +192,7 @@ import Testing
         let id = try await send(lifetime: .seconds(1)).id
         bench.advance(by: .seconds(1))
         _ = try await send(to: "carol")
-        #expect(await bench.secureStore.payload(id)?.sealed == nil)
+        #expect(try await bench.secureStore.payload(id)?.sealed == nil)
     }
 
     @Test func `Its end and its readers are remembered for seven days after it expired`() async throws {
@@ -213,7 +213,7 @@ import Testing
             #expect(error?.code == "secure.forbidden" && error?.status == 403)
             try await backend.revokeSecurePayload(session, id: id)
             try await backend.revokeSecurePayload(session, id: id)
-            #expect(await bench.secureStore.payload(id)?.sealed == nil)
+            #expect(try await bench.secureStore.payload(id)?.sealed == nil)
             let refused = await read(id, bob)
             #expect(refused?.code == "secure.revoked" && refused?.status == 410)
             bench.advance(by: .seconds(3600))
@@ -394,7 +394,7 @@ private struct HesitantStore: SecurePayloadStore {
     }
 
     func update<Result: Sendable>(
-        _ id: String, _ change: @Sendable (inout SealedPayload) throws(PushError) -> Result
+        _ id: String, _ change: @escaping @Sendable (inout SealedPayload) throws(PushError) -> Result
     ) async throws(PushError) -> Result? {
         await hesitate()
         let result = try await store.update(id, change)

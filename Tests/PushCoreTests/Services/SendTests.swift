@@ -153,6 +153,29 @@ import Testing
         #expect(bench.connector.batches.map(\.handles) == [[.phone(1)]])
     }
 
+    @Test("A batch that names a handle twice sends once and counts the other as skipped") func duplicatesInBatch() async throws {
+        let outcome = try await hub.send(
+            NotificationRequest(
+                audience: .devices([.apns(token: "ab01"), .apns(token: "AB02"), .apns(token: "AB01")]),
+                content: .native(AlertPayloads.system(title: nil, text: "Hi"))))
+        #expect(outcome.counts == [.apns: [.success: 2, .skipped: 1]])
+        #expect(outcome.devices.map(\.handle) == [.apns(token: "AB01"), .apns(token: "AB02"), .apns(token: "AB01")])
+        #expect(bench.connector.batches.flatMap(\.handles) == [.apns(token: "AB01"), .apns(token: "AB02")])
+    }
+
+    @Test("A hub that is told to accepts what a push service does not take, and counts it for each device") func large() async throws {
+        let hub = try await bench.reopened(HubSettings(refusesLargePayloads: false))
+        let body = Array(#"{"a":"\#(String(repeating: "x", count: 4089))"}"#.utf8)
+        let request = NotificationRequest(audience: .device(.phone(1)), content: .native([.apns: NativePayload(body: body)]))
+        let accepted = try await hub.accept(request)
+        await bench.settle()
+        let outcome = try await hub.outcome(of: accepted.outcome.id)
+        #expect(outcome.state == .completed && outcome.counts == [.apns: [.invalidNotificationSize: 1]])
+        #expect(outcome.devices[0].explanation == "the payload has 4097 bytes; APNs takes at most 4096: shorten it")
+        #expect(bench.connector.batches.isEmpty)
+        #expect(await refusal { try await bench.hub.accept(request) }?.code == "payload.too_large")
+    }
+
     @Test("A device with two templates gets both") func twoTemplates() async throws {
         try await bench.register(.phone(1), template: Self.alert)
         try await bench.register(.phone(1), template: #"{"aps":{"alert":"B $(message)"}}"#)

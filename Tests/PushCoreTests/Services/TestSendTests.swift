@@ -65,6 +65,15 @@ import Testing
         #expect(outcome.sent == 1 && outcome.state == .detailedStateAvailable)
     }
 
+    @Test func `Whoever waits for the verdicts gets the first ones, whatever patience a service asks for`() async throws {
+        let bench = try await bench(devices: 2)
+        let busy = Rejection(status: 503, reason: "ServiceUnavailable", explanation: "busy", outcome: .pnsUnavailable)
+        bench.connector.script(.phone(0), .transient(busy, retryAfter: .seconds(600)), .accepted(id: "again"))
+        let outcome = try await bench.hub.send(try request())
+        #expect(outcome.devices.map(\.outcome) == [.pnsUnavailable, .success])
+        #expect(bench.connector.batches.count == 1)
+    }
+
     @Test func `In all else it is a send: refusals, feedback, nobody`() async throws {
         let bench = try await bench(devices: 11)
         let empty = NotificationRequest(audience: .everyone, content: .native([:]), isTest: true)

@@ -99,4 +99,17 @@ import Testing
         #expect(index.select(.or([])) == [])
         #expect(index.select(.not(.or([]))) == [3])
     }
+
+    @Test func `A part of the ids with a tag is that part of all of them`() throws {
+        let tag = try Tag("a")
+        var index = AudienceIndex()
+        for id in 0..<500 as Range<UInt32> where id % 3 != 1 { index.insert(id * 7919 % 500, tags: id % 2 == 0 ? [tag] : []) }
+        let all = index.select(.tag(tag))
+        for first in [0, 1, 250, 499, 500, UInt32.max] {
+            for count in [0, 1, 7, 1000] {
+                #expect(index.ids(of: tag, from: first, count: count) == Array(all.filter { $0 >= first }.prefix(count)))
+            }
+        }
+        #expect(index.ids(of: try Tag("b"), from: 0, count: 9).isEmpty)
+    }
 }

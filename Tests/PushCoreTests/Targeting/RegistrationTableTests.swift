@@ -32,7 +32,7 @@ import Testing
         table.put(first)
         table.remove(first.id, because: .deleted)
         table.put(second)
-        #expect(table[first.id] == nil && table.departure(of: first.id) == .deleted)
+        #expect(table[first.id] == nil && table.departure(of: first.id)?.reason == .deleted)
         #expect(table.select(nil) == [second])
         #expect(table.page(.all, behind: nil, top: 10).found == [second])
     }
@@ -65,5 +65,35 @@ import Testing
         #expect(table.installation("pad") != nil)
         #expect(table.removeExpired(now: later(20)) == 0)
         #expect(table.installation("pad") == nil)
+    }
+}
+
+extension RegistrationTable {
+    fileprivate mutating func put(_ registration: Registration) {
+        apply(RegistrationChange(puts: [placed(registration)]))
+    }
+
+    fileprivate mutating func put(_ installation: Installation, as registrations: [Registration], expiration: Timestamp) {
+        apply(
+            change(
+                installation, as: registrations, expiration: expiration,
+                departure: RegistrationDeparture(.installationChanged, at: HubBench.dawn)))
+    }
+
+    fileprivate mutating func remove(_ id: RegistrationID, because reason: RegistrationDeparture.Reason) {
+        guard let removal = removal(of: id, because: RegistrationDeparture(reason, at: HubBench.dawn)) else { return }
+        apply(RegistrationChange(removals: [removal]))
+    }
+
+    fileprivate mutating func removeInstallation(_ id: String, because reason: RegistrationDeparture.Reason) {
+        guard let change = removal(ofInstallation: id, because: RegistrationDeparture(reason, at: HubBench.dawn)) else { return }
+        apply(change)
+    }
+
+    /// Answers how many registrations went.
+    fileprivate mutating func removeExpired(now: Timestamp) -> Int {
+        let change = withdrawExpired(now: now) { _ in false }
+        apply(change)
+        return change.removals.count
     }
 }

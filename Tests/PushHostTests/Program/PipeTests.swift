@@ -1,7 +1,7 @@
 import Testing
 
 /// Scripts that come through pipes, and pipes through which none comes.
-@Suite(.timeLimit(.minutes(2))) struct PipeTests {
+@Suite(.timeLimit(.minutes(10))) struct PipeTests {
     private static let flow = "print 'through a pipe'"
     private static let spec = "require('push').test.it('holds', function() end)"
 

@@ -84,6 +84,8 @@ import Testing
                     answering: { outcome in
                         var changed = outcome
                         for place in changed.devices.indices { changed.devices[place].outcome = .success }
+                        changed.counts = [:]
+                        changed.count(changed.devices)
                         return changed
                     })
             }),

@@ -2,7 +2,7 @@ import HTTPTypes
 import Simulators
 import Testing
 
-@Suite("A phone behind APNs", .timeLimit(.minutes(1)))
+@Suite("A phone behind APNs", .timeLimit(.minutes(10)))
 struct APNsPhoneTests {
     let bench = APNsBench()
 

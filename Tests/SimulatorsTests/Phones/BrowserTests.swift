@@ -1,7 +1,7 @@
 import Simulators
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BrowserTests {
+@Suite(.timeLimit(.minutes(10))) struct BrowserTests {
     let bench = WebPushBench()
 
     private var texts: [String] { bench.items.map(\.text) }

@@ -1,7 +1,7 @@
 import Simulators
 import Testing
 
-@Suite("A phone behind FCM", .timeLimit(.minutes(1)))
+@Suite("A phone behind FCM", .timeLimit(.minutes(10)))
 struct FCMPhoneTests {
     let bench = FCMBench()
 

@@ -1,7 +1,7 @@
 import Simulators
 import Testing
 
-@Suite("The lab of phones", .timeLimit(.minutes(1)))
+@Suite("The lab of phones", .timeLimit(.minutes(10)))
 struct PhoneLabTests {
     private func lab() -> PhoneLab {
         let time = ManualTime()

@@ -1,7 +1,7 @@
 import Simulators
 import Testing
 
-@Suite("A device behind WNS", .timeLimit(.minutes(1)))
+@Suite("A device behind WNS", .timeLimit(.minutes(10)))
 struct WNSPhoneTests {
     let bench = WNSBench()
 

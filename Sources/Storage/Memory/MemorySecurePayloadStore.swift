@@ -1,3 +1,5 @@
+import PushCore
+
 /// Secure payloads that live as long as the process.
 package actor MemorySecurePayloadStore: SecurePayloadStore {
     private var payloads: [String: SealedPayload] = [:]
@@ -20,7 +22,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     package func payload(_ id: String) -> SealedPayload? { payloads[id] }
 
     package func update<Result: Sendable>(
-        _ id: String, _ change: @Sendable (inout SealedPayload) throws(PushError) -> Result
+        _ id: String, _ change: @escaping @Sendable (inout SealedPayload) throws(PushError) -> Result
     ) throws(PushError) -> Result? {
         guard var payload = payloads[id] else { return nil }
         let result = try change(&payload)

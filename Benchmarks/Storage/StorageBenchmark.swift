@@ -1,0 +1,79 @@
+import Glibc
+import PushCore
+import Storage
+
+/// How many sends a second a hub accepts when each is on the disk before it is answered: `make bench-storage`.
+///
+/// `StorageBenchmark [FOLDER [FIGURE]]`: files are made in FOLDER, which decides what a sync to the disk costs. With FIGURE, a
+/// part of a name, only such figures are taken.
+@main
+struct StorageBenchmark {
+    /// Accepted sends a second with 64 writers at the hub.
+    private static let goal = 50_000.0
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        let folder = Folder(path: arguments.first ?? ".build/bench-storage/data")
+        let wanted = arguments.dropFirst().first ?? ""
+        let before = ProcessorTime.now
+        let floor = try Floor(path: folder.newFile()).rate(total: 200_000, batch: 64)
+        print(
+            """
+            | accepted a second | writers | rate | mean wait | of the floor | user µs each | system µs each |
+            |---|---:|---:|---:|---:|---:|---:|
+            | floor: SQLite alone, 64 rows a commit, no index | 1 | \(Int(floor)) | – | 1.00 \(used(since: before, by: 200_000))
+            """)
+        for (name, makeTarget) in targets where name.contains(wanted) {
+            for (writers, total) in [(1, 20_000), (8, 80_000), (64, 100_000), (512, 100_000)] {
+                let storage = try await SQLiteStorage.open(folder.newFile())
+                let before = ProcessorTime.now
+                let rate = try await Load(writers: writers, total: total).rate(try await makeTarget(storage))
+                let used = used(since: before, by: total)
+                try await storage.close()
+                let wait = Double(writers) / rate * 1000
+                let missed = name == "hub" && writers == 64 && rate < goal ? ", **below \(Int(goal))**" : ""
+                print("| \(name) | \(writers) | \(Int(rate))\(missed) | \(fixed(wait)) ms | \(fixed(rate / floor)) \(used)")
+            }
+        }
+        folder.clear()
+    }
+
+    /// The last cells of a row: the time of the processors for each of `total`.
+    private static func used(since before: ProcessorTime, by total: Int) -> String {
+        let used = ProcessorTime.now - before
+        return [used.user, used.system].map { "| \(fixed($0 / Double(total) * 1_000_000)) " }.joined() + "|"
+    }
+
+    private static let targets: [(name: String, make: @Sendable (SQLiteStorage) async throws -> Load.Target)] = [
+        ("store", storeTarget), ("hub", hubTarget),
+    ]
+
+    /// The store alone: what it is given is put together by the writer.
+    @Sendable private static func storeTarget(_ storage: SQLiteStorage) async throws -> Load.Target {
+        let store = storage.namespace.store(ofHub: 1)
+        let request = try Load.request()
+        let (clock, random) = (MachineClock(), MachineRandom())
+        return { number in
+            let outcome = NotificationOutcome(
+                id: "\(random.hex(32))-20260105090000-\(number)-1", state: .enqueued, tags: Load.tags, enqueuedAt: clock.now)
+            _ = try await store.accept(KeptNotification(sequence: Int64(number), request: request, outcome: outcome))
+        }
+    }
+
+    /// The hub as a server has it, which accepts and does not deliver.
+    @Sendable private static func hubTarget(_ storage: SQLiteStorage) async throws -> Load.Target {
+        let environment = HubEnvironment(
+            clock: MachineClock(), random: MachineRandom(), start: { work in Task { await work() } })
+        let hub = NotificationHub(
+            environment: environment, connectors: [], store: storage.namespace.store(ofHub: 1),
+            settings: HubSettings(naming: .unique, concurrentNotifications: 0))
+        let request = try Load.request()
+        return { _ in _ = try await hub.accept(request) }
+    }
+}
+
+/// Two digits after the point.
+private func fixed(_ value: Double) -> String {
+    let hundredths = Int((value * 100).rounded())
+    return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+}

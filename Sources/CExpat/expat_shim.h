@@ -1,0 +1,2 @@
+// Debian's libexpat, as it is.
+#include <expat.h>

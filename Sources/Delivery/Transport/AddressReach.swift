@@ -1,0 +1,45 @@
+import NIOCore
+
+/// Which addresses can stand on the public Internet (the special-purpose registries of RFC 6890).
+package enum AddressReach {
+    /// - Parameter bytes: 4 of an IPv4 address, 16 of one of IPv6. Nothing else is public.
+    package static func isPublic(_ bytes: [UInt8]) -> Bool {
+        switch bytes.count {
+        case 4: isPublicIPv4(bytes)
+        case 16: isPublicIPv6(bytes)
+        default: false
+        }
+    }
+
+    private static func isPublicIPv4(_ bytes: [UInt8]) -> Bool {
+        switch (bytes[0], bytes[1], bytes[2]) {
+        case (0, _, _), (10, _, _), (127, _, _), (224...255, _, _): false
+        case (100, 64...127, _), (169, 254, _), (172, 16...31, _), (192, 168, _), (198, 18...19, _): false
+        case (192, 0, 0), (192, 0, 2), (192, 88, 99), (198, 51, 100), (203, 0, 113): false
+        default: true
+        }
+    }
+
+    private static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
+        // A translator leads to the IPv4 address at the end (RFC 6052).
+        if bytes.starts(with: [0, 0x64, 0xff, 0x9b] + [UInt8](repeating: 0, count: 8)) { return isPublicIPv4(Array(bytes.suffix(4))) }
+        // A relay leads to the IPv4 address behind the prefix (RFC 3056).
+        if bytes.starts(with: [0x20, 0x02]) { return isPublicIPv4(Array(bytes[2..<6])) }
+        // Only 2000::/3 is global unicast; of that, 2001::/23 and 2001:db8::/32 serve special purposes. What is mapped from IPv4
+        // (::ffff:0:0/96) never comes from a resolver that means well.
+        guard bytes[0] & 0xe0 == 0x20 else { return false }
+        return !(bytes[0] == 0x20 && bytes[1] == 0x01 && (bytes[2] < 0x02 || bytes[2] == 0x0d && bytes[3] == 0xb8))
+    }
+}
+
+extension SocketAddress {
+    /// Whether it can stand on the public Internet.
+    var isPublic: Bool {
+        // Family and port come first, and with IPv6 the flow (RFC 3493, section 3.3).
+        switch self {
+        case .v4(let address): AddressReach.isPublic(withUnsafeBytes(of: address.address) { Array($0[4..<8]) })
+        case .v6(let address): AddressReach.isPublic(withUnsafeBytes(of: address.address) { Array($0[8..<24]) })
+        case .unixDomainSocket: false
+        }
+    }
+}

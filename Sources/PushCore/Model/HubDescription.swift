@@ -1,0 +1,80 @@
+/// A hub as its operator describes it (Azure's `NotificationHubDescription`).
+package struct HubDescription: Sendable, Equatable {
+    /// How long a registration lives after its last update, at least a day; nil is for ever.
+    package var registrationTTL: Duration?
+    package var rules: [AuthorizationRule]
+    package var credentials: [PlatformCredential.Kind: PlatformCredential]
+    /// At most 1,024 characters; the hub keeps it and makes nothing of it.
+    package var userMetadata: String?
+    /// The hub keeps them and makes nothing of them.
+    package var quotas: [Quota: Int64]
+
+    /// What Azure's tiers limit, in the order in which a hub's description names them.
+    package enum Quota: String, Sendable, CaseIterable {
+        case operations = "DailyOperations"
+        case activeDevices = "DailyMaxActiveDevices"
+        case activeRegistrations = "DailyMaxActiveRegistrations"
+    }
+
+    package init(
+        registrationTTL: Duration? = nil, rules: [AuthorizationRule] = [],
+        credentials: [PlatformCredential.Kind: PlatformCredential] = [:], userMetadata: String? = nil,
+        quotas: [Quota: Int64] = [:]
+    ) {
+        self.registrationTTL = registrationTTL
+        self.rules = rules
+        self.credentials = credentials
+        self.userMetadata = userMetadata
+        self.quotas = quotas
+    }
+}
+
+/// What a push service knows the sender by, as named properties (`AppId`, `Token`, `PrivateKey` …).
+package struct PlatformCredential: Sendable, Equatable {
+    /// In the order in which a hub's description names them.
+    package enum Kind: String, Sendable, CaseIterable {
+        case apns = "Apns"
+        case wns = "Wns"
+        case gcm = "Gcm"
+        case mpns = "Mpns"
+        case adm = "Adm"
+        case baidu = "Baidu"
+        case fcmV1 = "FcmV1"
+        case browser = "Browser"
+    }
+
+    /// In the order given.
+    package var properties: [(name: String, value: Secret)]
+
+    package init(properties: [(name: String, value: Secret)]) {
+        self.properties = properties
+    }
+
+    /// By name, in any case.
+    package subscript(name: String) -> Secret? {
+        properties.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    package static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.properties.elementsEqual(rhs.properties) { $0.name == $1.name && $0.value == $1.value }
+    }
+}
+
+/// A hub as it is kept.
+package struct HubRecord: Sendable, Equatable {
+    /// Never used again for another hub.
+    package var number: Int64
+    /// At most 260 characters, in which slashes are allowed.
+    package var name: String
+    package var description: HubDescription
+    package var createdAt: Timestamp
+    package var updatedAt: Timestamp
+
+    package init(number: Int64, name: String, description: HubDescription, createdAt: Timestamp, updatedAt: Timestamp) {
+        self.number = number
+        self.name = name
+        self.description = description
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+    }
+}

@@ -1,0 +1,37 @@
+/// The ids that a hub gives its notifications. Each holds the number of its notification in the hub, so that it is found by it.
+enum NotificationID {
+    /// `n-0001`: for one run.
+    static func short(_ sequence: Int64) -> String { "n-\(Int(sequence).padded(4))" }
+
+    /// 32 random hexadecimal digits, the moment, the number, 1: as in Azure, unique among all hubs.
+    static func unique(_ sequence: Int64, at moment: Timestamp, random: some RandomSource) -> String {
+        let digits: StaticString = "0123456789abcdef"
+        var id = String(unsafeUninitializedCapacity: 32) { bytes in
+            for half in 0..<2 {
+                var word = random.next()
+                for place in 0..<16 {
+                    bytes.initializeElement(at: half * 16 + place, to: digits.utf8Start[Int(word & 15)])
+                    word >>= 4
+                }
+            }
+            return 32
+        }
+        id.reserveCapacity(72)
+        id += "-"
+        id += moment.digits
+        id += "-"
+        id += String(sequence)
+        id += "-1"
+        return id
+    }
+
+    /// The number that an id of either kind holds; nil for a text that is none.
+    static func sequence(of id: String) -> Int64? {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        switch parts.count {
+        case 2: return Int64(parts[1])
+        case 4: return Int64(parts[2])
+        default: return nil
+        }
+    }
+}

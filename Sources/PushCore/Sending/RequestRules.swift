@@ -1,0 +1,85 @@
+extension NotificationRequest {
+    /// The request with its handle as the platform spells it. Refuses what no device could receive, before any work
+    /// starts. Throws `payload.*` and `handle.invalid`.
+    ///
+    /// `platforms` are those that the notification will reach; nil means that nobody knows yet, and all are looked at.
+    /// `refusingLarge` is whether a native payload beyond the limit of its push service is refused, too (413).
+    func checked(reaching platforms: Set<Platform>? = nil, refusingLarge: Bool) throws(PushError) -> NotificationRequest {
+        var request = self
+        switch audience {
+        case .device(let handle): request.audience = .device(try handle.checked())
+        case .devices(let handles):
+            guard (1...Audience.maximumDevices).contains(handles.count) else {
+                throw PushError(
+                    "notification.batch", "\(handles.count) device handles; a send takes from 1 to \(Audience.maximumDevices)",
+                    hint: "send in parts", status: 400)
+            }
+            request.audience = .devices(try handles.map { handle throws(PushError) in try handle.checked() })
+        case .expression, .everyone: break
+        }
+        try request.check(reaching: platforms, refusingLarge)
+        return request
+    }
+
+    private func check(reaching platforms: Set<Platform>?, _ refusesLarge: Bool) throws(PushError) {
+        switch content {
+        case .native(let payloads):
+            guard !payloads.isEmpty else {
+                throw PushError(
+                    "payload.empty", "the notification has no content", hint: "give alert, properties or payload",
+                    status: 400)
+            }
+            for (platform, payload) in payloads.sorted(by: { $0.key < $1.key })
+            where platforms?.contains(platform) ?? true {
+                try PayloadRules.check(payload, for: platform)
+                if refusesLarge { try PayloadRules.checkSize(payload, for: platform) }
+            }
+            if let handle = audience.handles.first(where: { payloads[$0.platform] == nil }) {
+                throw PushError(
+                    "payload.no_platform",
+                    "the device is on \(handle.platform.displayName), for which there is no payload",
+                    hint: "give a payload for \(handle.platform.rawValue)", status: 400)
+            }
+        case .template(let properties):
+            for name in properties.keys.sorted() {
+                guard !name.isEmpty, name.count <= 120, name.utf8.allSatisfy(\.isPropertyCharacter) else {
+                    throw PushError(
+                        "payload.property_name", "\"\(name)\" is not the name of a template property",
+                        hint: "names are letters, digits and _, at most 120", status: 400)
+                }
+            }
+            let size = properties.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 6 }
+            guard size <= 65_536 else {
+                throw PushError(
+                    "payload.too_large", "the properties have \(size) bytes; a message to the hub has at most 65,536",
+                    hint: "send an id and let the app fetch the rest", status: 413)
+            }
+            if !audience.handles.isEmpty {
+                throw PushError(
+                    "payload.template_direct", "a template cannot be sent straight to a device: it has no registration",
+                    hint: "send alert or payload", status: 400)
+            }
+        }
+        if let collapse = options.collapseID {
+            guard (1...64).contains(collapse.utf8.count) else {
+                throw PushError(
+                    "payload.collapse_id", "the collapse id has \(collapse.utf8.count) bytes; APNs takes 1 to 64",
+                    hint: "choose another", status: 400)
+            }
+            guard collapse.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+                throw PushError(
+                    "payload.collapse_id", "the collapse id has characters that no header can carry",
+                    hint: "use ASCII letters, digits and signs", status: 400)
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    package var isPropertyCharacter: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x5f: true
+        default: false
+        }
+    }
+}

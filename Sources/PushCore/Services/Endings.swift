@@ -1,0 +1,35 @@
+/// Who waits for the end of which notification. Part of an actor's state.
+///
+/// Whoever wants to know watches first and asks the store then: an end that comes meanwhile is not missed.
+struct Endings: Sendable {
+    private struct Watch: Sendable {
+        var watchers = 0
+        var hasEnded = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private var watches: [String: Watch] = [:]
+
+    mutating func watch(_ id: String) { watches[id, default: Watch()].watchers += 1 }
+
+    mutating func unwatch(_ id: String) {
+        watches[id]?.watchers -= 1
+        if watches[id]?.watchers == 0 { watches[id] = nil }
+    }
+
+    func hasEnded(_ id: String) -> Bool { watches[id]?.hasEnded == true }
+
+    mutating func wait(_ id: String, _ waiter: CheckedContinuation<Void, Never>) {
+        watches[id, default: Watch()].waiters.append(waiter)
+    }
+
+    mutating func end(_ id: String) {
+        guard let watch = watches[id] else { return }
+        watches[id]?.hasEnded = true
+        watches[id]?.waiters = []
+        for waiter in watch.waiters { waiter.resume() }
+    }
+
+    /// Nothing will end any more.
+    mutating func endAll() { for id in Array(watches.keys) { end(id) } }
+}

@@ -1,0 +1,44 @@
+/// What a hub is told when it is made.
+package struct HubSettings: Sendable, Equatable {
+    /// How notifications are named.
+    package enum Naming: Sendable, Equatable {
+        /// `n-0001` …: for one run.
+        case short
+        /// 32 random hexadecimal digits, the moment, the number in the hub, 1: as in Azure, unique among all hubs.
+        case unique
+    }
+
+    /// The hub's name among others, for what is counted.
+    package var name: String
+    /// How long a registration lives after its last update; nil is Azure's default, for ever.
+    package var registrationTTL: Duration?
+    package var naming: Naming
+    /// Whether a native payload beyond the limit of its push service is refused when it is sent. Otherwise the notification is
+    /// accepted, and its devices have the outcome `InvalidNotificationSize`, as in Azure.
+    package var refusesLargePayloads: Bool
+    /// Most notifications that are delivered at a time on one platform, of those that nobody waits for.
+    package var concurrentNotifications: Int
+    /// Whether the platforms of a notification are delivered side by side, and one that has to wait leaves its place to others.
+    /// Else one batch follows the other, in an order that can be repeated: for a rehearsal.
+    package var isSideBySide: Bool
+    /// A send that finds nobody looks for the nearest tags in a hub that has at most so many: to compare one takes a microsecond, and
+    /// where most users have no device, most sends find nobody.
+    package var comparableTags: Int
+    /// Devices whose outcomes are kept in one step: what is sent again, at most, to devices that had it already when the
+    /// process dies.
+    package var devicesPerStep: Int
+
+    package init(
+        name: String = "hub", registrationTTL: Duration? = nil, naming: Naming = .short, refusesLargePayloads: Bool = true,
+        concurrentNotifications: Int = 64, isSideBySide: Bool = false, comparableTags: Int = .max, devicesPerStep: Int = 500
+    ) {
+        self.name = name
+        self.registrationTTL = registrationTTL
+        self.naming = naming
+        self.refusesLargePayloads = refusesLargePayloads
+        self.concurrentNotifications = concurrentNotifications
+        self.isSideBySide = isSideBySide
+        self.comparableTags = comparableTags
+        self.devicesPerStep = devicesPerStep
+    }
+}

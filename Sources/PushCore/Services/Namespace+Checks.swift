@@ -1,0 +1,81 @@
+// What hubs and rules may be.
+extension Namespace {
+    /// First words of paths that are the server's own.
+    private static let reservedNames: Set<String> = [
+        "$resources", "api", "health", "metrics", "openapi.json", "feedback",
+    ]
+    /// Words of a hub's own routes.
+    private static let routeWords: Set<String> = [
+        "registrations", "registrationids", "installations", "messages", "schedulednotifications", "tags",
+        "feedbackcontainer", "jobs",
+    ]
+
+    static func check(_ name: String) throws(PushError) {
+        func refuse(_ why: String, _ hint: String) -> PushError {
+            PushError("hub.name", "\"\(name)\" cannot be the name of a hub: \(why)", hint: hint, status: 400)
+        }
+        let parts = name.lowercased().split(separator: "/", omittingEmptySubsequences: false)
+        guard (1...260).contains(name.count) else { throw refuse("it has \(name.count) characters", "use 1 to 260") }
+        guard
+            parts.allSatisfy({ part in
+                !part.isEmpty && part.utf8.allSatisfy(\.isHubNameCharacter) && part.first?.isPunctuation == false
+            })
+        else {
+            throw refuse(
+                "it has other characters than it may",
+                "use letters, digits and - . _, with / between parts that begin with a letter or digit")
+        }
+        guard !reservedNames.contains(String(parts[0])) else {
+            throw refuse("the server has this path for itself", "choose another name")
+        }
+        if let word = parts.first(where: { routeWords.contains(String($0)) }) {
+            throw refuse("\"\(word)\" is a word of the hub's own paths", "choose another name")
+        }
+    }
+
+    static func check(_ description: HubDescription) throws(PushError) {
+        try check(description.rules)
+        if let ttl = description.registrationTTL, ttl < .seconds(86_400) {
+            throw PushError(
+                "hub.ttl", "registrations would live for \(ttl.short); the least is a day", hint: "give P1D or more",
+                status: 400)
+        }
+        if let metadata = description.userMetadata, metadata.count > 1024 {
+            throw PushError(
+                "hub.metadata", "the user metadata has \(metadata.count) characters; the limit is 1,024",
+                hint: "shorten it", status: 400)
+        }
+    }
+
+    static func check(_ rules: [AuthorizationRule]) throws(PushError) {
+        var names: Set<String> = []
+        for rule in rules {
+            guard (1...256).contains(rule.name.count), rule.name.utf8.allSatisfy(\.isHubNameCharacter) else {
+                throw PushError(
+                    "hub.rule", "\"\(rule.name)\" cannot be the name of a rule",
+                    hint: "use up to 256 letters, digits and - . _", status: 400)
+            }
+            guard names.insert(rule.name.lowercased()).inserted else {
+                throw PushError("hub.rule", "there are two rules named \"\(rule.name)\"", hint: "keep one", status: 400)
+            }
+            guard !rule.rights.isEmpty else {
+                throw PushError(
+                    "hub.rule", "the rule \"\(rule.name)\" has no rights", hint: "give Listen, Send or Manage", status: 400)
+            }
+            for key in [rule.primaryKey, rule.secondaryKey] where !SharedAccessKey.isValid(key.reveal()) {
+                throw PushError(
+                    "hub.rule", "a key of the rule \"\(rule.name)\" is not 32 bytes in base64",
+                    hint: "leave the keys out to get new ones, or give 44 characters of which the last is =", status: 400)
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHubNameCharacter: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,367 @@
+import Synchronization
+
+/// The hubs of a server, and the rules that hold for all of them.
+///
+/// Rules and hubs are looked up at every request, so they stand in memory; a change is kept first.
+package actor Namespace {
+    /// Makes the connectors of a hub from its credentials.
+    package typealias Connecting = @Sendable (HubRecord) -> [any Connector]
+
+    let environment: HubEnvironment
+    private var store: any NamespaceStore
+    private var settings: HubSettings
+    private let connectors: Connecting
+    private let jobTools: JobService.Tools?
+    private var lastNumber: Int64
+    /// What requests see. Written by this actor alone.
+    private nonisolated let current: Mutex<State>
+    /// Names that are being made, changed or deleted.
+    private var turns = Turns<String>()
+    private var isRestoring = false
+
+    private struct State {
+        var rules: [AuthorizationRule]
+        /// By name in lower case.
+        var hubs: [String: ServedHub]
+        /// Something else is being put in the place of all this.
+        var isClosed = false
+    }
+
+    /// Loads everything, and goes on with what a process before this one has accepted.
+    /// - Parameter jobTools: what bulk jobs work with; without them there are none.
+    package init(
+        environment: HubEnvironment, store: any NamespaceStore, settings: HubSettings, jobTools: JobService.Tools? = nil,
+        connectors: @escaping Connecting
+    ) async throws(PushError) {
+        self.environment = environment
+        self.store = store
+        self.settings = settings
+        self.connectors = connectors
+        self.jobTools = jobTools
+        let stored = try await store.load()
+        lastNumber = stored.lastNumber
+        let hubs = try await Self.open(
+            stored.hubs, environment: environment, store: store, settings: settings, jobTools: jobTools, connectors: connectors)
+        current = Mutex(State(rules: stored.rules, hubs: hubs))
+        try await begin()
+    }
+
+    /// Makes the key to everything where there is none, and goes on with what was accepted.
+    private func begin() async throws(PushError) {
+        if rules.isEmpty {
+            let root = newRule(Self.rootRule, [.listen, .manage, .send])
+            try await store.putRules([root])
+            current.withLock { $0.rules = [root] }
+        }
+        var failure: PushError?
+        for hub in hubs {
+            do throws(PushError) {
+                try await hub.resume()
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The name of the rule for operations on hubs.
+    package static let rootRule = "RootManageSharedAccessKey"
+    package static let listenRule = "DefaultListenSharedAccessSignature"
+    package static let fullRule = "DefaultFullSharedAccessSignature"
+
+    // MARK: - Reading
+
+    /// By its name, in any case.
+    package nonisolated func hub(_ name: String) -> ServedHub? {
+        let key = name.lowercased()
+        return current.withLock { $0.hubs[key] }
+    }
+
+    /// By name.
+    package nonisolated var hubs: [ServedHub] {
+        current.withLock { Array($0.hubs.values) }.sorted { $0.record.name < $1.record.name }
+    }
+
+    /// The rules that hold for every hub.
+    package nonisolated var rules: [AuthorizationRule] { current.withLock { $0.rules } }
+
+    // MARK: - Hubs
+
+    /// Makes a hub; without rules of its own it gets the two that Azure gives a new one. Throws `hub.exists` (409).
+    package func create(_ name: String, _ description: HubDescription) async throws(PushError) -> HubRecord {
+        try Self.check(name)
+        try Self.check(description)
+        let key = name.lowercased()
+        try await takeTurn(key)
+        defer { turns.leave(key) }
+        guard hub(name) == nil else {
+            throw PushError(
+                "hub.exists", "there is a hub named \"\(name)\" already", hint: "choose another name, or change that one",
+                status: 409)
+        }
+        try checkNames(description.rules, before: [])
+        lastNumber += 1
+        var description = description
+        if description.rules.isEmpty {
+            description.rules = [newRule(Self.listenRule, [.listen]), newRule(Self.fullRule, [.listen, .manage, .send])]
+        }
+        let now = environment.clock.now
+        let record = HubRecord(
+            number: lastNumber, name: name, description: dated(description, before: nil), createdAt: now, updatedAt: now)
+        // Opened first, so that nothing is kept of a hub that cannot be.
+        let hub = try await Self.open(
+            record, environment: environment, store: store, settings: settings, jobTools: jobTools, connectors: connectors)
+        try await store.putHub(record)
+        current.withLock { $0.hubs[key] = hub }
+        environment.note(.hub, "hub \(name) created")
+        return record
+    }
+
+    /// Takes the place of a hub's description. Without rules it keeps those it has. Throws `hub.not_found` (404).
+    package func update(_ name: String, _ description: HubDescription) async throws(PushError) -> HubRecord {
+        try Self.check(description)
+        let key = name.lowercased()
+        try await takeTurn(key)
+        defer { turns.leave(key) }
+        guard let existing = hub(name) else { throw Self.noHub(name) }
+        try checkNames(description.rules, before: existing.record.description.rules)
+        var record = existing.record
+        var description = description
+        if description.rules.isEmpty { description.rules = record.description.rules }
+        record.description = dated(description, before: record.description)
+        record.updatedAt = environment.clock.now
+        try await store.putHub(record)
+        await existing.service.change(connectors: connectors(record), registrationTTL: record.description.registrationTTL)
+        let hub = ServedHub(record: record, service: existing.service, jobs: existing.jobs)
+        current.withLock { $0.hubs[key] = hub }
+        environment.note(.hub, "hub \(record.name) changed")
+        return record
+    }
+
+    /// Forgets a hub with all that belongs to it. Throws `hub.not_found` (404).
+    package func delete(_ name: String) async throws(PushError) {
+        let key = name.lowercased()
+        try await takeTurn(key)
+        defer { turns.leave(key) }
+        guard let existing = hub(name) else { throw Self.noHub(name) }
+        current.withLock { $0.hubs[key] = nil }
+        await existing.stop()
+        do throws(PushError) {
+            try await store.removeHub(existing.record.number)
+        } catch {
+            // Whatever is left of it on disk is still a hub.
+            let again = try await Self.open(
+                existing.record, environment: environment, store: store, settings: settings, jobTools: jobTools,
+                connectors: connectors)
+            try await again.resume()
+            current.withLock { $0.hubs[key] = again }
+            throw error
+        }
+        environment.note(.hub, "hub \(existing.record.name) deleted")
+    }
+
+    /// Changes the rules of a hub, or for nil those that hold for every hub; nobody else changes them meanwhile. Answers what the
+    /// change does. Throws `hub.not_found` (404), `hub.rule` (400) and what the change throws.
+    func changeRules<Result: Sendable>(
+        of name: String?, _ change: (inout [AuthorizationRule]) throws(PushError) -> Result
+    ) async throws(PushError) -> Result {
+        // No hub has an empty name.
+        let key = name?.lowercased() ?? ""
+        try await takeTurn(key)
+        defer { turns.leave(key) }
+        guard let name else {
+            var rules = self.rules
+            let result = try change(&rules)
+            try Self.check(rules)
+            try await store.putRules(rules)
+            current.withLock { $0.rules = rules }
+            return result
+        }
+        guard let existing = hub(name) else { throw Self.noHub(name) }
+        var record = existing.record
+        let result = try change(&record.description.rules)
+        try Self.check(record.description.rules)
+        record.updatedAt = environment.clock.now
+        try await store.putHub(record)
+        let hub = ServedHub(record: record, service: existing.service, jobs: existing.jobs)
+        current.withLock { $0.hubs[key] = hub }
+        return result
+    }
+
+    /// How many notifications of each hub are delivered at a time from now on.
+    package func change(concurrentNotifications count: Int) async {
+        settings.concurrentNotifications = count
+        for hub in hubs { await hub.service.change(concurrentNotifications: count) }
+    }
+
+    /// A rule with two new keys.
+    package func newRule(_ name: String, _ rights: Set<AuthorizationRule.Right>) -> AuthorizationRule {
+        let now = environment.clock.now
+        return AuthorizationRule(
+            name: name, rights: rights, primaryKey: newKey(), secondaryKey: newKey(), createdAt: now, modifiedAt: now)
+    }
+
+    /// 32 random bytes in base64.
+    package func newKey() -> Secret { SharedAccessKey.make(environment.random) }
+
+    /// Begins nothing any more and waits for what is under way.
+    package func stop() async {
+        for hub in hubs { await hub.stop() }
+    }
+
+    private static func open(
+        _ record: HubRecord, environment: HubEnvironment, store: any NamespaceStore, settings: HubSettings,
+        jobTools: JobService.Tools?, connectors: Connecting
+    ) async throws(PushError) -> ServedHub {
+        var settings = settings
+        settings.name = record.name
+        settings.registrationTTL = record.description.registrationTTL
+        let kept = store.store(ofHub: record.number)
+        let service = NotificationHub(
+            environment: environment, connectors: connectors(record), store: kept, stored: try await kept.load(),
+            settings: settings)
+        let jobs = JobService(name: record.name, hub: service, environment: environment, store: kept, tools: jobTools)
+        return ServedHub(record: record, service: service, jobs: jobs)
+    }
+
+    private static func open(
+        _ records: [HubRecord], environment: HubEnvironment, store: any NamespaceStore, settings: HubSettings,
+        jobTools: JobService.Tools?, connectors: Connecting
+    ) async throws(PushError) -> [String: ServedHub] {
+        var hubs: [String: ServedHub] = [:]
+        for record in records {
+            hubs[record.name.lowercased()] = try await open(
+                record, environment: environment, store: store, settings: settings, jobTools: jobTools, connectors: connectors)
+        }
+        return hubs
+    }
+
+    /// Throws `hub.restoring` (503).
+    private func takeTurn(_ key: String) async throws(PushError) {
+        await line(up: key)
+        guard !isClosed else {
+            turns.leave(key)
+            throw Self.restoring
+        }
+    }
+
+    private func line(up key: String) async {
+        guard !turns.take(key) else { return }
+        await withCheckedContinuation { turns.wait(key, $0) }
+    }
+
+    /// When each rule was made and last changed is the server's to say.
+    private func dated(_ description: HubDescription, before: HubDescription?) -> HubDescription {
+        var dated = description
+        let now = environment.clock.now
+        dated.rules = description.rules.map { rule in
+            var rule = rule
+            let old = before?.rules.first { $0.name == rule.name }
+            rule.createdAt = old?.createdAt ?? now
+            rule.modifiedAt = old?.modifiedAt ?? now
+            if let old, rule != old { rule.modifiedAt = now }
+            return rule
+        }
+        return dated
+    }
+
+    // MARK: - Restoring
+
+    /// Whether something else is being put in the place of everything; hubs are not to be asked meanwhile.
+    package nonisolated var isClosed: Bool { current.withLock { $0.isClosed } }
+
+    package static let restoring = PushError(
+        "hub.restoring", "a backup is being restored", hint: "try again in some seconds", status: 503, isRetryable: true,
+        details: ["retryAfter": 5])
+
+    /// Puts other data in the place of everything: closes, stops every hub, and loads everything again.
+    ///
+    /// - Parameters:
+    ///   - reopened: where hubs lie from then on, also when it failed.
+    ///   - replace: calls what it is given before it changes something. Where it throws before that, everything goes on as if
+    ///     nothing had been asked.
+    /// Throws `hub.restoring` (503) while another one is under way.
+    package func restore(
+        _ reopened: @Sendable () -> any NamespaceStore,
+        _ replace: @Sendable (_ willReplace: @escaping @Sendable () async -> Void) async throws(PushError) -> Void
+    ) async throws(PushError) {
+        guard !isRestoring else { throw Self.restoring }
+        isRestoring = true
+        defer { isRestoring = false }
+        var failure: PushError?
+        do throws(PushError) {
+            try await replace { await self.close() }
+        } catch {
+            failure = error
+        }
+        if isClosed {
+            do throws(PushError) {
+                try await reopen(reopened())
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        environment.note(.hub, "a backup was restored")
+    }
+
+    /// Where this fails before hubs are there, requests go on being refused.
+    private func reopen(_ reopened: any NamespaceStore) async throws(PushError) {
+        store = reopened
+        do throws(PushError) {
+            let stored = try await store.load()
+            let hubs = try await Self.open(
+                stored.hubs, environment: environment, store: store, settings: settings, jobTools: jobTools, connectors: connectors)
+            lastNumber = stored.lastNumber
+            current.withLock { $0 = State(rules: stored.rules, hubs: hubs, isClosed: true) }
+        } catch {
+            var error = error
+            error.hint = "start the server again: until then it refuses requests"
+            throw error
+        }
+        // Whoever asked now would meet what the hubs are about to go on with.
+        defer { current.withLock { $0.isClosed = false } }
+        try await begin()
+    }
+
+    /// Changes of hubs that have begun end first; then nothing is under way.
+    private func close() async {
+        current.withLock { $0.isClosed = true }
+        for key in turns.taken {
+            await line(up: key)
+            turns.leave(key)
+        }
+        await stop()
+    }
+
+    /// A token names its rule alone: a hub's rule with the name of a server's would never open anything.
+    private func checkNames(_ names: [AuthorizationRule], before: [AuthorizationRule]) throws(PushError) {
+        let shared = Set(rules.map { $0.name.lowercased() }).subtracting(before.map { $0.name.lowercased() })
+        if let clash = names.first(where: { shared.contains($0.name.lowercased()) }) {
+            throw PushError(
+                "hub.rule", "the server has a rule named \"\(clash.name)\", which holds for all hubs", hint: "choose another name",
+                status: 400)
+        }
+    }
+
+    private static func noHub(_ name: String) -> PushError {
+        PushError("hub.not_found", "there is no hub named \"\(name)\"", hint: "create it first", status: 404)
+    }
+}
+
+/// A hub with its description.
+package struct ServedHub: Sendable {
+    package let record: HubRecord
+    package let service: NotificationHub
+    package let jobs: JobService
+
+    fileprivate func resume() async throws(PushError) {
+        try await service.resume()
+        try await jobs.resume()
+    }
+
+    fileprivate func stop() async {
+        await jobs.stop()
+        await service.stop()
+    }
+}

@@ -1,0 +1,162 @@
+// One notification: to whom it goes, and what is kept of that.
+extension NotificationHub {
+    /// Delivers a notification whose caller waits, and answers how it ended; the end is kept in the background where it cannot be
+    /// kept at once.
+    func deliverNow(_ kept: KeptNotification) async -> NotificationOutcome {
+        var delivery = await deliver(kept, nil, isInTurn: false).delivery
+        guard delivery.outcome.state.isFinal else { return delivery.outcome }
+        var outcome = delivery.outcome
+        outcome.devices = delivery.devices
+        if await keepProgress(&delivery) {
+            ended(outcome.id)
+        } else {
+            takePlace(kept.sequence) { [delivery] hub in
+                await hub.keepEnd(delivery)
+                return nil
+            }
+        }
+        return outcome
+    }
+
+    /// Delivers a notification to whoever is registered now. What comes of it is final, and still to be kept, unless the hub stopped
+    /// before, or it has to wait: then what for.
+    func deliver(
+        _ kept: KeptNotification, _ patience: Patience?, isInTurn: Bool
+    ) async -> (delivery: Delivery, putOff: Patience?) {
+        sweep()
+        let (request, id) = (kept.request, kept.outcome.id)
+        let start = environment.clock.now
+        var delivery = Delivery(kept, start: start)
+        if kept.outcome.state == .processing {
+            await skipDone(&delivery)
+            if isStopping {
+                live[id] = nil
+                return (delivery, nil)
+            }
+        }
+        delivery.outcome.state = .processing
+        delivery.outcome.startedAt = kept.outcome.startedAt ?? patience?.start ?? start
+        live[id] = delivery.outcome
+        var targets = pipeline.targets(of: request, in: table)
+        environment.note(.audience, "\(id): \(targets.summary)")
+        targets.drop(delivery.isDone)
+        if request.isTest { targets.sample(Self.testSize, with: environment.random) }
+        if targets.isEmpty, delivery.outcome.counts.isEmpty {
+            delivery.outcome.state = .noTargetFound
+            delivery.outcome.nearMisses = NearMisses(table: table, request: request, comparableTags: settings.comparableTags).sentences
+        } else {
+            let end = await pipeline.deliver(
+                targets, of: request, id: id, step: settings.devicesPerStep,
+                manner: manner(patience, isInTurn: isInTurn, devices: targets.matched)
+            ) { settled in
+                let news = await takeFeedback(settled, since: start)
+                delivery.add(news)
+                live[id] = delivery.outcome
+                if delivery.unkept.count >= settings.devicesPerStep { await keepStep(&delivery) }
+            }
+            switch end {
+            case .done: break
+            case .putOff(let patience):
+                // Who had it is read again when it goes on.
+                if !delivery.unkept.isEmpty { await keepStep(&delivery) }
+                if isStopping { _ = await keepProgress(&delivery) }
+                live[id] = nil
+                return (delivery, patience)
+            case .cutOff(let open):
+                if isStopping {
+                    _ = await keepProgress(&delivery)
+                    live[id] = nil
+                    return (delivery, nil)
+                }
+                delivery.add(await takeFeedback(open, since: start))
+                delivery.abandonRest(of: targets)
+            }
+            delivery.outcome.state =
+                delivery.isAbandoned ? .abandoned : request.isTest ? .detailedStateAvailable : .completed
+        }
+        delivery.outcome.endedAt = environment.clock.now
+        var outcome = delivery.outcome
+        outcome.devices = delivery.devices
+        live[id] = outcome
+        return (delivery, nil)
+    }
+
+    /// Most devices of a notification that is put off: of a larger one it would be dear to find out again who had it, so it waits
+    /// where it is.
+    private static let devicesPutOff = 10_000
+
+    private func manner(_ patience: Patience?, isInTurn: Bool, devices: Int) -> SendPipeline.Manner {
+        guard settings.isSideBySide else { return SendPipeline.Manner() }
+        guard isInTurn, devices <= Self.devicesPutOff else { return SendPipeline.Manner(isSideBySide: true, patience: patience) }
+        return SendPipeline.Manner(isSideBySide: true, isPutOff: true, patience: patience) { platform in
+            guard self.hasRoom(platform) else { return false }
+            self.underWay[platform, default: 0] += 1
+            return true
+        } givesBack: { platform in
+            self.underWay[platform, default: 0] -= 1
+            self.putOffs.freed(platform)
+            self.pump()
+        }
+    }
+
+    /// Until it is known who had the notification from the process before, nobody gets it: tried again until the hub stops.
+    private func skipDone(_ delivery: inout Delivery) async {
+        var pause = Self.firstPause
+        while !isStopping {
+            do throws(PushError) {
+                return try await delivery.skipDone(in: store)
+            } catch {
+                environment.note(.delivery, "\(delivery.outcome.id): who had it cannot be read: \(error.message)")
+                // A row that is broken stays so. Better twice than never.
+                guard error.isRetryable else { return }
+                await rest(&pause)
+            }
+        }
+    }
+
+    // MARK: - Keeping
+
+    static let firstPause: Duration = .seconds(1)
+
+    /// Waits on, longer each time, up to a minute. A stop ends it.
+    func rest(_ pause: inout Duration) async {
+        try? await environment.clock.sleep(until: environment.clock.now + pause)
+        pause = min(pause * 2, .seconds(60))
+    }
+
+    /// Whether the news is kept.
+    private func keepProgress(_ delivery: inout Delivery) async -> Bool {
+        do throws(PushError) {
+            try await store.record(delivery.progress { table.place(of: $0) == $1 })
+            delivery.wasKept()
+            return true
+        } catch {
+            environment.note(.delivery, "\(delivery.outcome.id): progress is not on disk yet: \(error.message)")
+            return false
+        }
+    }
+
+    /// Nobody else gets the notification before the step is kept: a crash repeats one step, and what waits for the disk is no
+    /// more than that.
+    private func keepStep(_ delivery: inout Delivery) async {
+        var pause = Self.firstPause
+        while !isStopping, !(await keepProgress(&delivery)) { await rest(&pause) }
+    }
+
+    /// Until the end is kept, a new process would deliver the notification once more: tried again and again, for the last time when
+    /// the hub stops.
+    func keepEnd(_ delivery: Delivery) async {
+        var (delivery, pause) = (delivery, Self.firstPause)
+        while true {
+            let isLast = isStopping
+            if await keepProgress(&delivery) || isLast { break }
+            await rest(&pause)
+        }
+        ended(delivery.outcome.id)
+    }
+
+    private func ended(_ id: String) {
+        live[id] = nil
+        endings.end(id)
+    }
+}

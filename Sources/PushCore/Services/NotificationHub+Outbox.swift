@@ -1,0 +1,217 @@
+import Synchronization
+
+// The outbox: what is delivered when, and what waits.
+extension NotificationHub {
+    /// Goes on with what a process before this one accepted: to be called once, before anything is sent.
+    ///
+    /// A device whose outcome was kept gets nothing again; of those that were under way when that process died some may. A test
+    /// send is not repeated, for whoever waited for it is gone.
+    package func resume() async throws(PushError) {
+        var last: Int64 = 0
+        while true {
+            let page = try await unfinished(after: &last)
+            for kept in page {
+                last = kept.sequence
+                if kept.request.isTest {
+                    await forget(kept)
+                } else if kept.outcome.state == .scheduled, let moment = kept.outcome.scheduledFor {
+                    schedule.insert(kept.outcome.id, Schedule.Entry(sequence: kept.sequence, moment: moment))
+                } else {
+                    outbox.append(behind: [kept.sequence])
+                }
+            }
+            if page.isEmpty { break }
+        }
+        sweep()
+        forget(table.leftovers)
+        if outbox.count > 0 { environment.note(.delivery, "\(outbox.count) notifications go on from before") }
+        rearm()
+        pump()
+    }
+
+    /// The next that have not ended, but for those that cannot be read.
+    ///
+    /// - Parameter last: is moved beyond the latter.
+    private func unfinished(after last: inout Int64) async throws(PushError) -> [KeptNotification] {
+        var limit = 256
+        while true {
+            do throws(PushError) {
+                return try await store.unfinished(after: last, limit: limit)
+            } catch {
+                guard let sequence = error.details["sequence"]?.int else { throw error }
+                // One by one up to the row that is to blame.
+                if limit == 1 { (last, limit) = (Int64(sequence), 256) } else { limit = 1 }
+                if limit > 1 { leaveOut(error) }
+            }
+        }
+    }
+
+    /// Those of these numbers that have not ended and can be read.
+    private func readable(_ sequences: [Int64]) async throws(PushError) -> [KeptNotification] {
+        do throws(PushError) {
+            return try await store.unfinished(sequences)
+        } catch {
+            guard !error.isRetryable else { throw error }
+        }
+        var found: [KeptNotification] = []
+        for sequence in sequences {
+            do throws(PushError) {
+                found += try await store.unfinished([sequence])
+            } catch {
+                guard !error.isRetryable else { throw error }
+                leaveOut(error)
+            }
+        }
+        return found
+    }
+
+    private func leaveOut(_ error: PushError) {
+        environment.note(.delivery, "left out: \(error.message)")
+        meter.leftOut()
+    }
+
+    /// A test send that nobody waits for any more. Where its end cannot be kept, the next start comes by it again.
+    private func forget(_ test: KeptNotification) async {
+        var outcome = test.outcome
+        outcome.state = .unknown
+        outcome.endedAt = environment.clock.now
+        do throws(PushError) {
+            try await store.record(NotificationProgress(sequence: test.sequence, outcome: outcome, devices: []))
+        } catch {
+            environment.note(.delivery, "\(outcome.id): its end is not on disk: \(error.message)")
+        }
+    }
+
+    /// Begins nothing any more and waits for what is under way; what is not delivered then stays in the outbox. Ends that could
+    /// not be kept are tried once more.
+    package func stop() async {
+        isStopping = true
+        isClosed.store(true, ordering: .releasing)
+        schedule.alarm?.cancel()
+        endings.endAll()
+        putOffs.alarm?.cancel()
+        expiry.task?.cancel()
+        for delivery in deliveries.values { delivery.cancel() }
+        while let delivery = deliveries.values.first { await delivery.value }
+        await expiry.task?.value
+    }
+
+    /// How many notifications were accepted and wait: to begin, or for a push service.
+    package var backlog: Int { outbox.count + putOffs.count }
+
+    /// Most notifications that are under way: enough that one platform leaves room for the others.
+    private var places: Int {
+        settings.concurrentNotifications * (settings.isSideBySide ? max(pipeline.platforms.count, 1) : 1)
+    }
+
+    /// Starts deliveries as long as there is room; those that were put off go first.
+    func pump() {
+        guard !isStopping else { return }
+        while deliveries.count < places {
+            if let (sequence, patience) = putOffs.next() {
+                takePlace(sequence) { hub in await hub.goOn(sequence, patience) }
+            } else if let kept = outbox.next() {
+                live[kept.outcome.id] = kept.outcome
+                takePlace(kept.sequence) { hub in await hub.deliverInTurn(kept, nil) }
+            } else {
+                break
+            }
+        }
+        if outbox.isBehind, outbox.isLow, !outbox.isRefilling {
+            outbox.isRefilling = true
+            _ = environment.start { [weak self] in await self?.refill() }
+        }
+    }
+
+    /// - Parameter work: answers what the notification has to wait for, nil where it is done with.
+    func takePlace(_ sequence: Int64, _ work: @escaping @Sendable (NotificationHub) async -> Patience?) {
+        deliveries[sequence] = environment.start { [weak self] in
+            guard let self else { return }
+            await self.delivered(sequence, await work(self))
+        }
+    }
+
+    private func delivered(_ sequence: Int64, _ patience: Patience?) {
+        deliveries[sequence] = nil
+        if let patience { putOffs.insert(sequence, patience, now: environment.clock.now) }
+        // Room that somebody left unused meanwhile is for those in line.
+        for platform in pipeline.platforms where hasRoom(platform) { putOffs.freed(platform) }
+        pump()
+        rearmPutOffs()
+    }
+
+    private func deliverInTurn(_ kept: KeptNotification, _ patience: Patience?) async -> Patience? {
+        let (delivery, putOff) = await deliver(kept, patience, isInTurn: true)
+        // Its place is free when its end is kept, so that few ends are to be made up for at any time.
+        if delivery.outcome.state.isFinal { await keepEnd(delivery) }
+        return putOff
+    }
+
+    /// Reads a notification that was put off, and goes on with those devices that have no verdict.
+    private func goOn(_ sequence: Int64, _ patience: Patience) async -> Patience? {
+        var pause = Self.firstPause
+        while !isStopping {
+            do throws(PushError) {
+                guard let kept = try await store.unfinished([sequence]).first else { return nil }
+                live[kept.outcome.id] = kept.outcome
+                return await deliverInTurn(kept, patience)
+            } catch {
+                guard error.isRetryable else {
+                    leaveOut(error)
+                    return nil
+                }
+                environment.note(.delivery, "notification \(sequence) cannot be read: \(error.message)")
+                await rest(&pause)
+            }
+        }
+        return nil
+    }
+
+    /// Reads the next notifications of the outbox from the store.
+    private func refill() async {
+        let wanted = Array(outbox.nextBehind)
+        var found: [KeptNotification]?
+        var pause = Self.firstPause
+        while found == nil, !isStopping {
+            do throws(PushError) {
+                found = try await readable(wanted)
+            } catch {
+                environment.note(.delivery, "the outbox cannot be read: \(error.message)")
+                await rest(&pause)
+            }
+        }
+        guard let found else { return }
+        outbox.refill(found, insteadOf: wanted.count)
+        outbox.isRefilling = false
+        pump()
+    }
+
+    // MARK: - Room at a platform
+
+    func hasRoom(_ platform: Platform) -> Bool {
+        underWay[platform, default: 0] < settings.concurrentNotifications
+    }
+
+    /// Wakes those that were put off at the first of their moments.
+    private func rearmPutOffs() {
+        let next = putOffs.nextMoment
+        guard next != putOffs.armed, !isStopping else { return }
+        putOffs.alarm?.cancel()
+        putOffs.armed = next
+        putOffs.alarm = nil
+        guard let next else { return }
+        putOffs.alarm = environment.start { [weak self, clock = environment.clock] in
+            guard (try? await clock.sleep(until: next)) != nil else { return }
+            await self?.wakePutOffs(next)
+        }
+    }
+
+    private func wakePutOffs(_ moment: Timestamp) {
+        guard putOffs.armed == moment else { return }
+        putOffs.armed = nil
+        putOffs.alarm = nil
+        putOffs.wake(environment.clock.now)
+        pump()
+        rearmPutOffs()
+    }
+}

@@ -1,0 +1,12 @@
+// What is not kept for ever.
+extension NotificationHub {
+    /// Forgets notifications that ended before one moment and ids that left before another, a little at a time, so that nobody
+    /// waits for it.
+    package func removeOld(notificationsBefore ended: Timestamp, departuresBefore left: Timestamp) async throws(PushError) {
+        let step = 500
+        while !isStopping, try await store.removeEnded(before: ended, limit: step) == step { await Task.yield() }
+        while !isStopping, try await store.forgetDepartures(before: left, limit: step) == step { await Task.yield() }
+        while !isStopping, try await store.removeJobs(endedBefore: ended, limit: step) == step { await Task.yield() }
+        table.forgetDepartures(before: left)
+    }
+}

@@ -1,0 +1,245 @@
+import Crypto
+import Synchronization
+
+// Accepting notifications: at once, later, and what became of them.
+extension NotificationHub {
+    /// Sends at once and answers when every device has its verdict.
+    package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
+        let reached = Set(pipeline.targets(of: request, in: table).list.map(\.handle.platform))
+        let request = try request.checked(
+            reaching: reached.isEmpty ? nil : reached, refusingLarge: refusesLargePayloads)
+        try checkIsOpen()
+        let kept = begin(request, at: nil, idempotencyKey: nil)
+        live[kept.outcome.id] = kept.outcome
+        do throws(PushError) {
+            _ = try await store.accept(kept)
+        } catch {
+            live[kept.outcome.id] = nil
+            throw error
+        }
+        meter.accepted()
+        return await deliverNow(kept)
+    }
+
+    /// Keeps a notification and answers; it is delivered in the background, also by a later process when this one dies.
+    ///
+    /// - Parameters:
+    ///   - moment: when to send it, at most seven days ahead; nil or one that has passed means at once.
+    ///   - idempotencyKey: 1 to 255 visible ASCII characters. The same key with the same request answers the first
+    ///     notification and sends nothing; with another it is refused: `hub.idempotency_key` (422).
+    package nonisolated func accept(
+        _ request: NotificationRequest, at moment: Timestamp? = nil, idempotencyKey: String? = nil
+    ) async throws(PushError) -> AcceptedNotification {
+        // All but the last step beside the actor, so that senders do not wait for each other.
+        let request = try request.checked(refusingLarge: refusesLargePayloads)
+        if let moment { try checkMoment(moment) }
+        if let idempotencyKey { try IdempotencyKey.check(idempotencyKey) }
+        try checkIsOpen()
+        let kept = begin(request, at: moment, idempotencyKey: idempotencyKey)
+        switch try await store.accept(kept) {
+        case .accepted:
+            meter.accepted()
+            await enqueue(kept)
+            return AcceptedNotification(outcome: kept.outcome, isRepeated: false)
+        case .repeated(let first): return AcceptedNotification(outcome: await current(first.outcome), isRepeated: true)
+        case .keyInUse(let id):
+            throw PushError(
+                "hub.idempotency_key", "the idempotency key belongs to another request, that of notification \(id)",
+                hint: "use a key once for each notification, and again only to repeat it unchanged", status: 422,
+                details: ["notification": .string(id)])
+        }
+    }
+
+    private func enqueue(_ kept: KeptNotification) {
+        if let moment = kept.outcome.scheduledFor {
+            wait(for: moment, kept)
+        } else {
+            outbox.append(kept)
+            pump()
+        }
+    }
+
+    private func current(_ outcome: NotificationOutcome) -> NotificationOutcome { live[outcome.id] ?? outcome }
+
+    /// A moment that has passed means at once.
+    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await accept(request, at: moment).outcome
+    }
+
+    package func cancel(scheduled id: String) async throws(PushError) {
+        try checkIsOpen()
+        guard let entry = schedule.remove(id) else {
+            throw PushError(
+                "notification.not_found", "no scheduled notification \(id) is waiting",
+                hint: "it has run, was cancelled, or never existed", status: 404)
+        }
+        do throws(PushError) {
+            try await settleCanceled(id, entry.sequence)
+        } catch {
+            schedule.insert(id, entry)
+            rearm()
+            throw error
+        }
+        rearm()
+    }
+
+    /// With the devices that are kept, at most 10,000; their counts are complete.
+    package func outcome(of id: String) async throws(PushError) -> NotificationOutcome {
+        if let outcome = live[id] { return outcome }
+        let kept = try await kept(id)
+        // It may have begun while the store was asked.
+        if let outcome = live[id] { return outcome }
+        var outcome = kept.outcome
+        while outcome.devices.count < Self.devicesShown {
+            let more = try await store.devices(
+                ofNotification: kept.sequence, from: outcome.devices.count, limit: 1000)
+            outcome.devices += more
+            if more.count < 1000 { break }
+        }
+        return outcome
+    }
+
+    /// What was asked and how far it is, without its devices.
+    package func notification(_ id: String) async throws(PushError) -> KeptNotification {
+        var kept = try await kept(id)
+        if let outcome = live[id] { kept.outcome = outcome.withoutDevices }
+        return kept
+    }
+
+    /// Newest first, those before a sequence number, or from the newest on.
+    package func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification] {
+        try await store.notifications(before: sequence, limit: limit).map { kept in
+            var kept = kept
+            if let outcome = live[kept.outcome.id] { kept.outcome = outcome.withoutDevices }
+            return kept
+        }
+    }
+
+    /// A part of a notification's devices, in the order in which they had their verdicts, from number `start` on.
+    package func devices(
+        ofNotification sequence: Int64, from start: Int, limit: Int
+    ) async throws(PushError) -> [DeviceOutcome] {
+        try await store.devices(ofNotification: sequence, from: start, limit: limit)
+    }
+
+    package func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
+        endings.watch(id)
+        defer { endings.unwatch(id) }
+        let outcome = try await outcome(of: id)
+        if outcome.state.isFinal { return outcome }
+        if let entry = schedule[id], entry.moment > environment.clock.now { return outcome }
+        if !isStopping, !endings.hasEnded(id) {
+            await withCheckedContinuation { endings.wait(id, $0) }
+        }
+        return try await self.outcome(of: id)
+    }
+
+    private static let devicesShown = 10_000
+
+    private nonisolated func begin(
+        _ request: NotificationRequest, at moment: Timestamp?, idempotencyKey: String?
+    ) -> KeptNotification {
+        let (sequence, now) = (sequences.wrappingAdd(1, ordering: .relaxed).newValue, environment.clock.now)
+        let id =
+            switch naming {
+            case .short: NotificationID.short(sequence)
+            case .unique: NotificationID.unique(sequence, at: now, random: environment.random)
+            }
+        return KeptNotification(
+            sequence: sequence, request: request,
+            idempotency: idempotencyKey.map {
+                IdempotencyKey(key: $0, fingerprint: request.fingerprint(scheduledFor: moment))
+            },
+            outcome: NotificationOutcome(
+                id: id, state: moment == nil ? .enqueued : .scheduled, tags: request.audience.expression?.description,
+                enqueuedAt: now, scheduledFor: moment))
+    }
+
+    /// Throws `notification.not_found` (404).
+    private func kept(_ id: String) async throws(PushError) -> KeptNotification {
+        if let sequence = NotificationID.sequence(of: id), let kept = try await store.notification(sequence), kept.outcome.id == id {
+            return kept
+        }
+        // The latest are looked through for one that was meant.
+        let known = try await store.notifications(before: nil, limit: 20).map(\.outcome.id)
+        let near = nearest(id, in: known)
+        throw PushError(
+            "notification.not_found", "there is no notification \(id)",
+            hint: near.map { "did you mean \($0)?" } ?? "pass the id that send returned", status: 404)
+    }
+
+    private nonisolated func checkMoment(_ moment: Timestamp) throws(PushError) {
+        guard moment > environment.clock.now + .seconds(7 * 86_400) else { return }
+        throw PushError(
+            "time.too_far", "\(moment) is more than seven days ahead", hint: "schedule within seven days", status: 400)
+    }
+}
+
+/// What a sender is told at once.
+package struct AcceptedNotification: Sendable, Equatable {
+    /// Without its devices.
+    package var outcome: NotificationOutcome
+    /// The same key and request came before: this is the first one's result.
+    package var isRepeated: Bool
+}
+
+extension NotificationOutcome {
+    var withoutDevices: NotificationOutcome {
+        var outcome = self
+        outcome.devices = []
+        return outcome
+    }
+}
+
+extension IdempotencyKey {
+    fileprivate static func check(_ key: String) throws(PushError) {
+        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw PushError(
+                "hub.idempotency_key", "the idempotency key is not 1 to 255 visible ASCII characters",
+                hint: "a UUID will do", status: 400)
+        }
+    }
+}
+
+extension NotificationRequest {
+    /// SHA-256 of everything that makes a request what it is. Each part is preceded by its length, so that no two requests
+    /// read alike.
+    func fingerprint(scheduledFor moment: Timestamp?) -> [UInt8] {
+        var hash = SHA256()
+        func add(_ bytes: [UInt8]) {
+            withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(bufferPointer: $0) }
+            hash.update(data: bytes)
+        }
+        func add(_ texts: String?...) { for text in texts { add(Array((text.map { "=" + $0 } ?? "").utf8)) } }
+        func add(_ handle: DeviceHandle) {
+            add(handle.platform.rawValue, handle.text)
+            if case .browser(_, let key, let secret) = handle { add(key, secret) }
+        }
+        switch audience {
+        case .everyone: add("everyone")
+        case .expression(let expression): add("expression", expression.description)
+        case .device(let handle):
+            add("device")
+            add(handle)
+        case .devices(let handles):
+            add("devices", String(handles.count))
+            for handle in handles { add(handle) }
+        }
+        switch content {
+        case .template(let properties):
+            add("template")
+            for (name, value) in properties.sorted(by: { $0.key < $1.key }) { add(name, value) }
+        case .native(let payloads):
+            add("native")
+            for (platform, payload) in payloads.sorted(by: { $0.key < $1.key }) {
+                add(platform.rawValue)
+                add(payload.body)
+                for header in payload.headers { add(header.name, header.value) }
+            }
+        }
+        add(
+            "options", options.expiration.map { String($0.milliseconds) }, options.priority?.rawValue, options.collapseID,
+            String(isTest), moment.map { String($0.milliseconds) })
+        return Array(hash.finalize())
+    }
+}

@@ -1,0 +1,72 @@
+/// Notifications whose push services have put them off: what each waits for, in a few bytes; all else is read from the store when
+/// they go on. Part of an actor's state.
+struct PutOffs: Sendable {
+    private var waiting: [Int64: Patience] = [:]
+    private var moments = TimeQueue<Int64>()
+    /// For room at a platform, in the order in which they came; those that go on for another reason are passed over.
+    private var lines: [Platform: Line] = [:]
+    /// Those that may go on.
+    private var ready: Line = Line()
+    /// Wakes at the first moment.
+    var alarm: Task<Void, Never>?
+    /// What the alarm sleeps until.
+    var armed: Timestamp?
+
+    private struct Line: Sendable {
+        private var sequences: [Int64] = []
+        private var first = 0
+
+        var isEmpty: Bool { first == sequences.count }
+
+        mutating func append(_ sequence: Int64) { sequences.append(sequence) }
+
+        mutating func next() -> Int64? {
+            guard !isEmpty else { return nil }
+            defer {
+                first += 1
+                if first == sequences.count || first >= 1024 {
+                    sequences.removeFirst(first)
+                    first = 0
+                }
+            }
+            return sequences[first]
+        }
+    }
+
+    var count: Int { waiting.count }
+
+    /// - Parameter now: what may go on at this moment already waits for room.
+    mutating func insert(_ sequence: Int64, _ patience: Patience, now: Timestamp) {
+        waiting[sequence] = patience
+        for (platform, wait) in patience.platforms.sorted(by: { $0.key < $1.key }) where wait.moment <= now {
+            lines[platform, default: Line()].append(sequence)
+        }
+        if let next = patience.platforms.values.map(\.moment).filter({ $0 > now }).min() { moments.insert(sequence, at: next) }
+    }
+
+    /// There is room for one more at a platform.
+    mutating func freed(_ platform: Platform) {
+        while let sequence = lines[platform]?.next() {
+            guard waiting[sequence]?.platforms[platform] != nil else { continue }
+            ready.append(sequence)
+            return
+        }
+    }
+
+    /// Those whose moment has come may go on.
+    mutating func wake(_ now: Timestamp) {
+        while let sequence = moments.popFirst(dueBy: now) { ready.append(sequence) }
+    }
+
+    var nextMoment: Timestamp? { moments.first?.moment }
+
+    var isReady: Bool { !ready.isEmpty }
+
+    /// The next that may go on, with what it waited for.
+    mutating func next() -> (sequence: Int64, patience: Patience)? {
+        while let sequence = ready.next() {
+            if let patience = waiting.removeValue(forKey: sequence) { return (sequence, patience) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,115 @@
+import ArgumentParser
+import PushCore
+
+/// How much of a list is shown.
+struct ListOptions: ParsableArguments {
+    @Option(help: "At most so many.")
+    var top = 50
+
+    @Flag(help: "All of them.")
+    var all = false
+
+    func validate() throws {
+        guard top > 0 else { throw ValidationError("--top \(top): give a number from 1 on, or --all") }
+    }
+
+    var limit: Int? { all ? nil : top }
+
+    /// The line below a list that is not complete.
+    func more(_ hasMore: Bool, _ palette: Palette) -> [String] {
+        hasMore ? [palette.dim("there are more: --all shows them")] : []
+    }
+}
+
+struct DevicesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "devices",
+        abstract: "The devices of a hub: its installations, then registrations that stand for themselves.",
+        discussion: "Each option narrows the list. Handles are masked.")
+
+    @Option(help: "Devices of this user.")
+    var user: String?
+
+    @Option(help: "Devices with this tag.")
+    var tag: String?
+
+    @Option(help: "Devices of this platform.", completion: .list(Platform.spellings))
+    var platform: String?
+
+    @Option(help: "Devices whose last notification ended so.", completion: .list(OutcomeName.allCases.map(\.rawValue)))
+    var outcome: String?
+
+    @Option(help: "The hub; the only one if absent.")
+    var hub: String?
+
+    @OptionGroup
+    var list: ListOptions
+
+    @OptionGroup
+    var server: ServerOptions
+
+    func run() async {
+        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
+            try await ManagementClient.with(try server.target()) { client throws(PushError) in
+                let hub = try await client.hub(hub)
+                let query: [(String, String?)] = [("user", user), ("tag", tag), ("platform", platform), ("lastOutcome", outcome)]
+                var (devices, hasMore) = try await client.items(
+                    ManagementClient.path("hubs", hub, "installations"), query, first: list.limit)
+                if !hasMore {
+                    let room = list.limit.map { $0 - devices.count }
+                    let rest = try await client.items(
+                        ManagementClient.path("hubs", hub, "registrations"), query, first: room.map { max(1, $0) })
+                    hasMore = rest.hasMore || (room == 0 && !rest.items.isEmpty)
+                    devices += room == 0 ? [] : rest.items
+                }
+                let (shown, isCut) = (devices, hasMore)
+                return CommandResult(json: ["items": .array(shown), "hasMore": .bool(isCut)]) { palette in
+                    shown.isEmpty ? ["no devices"] : Self.table(shown).lines(palette) + list.more(isCut, palette)
+                }
+            }
+        }
+    }
+
+    private static func table(_ devices: [JSON]) -> TextTable {
+        var table = TextTable("DEVICE", "PLATFORM", "USER", "TAGS", "TEMPLATES", "LAST OUTCOME")
+        for device in devices {
+            table.add(
+                device["installationId"]?.string ?? device["registrationId"]?.string ?? "", device["platform"]?.string ?? "",
+                device["userId"]?.string ?? "", device.words("tags"), device["template"]?.string ?? device.words("templates"),
+                device["lastOutcome"]?.string ?? "")
+        }
+        return table
+    }
+}
+
+struct TagsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tags", abstract: "The tags of a hub, most used first.")
+
+    @Argument(help: "Only tags that begin so.")
+    var prefix: String?
+
+    @Option(help: "The hub; the only one if absent.")
+    var hub: String?
+
+    @OptionGroup
+    var list: ListOptions
+
+    @OptionGroup
+    var server: ServerOptions
+
+    func run() async {
+        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
+            try await ManagementClient.with(try server.target()) { client throws(PushError) in
+                let (tags, hasMore) = try await client.items(
+                    ManagementClient.path("hubs", try await client.hub(hub), "tags"), [("prefix", prefix)], first: list.limit)
+                var table = TextTable("TAG", "#REGISTRATIONS")
+                for tag in tags { table.add(tag["tag"]?.string ?? "", tag.number("registrations")) }
+                let lines = table.lines
+                return CommandResult(json: ["items": .array(tags), "hasMore": .bool(hasMore)]) { palette in
+                    tags.isEmpty ? ["no tags"] : lines(palette) + list.more(hasMore, palette)
+                }
+            }
+        }
+    }
+}

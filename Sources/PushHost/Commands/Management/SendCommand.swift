@@ -1,0 +1,99 @@
+import ArgumentParser
+import PushCore
+
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send a notification through a server, and show what became of it.",
+        discussion: """
+            TEXT is the property "message" of a template notification: devices whose templates name it get it. To whom it goes \
+            must be said: --to with a tag expression, or --broadcast.
+
+            Exit codes: 0 done · 2 usage · 4 the server refuses or does not answer · 6 nobody matches, with --fail-on-no-target.
+            """)
+
+    @Argument(help: "The text to send.")
+    var text: String?
+
+    @Option(help: ArgumentHelp("A tag expression, such as 'sports && !quiet'.", valueName: "tags"))
+    var to: String?
+
+    @Flag(help: "Send to every device of the hub.")
+    var broadcast = false
+
+    @Option(help: ArgumentHelp("A property of the message; may be repeated.", valueName: "name=value"))
+    var message: [String] = []
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Payloads as the push services take them: a platform and a file for each.", valueName: "platform file"),
+        completion: .file())
+    var native: [String] = []
+
+    @Option(help: ArgumentHelp("When: a moment such as 2026-12-24T18:00:00Z, or a duration from now on.", valueName: "time"))
+    var at: String?
+
+    @Flag(help: "Reach ten devices at most, and try each once.")
+    var test = false
+
+    @Flag(help: "Show what each device would get, and send nothing.")
+    var dryRun = false
+
+    @Flag(help: "Do not ask before a broadcast.")
+    var yes = false
+
+    @Flag(help: "Exit with 6 when nobody matches.")
+    var failOnNoTarget = false
+
+    @Option(help: "The hub; the only one if absent.")
+    var hub: String?
+
+    @OptionGroup
+    var server: ServerOptions
+
+    func validate() throws {
+        guard broadcast || to != nil else {
+            throw ValidationError("nobody is named to send to: give --to TAGS, or --broadcast for every device")
+        }
+        guard !(broadcast && to != nil) else { throw ValidationError("--to and --broadcast exclude each other: keep one of them") }
+        guard to.map({ !$0.allSatisfy(\.isWhitespace) }) ?? true else {
+            throw ValidationError("--to is empty, which means nobody: give a tag expression, or --broadcast for every device")
+        }
+    }
+
+    func run() async {
+        let session = ManagementSession(isJSON: server.json)
+        await session.run { () throws(PushError) in
+            let requests = try SendRequest.requests(
+                text: text, message: message, native: native, tags: to, at: at, isTest: test, now: SystemClock().now)
+            return try await ManagementClient.with(try server.target()) { client throws(PushError) in
+                let sender = Sender(client: client, hub: try await client.hub(hub), progress: session.progress)
+                if dryRun { return try await preview(requests, sender) }
+                if broadcast {
+                    try await session.confirm("This goes to every device of the hub \(sender.hub).", isSaid: yes || test)
+                }
+                return try await send(requests, sender)
+            }
+        }
+    }
+
+    private func preview(_ requests: [SendRequest], _ sender: Sender) async throws(PushError) -> CommandResult {
+        var previews: [JSON] = []
+        for request in requests { previews.append(try await sender.preview(request)) }
+        let isWithoutTarget = previews.allSatisfy { $0["matched"]?.int == 0 }
+        let shown = previews
+        return CommandResult(
+            json: ["items": .array(shown)], lines: { palette in shown.flatMap { SendReport(palette: palette).lines(preview: $0) } },
+            status: failOnNoTarget && isWithoutTarget ? ExitStatus.noTarget : ExitStatus.pass)
+    }
+
+    private func send(_ requests: [SendRequest], _ sender: Sender) async throws(PushError) -> CommandResult {
+        var reports: [Sender.Report] = []
+        for request in requests { reports.append(try await sender.send(request)) }
+        let shown = reports
+        return CommandResult(
+            json: ["items": .array(shown.map(\.json))],
+            lines: { palette in shown.flatMap { SendReport(palette: palette).lines($0) } },
+            status: failOnNoTarget && reports.allSatisfy(\.isWithoutTarget) ? ExitStatus.noTarget : ExitStatus.pass)
+    }
+}

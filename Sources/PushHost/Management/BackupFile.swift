@@ -1,0 +1,185 @@
+import FoundationEssentials
+import Glibc
+import NIOCore
+import PushCore
+import Storage
+
+/// Copies of everything that a server keeps: taken and brought back while it runs, through the server itself, and while it does not,
+/// with its data folder locked.
+struct BackupFile {
+    /// The data folder.
+    let folder: String
+
+    private static let pieceSize = 1 << 20
+    /// How long the server may take.
+    private static let patience = TimeAmount.hours(6)
+
+    /// - Parameters:
+    ///   - path: of the file that is to be made.
+    ///   - overwrites: whether one that is there already is replaced.
+    /// Throws `storage.backup_exists`, `backup.failed`, and what the storage or the server refuses with.
+    func make(_ path: String, overwrites: Bool) async throws(PushError) {
+        guard overwrites || access(path, F_OK) != 0 else { throw Self.exists(path) }
+        try checkTarget(path)
+        try await withName { name throws(PushError) in
+            let copy = "\(folder)/\(name)"
+            if let lock = try await lockIfFree(makingFolder: false) {
+                let storage = try await SQLiteStorage.open(lock.database)
+                do throws(PushError) {
+                    try await storage.backup(to: copy)
+                } catch {
+                    try? await storage.close()
+                    throw error
+                }
+                try await storage.close()
+            } else {
+                try await ask("backup", name)
+            }
+            try await blocking { () throws(PushError) in try Self.copy(copy, to: path, overwrites: overwrites) }
+        }
+    }
+
+    /// Refuses what a backup must not take the place of: the data themselves, devices, folders, links.
+    private func checkTarget(_ path: String) throws(PushError) {
+        let slash = path.lastIndex(of: "/")
+        let parent = Self.real(slash.map { String(path[...$0]) } ?? ".")
+        if let parent, let own = Self.real(folder), parent == own || parent.hasPrefix("\(own)/") {
+            throw PushError("backup.failed", "\(path) lies in the data folder itself", hint: "name a file elsewhere")
+        }
+        if let kind = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType, kind != .typeRegular {
+            throw PushError("backup.failed", "\(path) is there already, and no ordinary file", hint: "name another")
+        }
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Throws `storage.not_found`, `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt`, `backup.failed`.
+    func restore(_ path: String) async throws(PushError) {
+        guard access(path, R_OK) == 0 else {
+            throw PushError(
+                "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))", hint: "name a backup")
+        }
+        if let lock = try await lockIfFree(makingFolder: true) {
+            let storage = try await SQLiteStorage.open(lock.database)
+            do throws(PushError) {
+                try await storage.restore(from: path)
+            } catch {
+                try? await storage.close()
+                throw error
+            }
+            try await storage.close()
+            return
+        }
+        try await withName { name throws(PushError) in
+            let copy = "\(folder)/\(name)"
+            try await blocking { () throws(PushError) in
+                try Self.copy(path, to: copy, overwrites: false, ownedAs: folder)
+            }
+            do throws(PushError) {
+                try await ask("restore", name)
+            } catch {
+                // The operator knows it by another name.
+                var error = error
+                if let place = error.message.firstRange(of: name) {
+                    let start = error.message[..<place.lowerBound].lastIndex(of: " ").map { error.message.index(after: $0) }
+                    error.message.replaceSubrange((start ?? error.message.startIndex)..<place.upperBound, with: path)
+                }
+                throw error
+            }
+        }
+    }
+
+    /// Nil where a server has it.
+    private func lockIfFree(makingFolder: Bool) async throws(PushError) -> DataFolder? {
+        guard makingFolder || access("\(folder)/pushhost.sqlite", F_OK) == 0 else {
+            throw PushError(
+                "storage.not_found", "there is no server's data in \(folder)", hint: "name its data folder with --data or --config")
+        }
+        do throws(PushError) {
+            return try DataFolder(path: folder)
+        } catch  where error.code == "data.in_use" {
+            return nil
+        }
+    }
+
+    private func ask(_ what: String, _ name: String) async throws(PushError) {
+        try await ManagementClient.with(.folder(folder)) { client throws(PushError) in
+            _ = try await client.post(ManagementClient.path(what), body: ["file": .string(name)], patience: Self.patience)
+        }
+    }
+
+    /// Lends a name for a file of the data folder, which is gone afterwards.
+    private func withName(_ work: (String) async throws(PushError) -> Void) async throws(PushError) {
+        let name = "backup-\(SystemRandom().uuid()).sqlite"
+        defer { unlink("\(folder)/\(name)") }
+        try await work(name)
+    }
+
+    // MARK: - Files
+
+    /// Under another name until all of it is on the disk.
+    /// - Parameter folder: whose owner is to be the copy's; nil for whoever makes it.
+    private static func copy(
+        _ source: String, to path: String, overwrites: Bool, ownedAs folder: String? = nil
+    ) throws(PushError) {
+        let input = open(source, O_RDONLY | O_CLOEXEC)
+        guard input >= 0 else { throw failure(source) }
+        defer { close(input) }
+        let partial = "\(path).\(getpid()).part"
+        let output = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard output >= 0 else { throw failure(path) }
+        defer {
+            close(output)
+            unlink(partial)
+        }
+        var piece = [UInt8](repeating: 0, count: pieceSize)
+        while case let count = read(input, &piece, pieceSize), count != 0 {
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure(source) }
+            var start = 0
+            while start < count {
+                let written = piece[start..<count].withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { throw failure(path) }
+                start += written
+            }
+        }
+        if let folder { give(output, toOwnerOf: folder) }
+        guard fsync(output) == 0 else { throw failure(path) }
+        // Unlike a renaming, a link does not overwrite what came in between.
+        if overwrites {
+            guard rename(partial, path) == 0 else { throw failure(path) }
+        } else if link(partial, path) != 0 {
+            throw errno == EEXIST ? exists(path) : failure(path)
+        }
+        let slash = path.lastIndex(of: "/")
+        let parent = open(slash.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if parent >= 0 {
+            fsync(parent)
+            close(parent)
+        }
+    }
+
+    /// A server of another user could not read what root puts into its folder. By its descriptor: the owner of the folder could put
+    /// something else under its name.
+    private static func give(_ file: Int32, toOwnerOf folder: String) {
+        guard geteuid() == 0, let owner = try? FileManager.default.attributesOfItem(atPath: folder),
+            let user = owner[.ownerAccountID] as? UInt, let group = owner[.groupOwnerAccountID] as? UInt
+        else { return }
+        _ = fchown(file, uid_t(user), gid_t(group))
+    }
+
+    private static func exists(_ path: String) -> PushError {
+        PushError("storage.backup_exists", "there is a file \(path) already", hint: "name another, or say --force")
+    }
+
+    private static func failure(_ path: String) -> PushError {
+        PushError(
+            "backup.failed", "\(path) cannot be used: \(String(cString: strerror(errno)))",
+            hint: "look at the folder, its permissions and the room on its disk")
+    }
+}

@@ -1,0 +1,79 @@
+import FoundationEssentials
+import PushCore
+import SwiftASN1
+import WebAPI
+import X509
+
+/// Whether the certificate of a server can be shown to clients, for how long, and for which names.
+struct CertificateCheck {
+    let settings: ServerSettings
+
+    private static let name = "certificate"
+    /// Certificates are renewed a month before their end.
+    private static let soon = 14
+
+    func check(now: Timestamp) -> Check {
+        let files = CertificateFiles(settings: settings)
+        guard files.exists else {
+            return settings.certificate == nil
+                ? .well(Self.name, "none yet; the first start makes one for development")
+                : .wrong(Self.name, "\(settings.certificate ?? "") cannot be read", "check tls.certificate and tls.key")
+        }
+        do throws(PushError) {
+            let text = try files.chain()
+            guard let certificate = try? X509.Certificate(pemEncoded: text.prefix(throughFirst: "-----END CERTIFICATE-----")) else {
+                return .wrong(Self.name, "the certificate cannot be read", "give the chain in PEM, the server's own first")
+            }
+            return judge(certificate, now)
+        } catch {
+            return .wrong(Self.name, error)
+        }
+    }
+
+    private func judge(_ certificate: X509.Certificate, _ now: Timestamp) -> Check {
+        let end = Timestamp(seconds: Int64(certificate.notValidAfter.timeIntervalSince1970))
+        let days = Int((end - now).components.seconds / 86_400)
+        let names = Self.names(of: certificate)
+        let renew = settings.certificate == nil ? "remove the folder \(settings.data)/tls and start the server again" : "renew it"
+        guard end > now else { return .wrong(Self.name, "it ended on \(end.iso8601(fraction: false))", renew) }
+        guard Timestamp(seconds: Int64(certificate.notValidBefore.timeIntervalSince1970)) <= now else {
+            return .wrong(Self.name, "it does not hold yet", "look at the clock, or wait")
+        }
+        let validity = "\(days) day\(days == 1 ? "" : "s") left, for \(names.joined(separator: ", "))"
+        if let host = clientHost, !names.contains(where: { Self.matches($0, host) }) {
+            return .wrong(Self.name, "it is not for \(host): \(validity)", "add the name, with tls.names where the server makes it")
+        }
+        guard days >= Self.soon else { return .wrong(Self.name, validity, renew) }
+        return .well(Self.name, validity)
+    }
+
+    /// What clients call the server, where that is known.
+    private var clientHost: String? {
+        guard settings.host != "0.0.0.0", settings.host != "::" || settings.publicURL != nil else { return nil }
+        let host = settings.clientHost.map { $0.split(separator: ":").first.map(String.init) ?? $0 }
+        return (host ?? settings.clientName).lowercased()
+    }
+
+    private static func matches(_ name: String, _ host: String) -> Bool {
+        if name.lowercased() == host { return true }
+        guard name.hasPrefix("*."), let dot = host.firstIndex(of: ".") else { return false }
+        return name.dropFirst().lowercased() == host[dot...]
+    }
+
+    private static func names(of certificate: X509.Certificate) -> [String] {
+        guard let names = try? certificate.extensions.subjectAlternativeNames else { return [] }
+        return names.compactMap { name in
+            switch name {
+            case .dnsName(let text): text
+            case .ipAddress(let bytes): IPAddress(bytes: Array(bytes.bytes)).text
+            default: nil
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate func prefix(throughFirst text: String) -> String {
+        firstRange(of: text).map { String(self[..<$0.upperBound]) } ?? self
+    }
+}

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Glibc
+import PushCore
+import Storage
+import WebAPI
+
+/// Looks for what is wrong with a server; changes nothing.
+struct Doctor: Sendable {
+    let source: SettingsSource
+
+    /// Less room on the disk than this is soon none.
+    private static let leastRoom: Int64 = 256 << 20
+    /// Before this version was written.
+    private static let earliest = Timestamp(seconds: 1_767_225_600)
+    private static let clockSkew: Duration = .seconds(300)
+
+    private let clock = SystemClock()
+
+    init(source: SettingsSource) { self.source = source }
+
+    func examine() async -> [Check] {
+        let settings: ServerSettings
+        do throws(PushError) {
+            settings = try source.read().settings
+        } catch {
+            let faults = error.details["faults"]?.array?.compactMap(\.string) ?? [error.message]
+            return faults.map { .wrong("settings", $0, error.hint) }
+        }
+        let file = source.file.map { "\($0): every one is understood" } ?? "no file: what is not given elsewhere has its default"
+        var checks: [Check] = [.well("settings", file)]
+        let (state, isRunning) = folder(settings.data)
+        checks += state
+        if access("\(settings.data)/pushhost.sqlite", F_OK) == 0 { checks.append(await database(settings.data)) }
+        if settings.tlsPort != nil { checks.append(CertificateCheck(settings: settings).check(now: clock.now)) }
+        let network = NetworkChecks(settings: settings)
+        checks += await network.ports(isRunning: isRunning)
+        if isRunning { checks.append(await network.server()) }
+        checks += await network.pushServices(isRunning: isRunning)
+        checks.append(time(settings.data))
+        return checks
+    }
+
+    // MARK: - The data folder
+
+    /// With whether a server has it.
+    private func folder(_ path: String) -> ([Check], isRunning: Bool) {
+        let name = "data folder"
+        guard access(path, F_OK) == 0 else {
+            let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+            guard access(parent.isEmpty ? "/" : parent, W_OK) == 0 else {
+                return ([.wrong(name, "\(path) does not exist and cannot be made here", "name another with --data")], false)
+            }
+            return ([.well(name, "\(path) does not exist yet; the first start makes it")], false)
+        }
+        guard access(path, R_OK | W_OK | X_OK) == 0 else {
+            let why = String(cString: strerror(errno))
+            return ([.wrong(name, "\(path) cannot be used: \(why)", "run this as the server's user, or give the folder to it")], false)
+        }
+        var isRunning = false
+        let lock = open("\(path)/lock", O_RDWR | O_CLOEXEC)
+        if lock >= 0 {
+            isRunning = flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+            close(lock)
+        }
+        var checks: [Check] = [.well(name, "\(path), \(isRunning ? "used by a server that runs" : "free: no server runs")")]
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        if let rights = (attributes?[.posixPermissions] as? UInt).map({ Int(clamping: $0) }) ?? attributes?[.posixPermissions] as? Int,
+            rights & 0o077 != 0
+        {
+            checks.append(
+                .wrong("rights", "others may look into \(path) (\(String(rights & 0o777, radix: 8)))", "chmod 700 \(path): it holds keys"))
+        } else {
+            checks.append(.well("rights", "its owner alone may look into it"))
+        }
+        let room = (try? FileManager.default.attributesOfFileSystem(forPath: path))?[.systemFreeSize]
+        if let free = (room as? UInt64).map({ Int64(clamping: $0) }) ?? (room as? Int64) {
+            let text = "\(free >> 20) MiB are free"
+            checks.append(
+                free < Self.leastRoom
+                    ? .wrong("disk", text, "make room: without it nothing new is accepted") : .well("disk", text))
+        }
+        return (checks, isRunning)
+    }
+
+    private func database(_ folder: String) async -> Check {
+        do throws(PushError) {
+            try await SQLiteStorage.inspect("\(folder)/pushhost.sqlite")
+            return .well("database", "its tables are those of this version, and nothing in it is damaged")
+        } catch {
+            return .wrong("database", error)
+        }
+    }
+
+    // MARK: - Time
+
+    private func time(_ folder: String) -> Check {
+        let now = clock.now
+        let hint = "set the clock, for example with timedatectl set-ntp true: tokens and certificates depend on it"
+        guard now > Self.earliest else { return .wrong("clock", "it says \(now), which has long passed", hint) }
+        let last = (try? FileManager.default.attributesOfItem(atPath: folder))?[.modificationDate] as? Date
+        if let last, Timestamp(seconds: Int64(last.timeIntervalSince1970)) > now + Self.clockSkew {
+            return .wrong("clock", "it says \(now), but \(folder) was changed later", hint)
+        }
+        return .well("clock", "\(now.iso8601(fraction: false))")
+    }
+}

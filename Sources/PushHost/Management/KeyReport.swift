@@ -1,0 +1,36 @@
+import PushCore
+import WebAPI
+
+/// Keys as they are shown: without their values, or as the connection strings that clients take.
+struct KeyReport {
+    let keys: [JSON]
+    /// Address and port of the server; nil where nobody knows.
+    let endpoint: String?
+
+    func table(_ palette: Palette) -> [String] {
+        var table = TextTable("KEY", "RIGHTS", "CREATED", "CHANGED")
+        for key in keys { table.add(text(key, "name"), rights(key), text(key, "createdAt"), text(key, "modifiedAt")) }
+        return table.lines(palette)
+    }
+
+    /// For the eyes of the operator alone.
+    /// - Parameter places: `primary`, `secondary`, or both.
+    func revealed(_ palette: Palette, _ places: [String] = ["primary", "secondary"]) -> [String] {
+        keys.flatMap { key in
+            ["\(palette.bold(text(key, "name").printable))  \(rights(key))"]
+                + places.compactMap { word in
+                    key["\(word)Key"]?.string.map { "  \(word.padded(to: 11))\(string(text(key, "name"), Secret($0)))" }
+                }
+        }
+    }
+
+    private func string(_ name: String, _ key: Secret) -> String {
+        endpoint.map { ConnectionString(host: $0, keyName: name, key: key).reveal() } ?? key.reveal()
+    }
+
+    private func rights(_ key: JSON) -> String {
+        key["rights"]?.array?.compactMap(\.string).joined(separator: ", ") ?? ""
+    }
+
+    private func text(_ key: JSON, _ name: String) -> String { key[name]?.string ?? "" }
+}

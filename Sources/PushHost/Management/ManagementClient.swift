@@ -1,0 +1,210 @@
+import AsyncHTTPClient
+import Delivery
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import PushCore
+import WebAPI
+
+/// Asks a server over the socket of its data folder, or over the network with a key.
+final class ManagementClient: Sendable {
+    struct Answer: Sendable {
+        var status: Int
+        var headers: HTTPHeaders
+        var body: [UInt8]
+    }
+
+    /// The member of an error's details that says that it came from the server, or from the way there.
+    static let fromServer = "server"
+    /// Bytes of an answer.
+    private static let largestAnswer = 64 << 20
+    private static let tokenLifetime: Duration = .seconds(600)
+
+    let target: ManagementTarget
+    private let http: HTTPClient
+    /// Kept open, for the way to the socket may lead through it.
+    private let socket: ControlSocket?
+    private let clock = SystemClock()
+
+    /// Lends a client to `work`.
+    static func with<Value>(
+        _ target: ManagementTarget, _ work: (ManagementClient) async throws(PushError) -> Value
+    ) async throws(PushError) -> Value {
+        let client = try ManagementClient(target)
+        let result: Result<Value, PushError>
+        do throws(PushError) {
+            result = .success(try await work(client))
+        } catch {
+            result = .failure(error)
+        }
+        try? await client.http.shutdown()
+        return try result.get()
+    }
+
+    private init(_ target: ManagementTarget) throws(PushError) {
+        self.target = target
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(120)))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        switch target {
+        case .folder(let path):
+            guard access(path, F_OK) == 0 else {
+                throw PushError(
+                    "control.unreachable", "there is no data folder \(path)",
+                    hint: "name the server's with --data or --config, or reach it with --connection",
+                    details: [Self.fromServer: true])
+            }
+            socket = try ControlSocket(folder: path)
+        case .network(_, let authority):
+            socket = nil
+            if let authority {
+                var tls = TLSConfiguration.makeClientConfiguration()
+                do {
+                    tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(authority))]
+                } catch {
+                    throw PushError(
+                        "connection.authority", "\(authority) holds no certificate in PEM", hint: "name the file that clients trust")
+                }
+                configuration.tlsConfiguration = tls
+            }
+        }
+        http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    // MARK: - The JSON API
+
+    /// `/api/v1/…` of these parts, encoded.
+    static func path(_ parts: String...) -> String {
+        "/api/v1/" + parts.map(encoded).joined(separator: "/")
+    }
+
+    /// A text as one part of a path.
+    static func encoded(_ part: String) -> String { PercentEncoding.encode(part) }
+
+    func get(_ path: String, _ query: [(String, String?)] = []) async throws(PushError) -> JSON { try await json(.GET, path, query) }
+
+    func post(_ path: String, body: JSON, patience: TimeAmount = .minutes(2)) async throws(PushError) -> JSON {
+        try await json(.POST, path, body: body, patience: patience)
+    }
+
+    func delete(_ path: String) async throws(PushError) { _ = try await json(.DELETE, path) }
+
+    /// The JSON that a request is answered with; null for an empty answer. Throws what the server refuses with.
+    private func json(
+        _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], body: JSON? = nil, patience: TimeAmount = .minutes(2)
+    ) async throws(PushError) -> JSON {
+        let headers: HTTPHeaders = body == nil ? [:] : ["Content-Type": "application/json"]
+        let answer = try await exchange(
+            method, path, query, headers, body.map { Array($0.text().utf8) } ?? [], patience: patience)
+        guard !answer.body.isEmpty else { return .null }
+        do {
+            return try JSON(parsing: answer.body)
+        } catch {
+            throw refusal("control.answer", "the answer to \(path) is no JSON: this is no PushHost, or another version")
+        }
+    }
+
+    /// All items of a list, page after page, or the first `count`.
+    /// - Returns: the items, and whether there are more.
+    func items(
+        _ path: String, _ query: [(String, String?)] = [], first count: Int?
+    ) async throws(PushError) -> (items: [JSON], hasMore: Bool) {
+        var items: [JSON] = []
+        var continuation: String?
+        repeat {
+            let top = min(100, count.map { $0 - items.count } ?? 100)
+            let page = try await get(path, query + [("top", String(top)), ("continuation", continuation)])
+            items += page["items"]?.array ?? []
+            continuation = page["continuation"]?.string
+        } while continuation != nil && items.count < count ?? .max
+        return (items, continuation != nil)
+    }
+
+    // MARK: - Requests
+
+    /// Throws `control.unreachable`, and for a status from 400 on what the answer says.
+    func exchange(
+        _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
+        patience: TimeAmount = .minutes(2)
+    ) async throws(PushError) -> Answer {
+        let pairs = query.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
+        var request = HTTPClientRequest(url: "\(base)\(path)\(pairs.isEmpty ? "" : "?")\(pairs.joined(separator: "&"))")
+        request.method = method
+        request.headers = headers
+        switch target {
+        case .folder: request.headers.add(name: "Host", value: "localhost")
+        case .network(let connection, _): request.headers.add(name: "Authorization", value: token(connection))
+        }
+        if !body.isEmpty { request.body = .bytes(ByteBuffer(bytes: body)) }
+        let answer: Answer
+        do {
+            let response = try await http.execute(request, timeout: patience)
+            let bytes = try await response.body.collect(upTo: Self.largestAnswer)
+            answer = Answer(status: Int(response.status.code), headers: response.headers, body: Array(bytes.readableBytesView))
+        } catch {
+            throw unreachable(error)
+        }
+        guard answer.status < 400 else { throw refusal(of: answer) }
+        return answer
+    }
+
+    private var base: String {
+        switch target {
+        case .folder: "http+unix://\(PercentEncoding.encode(socket?.address ?? ""))"
+        case .network(let connection, _): "\(connection.isPlain ? "http" : "https")://\(connection.host)"
+        }
+    }
+
+    private func token(_ connection: ConnectionString) -> String {
+        let now = clock.now
+        let rule = AuthorizationRule(
+            name: connection.keyName, rights: [], primaryKey: connection.key, secondaryKey: Secret(""), createdAt: now, modifiedAt: now)
+        return SASToken(minting: "sb://\(connection.host)/", rule: rule, expiration: now + Self.tokenLifetime).header
+    }
+
+    // MARK: - Refusals
+
+    private func unreachable(_ error: any Error) -> PushError {
+        let isUntrusted = "\(error)".contains("CERTIFICATE_VERIFY_FAILED")
+        let why =
+            isUntrusted
+            ? "its certificate is not trusted"
+            : (error as? HTTPClientError)?.shortDescription ?? (error as? IOError).map { String(cString: strerror($0.errnoCode)) }
+        switch target {
+        case .folder(let path):
+            return refusal(
+                "control.unreachable", "no server answers for the data folder \(path)\(why.map { ": \($0)" } ?? "")",
+                hint: "start pushhost serve there, or name the server's folder with --data or --config")
+        case .network(let connection, _):
+            return refusal(
+                "control.unreachable", "\(connection.host) does not answer: \(why ?? "\(error)")",
+                hint: "check the address; for a certificate that the server made, name its authority with --authority")
+        }
+    }
+
+    private func refusal(_ code: String, _ message: String, hint: String? = nil, status: Int? = nil) -> PushError {
+        PushError(code, message, hint: hint, status: status, details: [Self.fromServer: true])
+    }
+
+    /// In the words of the server, whose answers are `application/problem+json`, or XML from the hub's own interface.
+    private func refusal(of answer: Answer) -> PushError {
+        if let problem = try? JSON(parsing: answer.body), let code = problem["code"]?.string {
+            let message = problem["detail"]?.string ?? problem["title"]?.string ?? "the server refused"
+            return refusal(code, message.asClause, hint: problem["hint"]?.string, status: answer.status)
+        }
+        let detail = (try? XMLElement(parsing: answer.body, limit: 1 << 20))?.text(of: "Detail")
+        let said = detail.map { String($0.prefix(upTo: $0.firstRange(of: "TrackingId:")?.lowerBound ?? $0.endIndex)) }
+        let why = said.flatMap { $0.isEmpty ? nil : $0.asClause } ?? "it answered \(answer.status)"
+        return refusal("control.refused", "the server refused: \(why)", status: answer.status)
+    }
+}
+
+extension String {
+    /// Without the full stop at its end.
+    fileprivate var asClause: String {
+        var text = self[...]
+        while let last = text.last, last == " " || last == "." { text.removeLast() }
+        return String(text)
+    }
+}

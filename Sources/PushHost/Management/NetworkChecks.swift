@@ -1,0 +1,124 @@
+import AsyncHTTPClient
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import PushCore
+import WebAPI
+
+/// What can be reached: the server itself, and what it sends to.
+struct NetworkChecks {
+    let settings: ServerSettings
+
+    private static let patience = TimeAmount.seconds(5)
+
+    /// The ports of a server that runs answer; those of one that does not are free.
+    func ports(isRunning: Bool) async -> [Check] {
+        var checks: [Check] = []
+        for (port, scheme) in [(settings.port, "http"), (settings.tlsPort, "https")] {
+            guard let port, port > 0 else { continue }
+            let name = "port \(port)"
+            let answer = await ask("\(scheme)://\(host):\(port)/health/live")
+            switch (answer, isRunning) {
+            case (.status(200), true): checks.append(.well(name, "\(scheme), the server answers"))
+            case (.refused, false): checks.append(.well(name, "\(scheme), free"))
+            case (.refused, true):
+                checks.append(.wrong(name, "\(scheme), nobody answers", "the server may have been started with another port"))
+            case (.status, true), (.other, true):
+                checks.append(.wrong(name, "\(scheme), something answers that is not the server", "look who has the port: ss -ltnp"))
+            case (.status, false), (.other, false):
+                checks.append(.wrong(name, "\(scheme), another program has it", "end that, or choose another port; see listen.*"))
+            }
+        }
+        return checks
+    }
+
+    /// Over the socket, as commands reach it.
+    func server() async -> Check {
+        do throws(PushError) {
+            return try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
+                _ = try await client.exchange(.GET, "/health/ready", patience: Self.patience)
+                return .well("server", "it answers, and can keep what it is sent")
+            }
+        } catch {
+            let isThere = error.code == "control.refused"
+            return .wrong(
+                "server", isThere ? "it is not ready" : error.message, isThere ? "its log says why" : error.hint)
+        }
+    }
+
+    /// Those that hubs have credentials for, as far as a server that runs can tell; and simulators that the settings name.
+    func pushServices(isRunning: Bool) async -> [Check] {
+        var checks: [Check] = []
+        if let simulators = settings.simulators {
+            let isThere = await ask("\(simulators)/health/live").isStatus(200)
+            checks.append(
+                isThere
+                    ? .well("simulators", "\(simulators) answers")
+                    : .wrong("simulators", "\(simulators) does not answer", "start pushhost simulate there"))
+        }
+        guard isRunning, !settings.isLab else { return checks }
+        let hubs = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
+            try await client.items(ManagementClient.path("hubs"), first: nil).items
+        }
+        let used = Set((hubs ?? []).flatMap { $0["pushServices"]?.array?.compactMap(\.string) ?? [] })
+        for (service, address) in Self.services where used.contains(service) {
+            let answer = await ask(address)
+            let name = Platform(name: service)?.displayName ?? service
+            switch answer {
+            case .status, .other(isSpoken: true): checks.append(.well(name, "\(address) is reached"))
+            case .refused, .other:
+                checks.append(.wrong(name, "\(address) is not reached", "let the server out to it, port 443"))
+            }
+        }
+        return checks
+    }
+
+    private static let services = [
+        ("apns", "https://api.push.apple.com"), ("fcm", "https://fcm.googleapis.com"), ("wns", "https://login.live.com"),
+        ("browser", "https://updates.push.services.mozilla.com"),
+    ]
+
+    private enum Answer {
+        case status(Int)
+        /// Nobody listens.
+        case refused
+        case other(isSpoken: Bool)
+
+        func isStatus(_ number: Int) -> Bool {
+            if case .status(number) = self { true } else { false }
+        }
+    }
+
+    private var host: String {
+        switch settings.host {
+        case "0.0.0.0": "127.0.0.1"
+        case "::": "[::1]"
+        default: settings.host.contains(":") ? "[\(settings.host)]" : settings.host
+        }
+    }
+
+    private func ask(_ address: String) async -> Answer {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow, timeout: .init(connect: Self.patience, read: Self.patience))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        // Only whether somebody is there is asked; what certificate it has is looked at elsewhere.
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.certificateVerification = .none
+        configuration.tlsConfiguration = tls
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let answer: Answer
+        do {
+            answer = .status(Int(try await client.execute(HTTPClientRequest(url: address), timeout: Self.patience).status.code))
+        } catch {
+            answer = Self.isRefusal(error) ? .refused : .other(isSpoken: error as? HTTPClientError == .remoteConnectionClosed)
+        }
+        try? await client.shutdown()
+        return answer
+    }
+
+    private static func isRefusal(_ error: any Error) -> Bool {
+        if let error = error as? IOError { return error.errnoCode == ECONNREFUSED }
+        return "\(error)".contains("ECONNREFUSED") || "\(error)".contains("Connection refused")
+    }
+}

@@ -1,0 +1,132 @@
+import Bindings
+import NIOHTTP1
+import PushCore
+
+/// What `pushhost send` is to send, as requests of the hub's interface.
+struct SendRequest: Sendable {
+    enum Content: Sendable {
+        /// The properties of a template notification.
+        case message([(name: String, value: String)])
+        case native(Platform, payload: [UInt8])
+    }
+
+    let content: Content
+    /// Nil for everybody.
+    let tags: String?
+    /// Nil for at once.
+    let moment: Timestamp?
+    let isTest: Bool
+
+    private static let largestFile = 65_536
+
+    /// One for the message, or one for each native payload.
+    ///
+    /// Throws `usage.value`.
+    static func requests(
+        text: String?, message: [String], native: [String], tags: String?, at time: String?, isTest: Bool, now: Timestamp
+    ) throws(PushError) -> [SendRequest] {
+        let moment = try time.map { text throws(PushError) in try Self.moment(text, now) }
+        guard moment == nil || !isTest else { throw value("--test and --at exclude each other", "leave one of them out") }
+        let contents = try contents(text: text, message: message, native: native)
+        return contents.map { SendRequest(content: $0, tags: tags, moment: moment, isTest: isTest) }
+    }
+
+    private static func contents(text: String?, message: [String], native: [String]) throws(PushError) -> [Content] {
+        guard native.isEmpty else {
+            guard text == nil, message.isEmpty else {
+                throw value("--native has the whole payload: there is no place for a text beside it", "leave the text out")
+            }
+            guard native.count % 2 == 0 else {
+                throw value("--native: a platform has no file", "write --native apns FILE")
+            }
+            var contents: [Content] = []
+            for place in stride(from: 0, to: native.count, by: 2) {
+                guard let platform = Platform(name: native[place]) else {
+                    throw value(
+                        "--native: there is no platform \"\(native[place])\"", "platforms are \(Platform.spellings.joined(separator: ", "))"
+                    )
+                }
+                contents.append(.native(platform, payload: try file(native[place + 1])))
+            }
+            return contents
+        }
+        var properties: [(name: String, value: String)] = text.map { [("message", $0)] } ?? []
+        for pair in message {
+            guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
+                throw value("--message \(pair): that is no property", "write --message name=value")
+            }
+            properties.append((String(pair[..<equals]), String(pair[pair.index(after: equals)...])))
+        }
+        guard !properties.isEmpty else {
+            throw value("there is nothing to send", "write a text, --message name=value or --native PLATFORM FILE")
+        }
+        return [.message(properties)]
+    }
+
+    private static func file(_ path: String) throws(PushError) -> [UInt8] {
+        do {
+            return try TextFile.read(path, limit: largestFile, kind: "secrets")
+        } catch {
+            throw value("--native: \(error.message)", "name a file with the payload")
+        }
+    }
+
+    /// `2026-12-24T18:00:00Z`, or a duration from now on.
+    private static func moment(_ text: String, _ now: Timestamp) throws(PushError) -> Timestamp {
+        if let moment = Timestamp(iso8601: text) {
+            guard moment > now else { throw value("--at \(text): that has passed", "leave it out to send at once") }
+            return moment
+        }
+        if let wait = Duration(parsing: text), wait > .zero { return now + wait }
+        throw value("--at \(text): that is no moment", "write 2026-12-24T18:00:00Z, or 90m for in 90 minutes")
+    }
+
+    private static func value(_ message: String, _ hint: String) -> PushError { PushError("usage.value", message, hint: hint) }
+
+    // MARK: - On the wire
+
+    /// Of the hub's interface.
+    func path(_ hub: String) -> String {
+        let name = hub.split(separator: "/").map { ManagementClient.encoded(String($0)) }.joined(separator: "/")
+        return "/\(name)/\(moment == nil ? "messages" : "schedulednotifications")"
+    }
+
+    var query: [(String, String?)] { [("api-version", "2020-06")] + (isTest ? [("test", "")] : []) }
+
+    var headers: HTTPHeaders {
+        var headers: HTTPHeaders = ["Content-Type": "application/json; charset=utf-8"]
+        switch content {
+        case .message: headers.add(name: "ServiceBusNotification-Format", value: "template")
+        case .native(let platform, _):
+            headers.add(name: "ServiceBusNotification-Format", value: platform.format)
+            if platform == .wns { headers.replaceOrAdd(name: "Content-Type", value: "text/xml") }
+        }
+        if let tags { headers.add(name: "ServiceBusNotification-Tags", value: tags) }
+        if let moment { headers.add(name: "ServiceBusNotification-ScheduleTime", value: moment.iso8601(fraction: false)) }
+        return headers
+    }
+
+    var body: [UInt8] {
+        switch content {
+        case .message: Array(properties.text().utf8)
+        case .native(_, let payload): payload
+        }
+    }
+
+    /// What `POST …/render` takes.
+    var preview: JSON {
+        var members = JSONObject()
+        members["tagExpression"] = tags.map(JSON.string)
+        switch content {
+        case .message: members["message"] = properties
+        case .native(let platform, let payload):
+            members["native"] = ["platform": .string(platform.shortName), "payload": .string(String(decoding: payload, as: UTF8.self))]
+        }
+        return .object(members)
+    }
+
+    private var properties: JSON {
+        guard case .message(let properties) = content else { return .object(JSONObject()) }
+        return .object(JSONObject(properties.map { ($0.name, .string($0.value)) }))
+    }
+}

@@ -1,0 +1,69 @@
+import PushCore
+
+/// What became of a notification, and what would become of one, as lines of text.
+struct SendReport {
+    let palette: Palette
+
+    func lines(_ report: Sender.Report) -> [String] {
+        let notification = report.notification
+        let id = (notification["notificationId"]?.string ?? "").printable
+        let audience = notification["tagExpression"]?.string.map { "to \($0)" } ?? "to everybody"
+        if report.state == NotificationOutcome.State.scheduled.rawValue {
+            return ["\(palette.green("✓")) \(id)  \(audience.printable)", "  scheduled for \(notification["scheduledFor"]?.string ?? "")"]
+        }
+        if report.isWithoutTarget {
+            return ["\(palette.yellow("warning[hub.no_target]")): nobody matches: nothing was sent", "  \(id)  \(audience.printable)"]
+                + near(notification)
+        }
+        let counts = OutcomeCounts(notification)
+        let mark = counts.sent == counts.all ? palette.green("✓") : palette.red("✗")
+        var lines = ["\(mark) \(id)  \(audience.printable)  \(counts.sentence) · \(counts.all - counts.sent) failed"]
+        for entry in counts.platforms {
+            let outcomes = entry.counts.map { "\($0.count) \($0.outcome == OutcomeName.success.rawValue ? "sent" : $0.outcome)" }
+            lines.append("  \(name(entry.platform).padded(to: 10))\(outcomes.joined(separator: " · "))")
+        }
+        guard !report.failed.isEmpty else { return lines }
+        var table = TextTable("FAILED", "PLATFORM", "OUTCOME", "REASON")
+        for device in report.failed {
+            let removed = device["isRegistrationRemoved"]?.bool == true ? "; the registration was removed" : ""
+            let reason = [device["reason"]?.string, device["explanation"]?.string].compactMap { $0 }.filter { !$0.isEmpty }
+            table.add(
+                device["installationId"]?.string ?? device["registrationId"]?.string ?? "a device", name(device["platform"]?.string ?? ""),
+                device["outcome"]?.string ?? "", reason.joined(separator: ": ") + removed)
+        }
+        lines += table.lines(palette).map { "  \($0)" }
+        let hidden = counts.all - counts.sent - report.failed.count
+        return lines + (hidden > 0 ? [palette.dim("  and \(hidden) more")] : [])
+    }
+
+    /// What each group of devices would get.
+    func lines(preview: JSON) -> [String] {
+        let groups = preview["groups"]?.array ?? []
+        let reached = groups.filter { $0["refused"] == nil }.reduce(0) { $0 + ($1["devices"]?.int ?? 0) }
+        guard !groups.isEmpty else { return ["\(palette.yellow("warning[hub.no_target]")): nobody matches"] + near(preview) }
+        let more = preview["furtherGroups"]?.int ?? 0
+        var lines = ["\(more > 0 ? "more than " : "")\(reached) device\(reached == 1 ? "" : "s") would get it; nothing was sent"]
+        for group in groups {
+            let template = group["template"]?.string.map { "  template \($0)" } ?? ""
+            let devices = group["devices"]?.int ?? 0
+            lines.append(
+                "  \(name(group["platform"]?.string ?? "").padded(to: 10))\(devices) device\(devices == 1 ? "" : "s")"
+                    + "\(template)  \(group["bytes"]?.int ?? 0) bytes".printable)
+            lines += (group["payload"]?.string ?? group["payload"]?.text() ?? "").split(separator: "\n").map { "    \($0)".printable }
+            if let refused = group["refused"] {
+                let why = [refused["outcome"]?.string, refused["explanation"]?.string ?? refused["reason"]?.string].compactMap { $0 }
+                lines.append("    \(palette.red("refused")): \(why.joined(separator: ": ").printable)")
+            }
+        }
+        if more > 0 { lines.append("  and \(more) groups more") }
+        return lines + near(preview)
+    }
+
+    private func near(_ answer: JSON) -> [String] {
+        (answer["nearMisses"]?.array ?? []).compactMap(\.string).map { "  \("near".padded(to: 8))\($0.printable)" }
+    }
+
+    private func name(_ platform: String) -> String {
+        (Platform(name: platform) ?? Platform(rawValue: platform))?.displayName ?? platform.printable
+    }
+}

@@ -1,0 +1,221 @@
+import Crypto
+import Delivery
+import Glibc
+import Hummingbird
+import Logging
+import Metrics
+import NIOCore
+import PushCore
+import ServiceLifecycle
+import Storage
+import Synchronization
+import WebAPI
+
+/// A hub server put together: what it keeps, what it answers, where it delivers. Made, run once, and ended.
+final class PushServer: Sendable {
+    let namespace: Namespace
+    let storage: any StorageEngine
+    private let folder: DataFolder
+    private let clock: SystemClock
+    private let random: SystemRandom
+    private let log: Logger
+    private let metrics: PrometheusRegistry
+    private let jobPlaces: JobPlaces
+    private let socket: ControlSocket
+    private let current: Mutex<ServerSettings>
+    private let transports: [HTTPClientTransport]
+    private let throttles: Throttles
+    private let limits: ConnectionLimits
+    private let connections: Connections
+    private let readiness: Readiness
+    private let isStopping = Mutex(false)
+
+    /// Of commands; however many clients there are, there is room for the owner.
+    private static let commandConnections = 256
+
+    /// Opens what is kept, and goes on with what was accepted before. Where it cannot, nothing stays open.
+    static func opening(
+        _ settings: ServerSettings, folder: DataFolder, log: Logger, metrics: PrometheusRegistry
+    ) async throws(PushError) -> PushServer {
+        let (clock, random) = (SystemClock(), SystemRandom())
+        let route = try settings.simulatorRoute
+        let socket = try ControlSocket(folder: settings.data)
+        let storage = try await SQLiteStorage.open(folder.database)
+        let transport = HTTPClientTransport(network: settings.allowsPrivate ? nil : PublicNetwork())
+        let routed = route.map { HTTPClientTransport(route: $0) }
+        let jobPlaces = JobPlaces(
+            folders: settings.jobFolders, hosts: settings.jobHosts, isPublicOnly: !settings.allowsPrivate, spool: settings.data,
+            random: random)
+        let simulators = route.flatMap { route in
+            routed.map { SimulatedConnectors(authority: route.authority, transport: $0, clock: clock, random: random) }
+        }
+        let connectors = HubConnectors(
+            transport: transport, clock: clock, random: random, simulators: simulators, isLab: settings.isLab,
+            providerTokens: storage.providerTokens)
+        let environment = HubEnvironment(
+            clock: clock, random: random, start: { work in Task { await work() } },
+            observer: { event in log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"]) })
+        do throws(PushError) {
+            if settings.isLab { try Lab.check(try await storage.namespace.load().hubs) }
+            let namespace = try await Namespace(
+                environment: environment, store: storage.namespace,
+                settings: HubSettings(
+                    naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
+                    isSideBySide: true, comparableTags: 2_000),
+                jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()), connectors: connectors.connectors(of:))
+            let server = PushServer(
+                settings: settings, namespace: namespace, storage: storage, folder: folder, socket: socket, clock: clock,
+                random: random, log: log, metrics: metrics, jobPlaces: jobPlaces, transports: [transport] + (routed.map { [$0] } ?? []))
+            do throws(PushError) {
+                if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
+            } catch {
+                await namespace.stop()
+                throw error
+            }
+            return server
+        } catch {
+            await jobPlaces.shutdown()
+            await transport.shutdown()
+            await routed?.shutdown()
+            try? await storage.close()
+            throw error
+        }
+    }
+
+    private init(
+        settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, folder: DataFolder, socket: ControlSocket,
+        clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry, jobPlaces: JobPlaces,
+        transports: [HTTPClientTransport]
+    ) {
+        current = Mutex(settings)
+        (self.namespace, self.storage, self.folder) = (namespace, storage, folder)
+        (self.clock, self.random, self.log, self.metrics) = (clock, random, log, metrics)
+        (self.jobPlaces, self.transports, self.socket) = (jobPlaces, transports, socket)
+        throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
+        limits = ConnectionLimits(
+            connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, idle: settings.idleTimeout)
+        connections = Connections(limit: limits.connections)
+        readiness = Readiness(clock: clock, log: log) { () throws(PushError) in try await storage.checkWriting() }
+    }
+
+    /// A service that answers on one port; `onRunning` is told the port as soon as it takes requests.
+    func application(
+        port: Int, tls: TLSIdentity?, onRunning: @escaping @Sendable (Int) async -> Void
+    ) throws(PushError) -> any Service {
+        let settings = settings
+        let web = WebSettings(isSecure: tls != nil, publicURL: settings.publicURL, bodyTimeout: settings.bodyTimeout)
+        return try WebServer(
+            address: .hostname(settings.host, port: port), responder: responder(web, throttles), tls: tls, limits: limits,
+            connections: connections, log: log,
+            onRunning: onRunning
+        ).service
+    }
+
+    /// The same over the socket in the data folder, where nobody needs a key.
+    func controlApplication(onRunning: @escaping @Sendable () -> Void) throws(PushError) -> any Service {
+        let responder = responder(WebSettings(isTrusted: true), Throttles())
+        return try WebServer(
+            address: .unixDomainSocket(path: socket.address), responder: responder, tls: nil, limits: limits,
+            connections: Connections(limit: Self.commandConnections), log: log
+        ) { [socket] _ in
+            socket.keepToOwner()
+            onRunning()
+        }.service
+    }
+
+    private func responder(_ web: WebSettings, _ throttles: Throttles) -> HubResponder {
+        HubResponder(
+            namespace: namespace, clock: clock, random: random, log: log, settings: web, throttles: throttles,
+            system: SystemRoutes(isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() }),
+            control: ControlRoutes(
+                backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
+                restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) }))
+    }
+
+    /// Puts a backup in the place of everything, while requests are told to wait.
+    private func restore(from path: String) async throws(PushError) {
+        let (storage, log) = (storage, log)
+        try await namespace.restore({ storage.namespace }) { willReplace throws(PushError) in
+            try await storage.restore(from: path) {
+                log.notice("a backup is being restored")
+                await willReplace()
+            }
+        }
+        log.notice("the backup was restored")
+    }
+
+    /// As they are now.
+    var settings: ServerSettings { current.withLock { $0 } }
+
+    /// Applies what can change while the server runs.
+    func change(_ settings: ServerSettings) async {
+        current.withLock { $0 = settings }
+        throttles.change(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
+        jobPlaces.change(folders: settings.jobFolders, hosts: settings.jobHosts)
+        await namespace.change(concurrentNotifications: settings.concurrentNotifications)
+    }
+
+    /// Removes what has been kept long enough, in small steps; called from time to time.
+    func removeOld() async {
+        let (now, settings) = (clock.now, settings)
+        for hub in namespace.hubs {
+            do throws(PushError) {
+                try await hub.service.removeOld(
+                    notificationsBefore: now - settings.keepNotifications, departuresBefore: now - settings.keepDepartures)
+            } catch {
+                log.warning("what is old could not be removed: \(error.message)")
+            }
+        }
+    }
+
+    /// Begins nothing new, finishes what is under way, closes the files.
+    func stop() async {
+        isStopping.withLock { $0 = true }
+        await namespace.stop()
+        await jobPlaces.shutdown()
+        for transport in transports { await transport.shutdown() }
+        do throws(PushError) {
+            try await storage.close()
+        } catch {
+            log.error("\(error.message)")
+        }
+    }
+
+    private func metricsText() async -> String {
+        Meter(label: "pushhost_http_connections").set(connections.count)
+        for hub in namespace.hubs {
+            let (registrations, installations) = await hub.service.size()
+            let backlog = await hub.service.backlog
+            for (label, value) in [
+                ("pushhost_registrations", registrations), ("pushhost_installations", installations),
+                ("pushhost_notifications_waiting", backlog),
+            ] {
+                Meter(label: label, dimensions: [("hub", hub.record.name)]).set(value)
+            }
+        }
+        return metrics.text
+    }
+
+    private func reasonNotReady() async -> String? {
+        if isStopping.withLock({ $0 }) { return "the server is stopping" }
+        if namespace.isClosed { return "a backup is being restored" }
+        return await readiness.isReady() ? nil : "the server cannot keep what it is sent; its log says why"
+    }
+}
+
+extension ServerSettings {
+    fileprivate var simulatorRoute: WebAddress? {
+        get throws(PushError) {
+            guard let simulators else { return nil }
+            guard let route = WebAddress(simulators) else {
+                throw PushError(
+                    "settings.invalid", "\"\(simulators)\" is no address of simulators", hint: "write http://127.0.0.1:8090")
+            }
+            return route
+        }
+    }
+}
+
+extension Timestamp {
+    fileprivate static func - (moment: Timestamp, duration: Duration) -> Timestamp { moment + (.zero - duration) }
+}

@@ -1,0 +1,221 @@
+import Bindings
+import CoreMetrics
+import Glibc
+import Logging
+import Lua
+import NIOCore
+import PushCore
+import ServiceLifecycle
+import Synchronization
+import WebAPI
+
+/// `pushhost serve` from its settings to its end.
+struct ServeSession {
+    let command: ServeCommand
+    private let output = Output(descriptor: STDOUT_FILENO)
+    private let errors = Output(descriptor: STDERR_FILENO)
+
+    /// How long requests that have begun may take when the server ends.
+    private static let grace: Duration = .seconds(20)
+    /// How often what is old is removed, and the certificate looked at.
+    private static let upkeep: Duration = .seconds(60)
+
+    init(command: ServeCommand) {
+        self.command = command
+    }
+
+    /// The exit code.
+    func run() async -> Int32 {
+        do throws(PushError) {
+            let given = try source.read()
+            try await serve(given.settings, given)
+            return output.finish(reportingTo: errors) ? ExitStatus.pass : ExitStatus.failed
+        } catch {
+            _ = output.finish()
+            let palette = Palette(isOn: errors.hasColour)
+            for line in Diagnostic(LuaError(error), source: [], scriptName: "", palette: palette).lines { errors.line(line) }
+            _ = errors.finish()
+            return error.code == "serve.failed" ? ExitStatus.failed : ExitStatus.usage
+        }
+    }
+
+    private var source: SettingsSource {
+        var flags: [String: String] = [:]
+        flags["data"] = command.data
+        flags["listen.host"] = command.host
+        flags["listen.port"] = command.port
+        flags["listen.tls_port"] = command.tlsPort
+        flags["simulators"] = command.simulators
+        if command.lab { flags["lab"] = "on" }
+        return SettingsSource(path: command.config, flags: flags)
+    }
+
+    // MARK: - Serving
+
+    private func serve(_ settings: ServerSettings, _ given: GivenSettings) async throws(PushError) {
+        var settings = settings
+        let folder = try DataFolder(path: settings.data)
+        var lab: Lab?
+        if settings.isLab {
+            let made = try await Lab.starting(port: settings.labPort ?? 0, folder: folder.file("lab"))
+            settings.simulators = made.address
+            lab = made
+        }
+        let failure: PushError?
+        do throws(PushError) {
+            try await serve(settings, folder, given, lab)
+            failure = nil
+        } catch {
+            failure = error
+        }
+        await lab?.stop()
+        if let failure { throw failure }
+    }
+
+    private func serve(
+        _ settings: ServerSettings, _ folder: DataFolder, _ given: GivenSettings, _ lab: Lab?
+    ) async throws(PushError) {
+        let clock = SystemClock()
+        let style = LogStyle(settings)
+        let lines = LogLines(descriptor: STDERR_FILENO) { count in
+            ServerLog.line(style.format, clock.now, .warning, "\(count) lines of the log are missing: they were not read in time")
+        }
+        let log = Logger(label: "pushhost") { _ in ServerLog(style: style, clock: clock, write: lines.line) }
+        let metrics = PrometheusRegistry()
+        MetricsSystem.bootstrap(metrics)
+        let failure: PushError?
+        do throws(PushError) {
+            let server = try await PushServer.opening(settings, folder: folder, log: log, metrics: metrics)
+            let reload = SettingsReload(source, given, server, style, log)
+            do throws(PushError) {
+                try await run(server, reload, lab, clock, log)
+            } catch {
+                await server.stop()
+                throw error
+            }
+            await server.stop()
+            failure = nil
+        } catch {
+            failure = error
+        }
+        await lines.finish()
+        if let failure { throw failure }
+    }
+
+    /// Answers on the ports until a signal ends it.
+    private func run(
+        _ server: PushServer, _ reload: SettingsReload, _ lab: Lab?, _ clock: SystemClock, _ log: Logger
+    ) async throws(PushError) {
+        let settings = server.settings
+        let certificates = CertificateFiles(settings: settings)
+        let identity: TLSIdentity? =
+            settings.tlsPort == nil ? nil : try certificates.identity(now: clock.now)
+        let manager = ServiceManager()
+        let screen = FirstScreen(
+            settings: settings, server: server, authority: certificates.authority, lab: lab?.address, reveal: command.reveal,
+            output: output, whenShown: { manager.tell("READY=1") })
+        var services = [try server.controlApplication { screen.listeningForCommands() }]
+        if let port = settings.port {
+            services.append(try server.application(port: port, tls: nil) { screen.listening(port: $0) })
+        }
+        if let port = settings.tlsPort, let identity {
+            services.append(try server.application(port: port, tls: identity) { screen.listening(tlsPort: $0) })
+        }
+        Signals.watch(SIGHUP) {
+            Task {
+                manager.tell("RELOADING=1")
+                await reload.run()
+                manager.tell("READY=1")
+            }
+        }
+        try await run(services, log, manager) { _ = await Self.keepUp(server, certificates, identity, clock, log) }
+    }
+
+    /// Runs the services until a signal ends them.
+    private func run(
+        _ services: [any Service], _ log: Logger, _ manager: ServiceManager, beside upkeep: @escaping @Sendable () async -> Void
+    ) async throws(PushError) {
+        var configuration = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0) }, logger: Logger(label: "services") { _ in SwiftLogNoOpLogHandler() })
+        configuration.maximumGracefulShutdownDuration = Self.grace
+        let group = ServiceGroup(configuration: configuration)
+        let asked = Asked()
+        for number in [SIGINT, SIGTERM] {
+            Signals.watch(number) {
+                // The second one does not wait.
+                if asked.again() { _exit(ExitStatus.interrupted) }
+                log.notice("ending: requests that have begun are finished")
+                manager.tell("STOPPING=1")
+                Task { await group.triggerGracefulShutdown() }
+            }
+        }
+        let task = Task { await upkeep() }
+        defer { task.cancel() }
+        do {
+            try await group.run()
+        } catch {
+            // What ends late is cut off by cancelling it.
+            if !asked.happened { throw refusal(error) }
+        }
+    }
+
+    /// Every minute, and at SIGHUP, until it is cancelled.
+    private static func keepUp(
+        _ server: PushServer, _ certificates: CertificateFiles, _ identity: TLSIdentity?, _ clock: SystemClock, _ log: Logger
+    ) async {
+        let fingerprint = Mutex(certificates.fingerprint)
+        let reload: @Sendable () -> Void = {
+            guard let identity else { return }
+            do throws(PushError) {
+                if try certificates.renew(now: clock.now) {
+                    log.warning("the certificate for development was made anew: clients must be told to trust its authority")
+                }
+            } catch {
+                log.error("the certificate for development could not be made anew: \(error.message)")
+            }
+            guard let now = certificates.fingerprint else { return }
+            let isNew = fingerprint.withLock { known in
+                defer { known = now }
+                return known != now
+            }
+            guard isNew else { return }
+            do throws(PushError) {
+                try certificates.reload(identity)
+                log.notice("the certificate was read again")
+            } catch {
+                log.error("the certificate stays as it was: \(error.message)")
+            }
+        }
+        Signals.watch(SIGHUP, reload)
+        while !Task.isCancelled {
+            await server.removeOld()
+            try? await blocking { () throws(PushError) in reload() }
+            try? await clock.sleep(until: clock.now + upkeep)
+        }
+    }
+
+    private func refusal(_ error: any Error) -> PushError {
+        guard let number = (error as? IOError)?.errnoCode else {
+            return PushError("serve.failed", "the server could not go on: \(error)", hint: "look at the log before this line")
+        }
+        return PushError(
+            "serve.port", "the server cannot listen: \(String(cString: strerror(number)))",
+            hint: number == EACCES
+                ? "choose ports from 1024 on" : "another program has the port, or the address is none of this machine; see listen.*")
+    }
+}
+
+/// Whether the server was asked to end.
+private final class Asked: Sendable {
+    private let count = Mutex(0)
+
+    var happened: Bool { count.withLock { $0 > 0 } }
+
+    /// False the first time.
+    func again() -> Bool {
+        count.withLock { count in
+            count += 1
+            return count > 1
+        }
+    }
+}

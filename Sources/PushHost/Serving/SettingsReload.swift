@@ -1,0 +1,42 @@
+import Logging
+import PushCore
+
+/// Reads the settings of a running server again, and applies what can change while it runs.
+actor SettingsReload {
+    private let source: SettingsSource
+    private let server: PushServer
+    private let style: LogStyle
+    private let log: Logger
+    /// What the server works with.
+    private var given: GivenSettings
+
+    init(_ source: SettingsSource, _ given: GivenSettings, _ server: PushServer, _ style: LogStyle, _ log: Logger) {
+        (self.source, self.given, self.server, self.style, self.log) = (source, given, server, style, log)
+    }
+
+    /// Where one setting is wrong none is changed, and the log has every fault.
+    func run() async {
+        let new: GivenSettings
+        do throws(PushError) {
+            new = try source.read()
+        } catch {
+            let faults = error.details["faults"]?.array?.compactMap(\.string) ?? [error.message]
+            for fault in faults { log.error("a setting is wrong: \(fault)") }
+            log.error("the settings stay as they were")
+            return
+        }
+        let changes = given.changes(in: new)
+        given.takeLive(from: new)
+        // Whoever asks for less is told once more, and whoever asks for more from here on.
+        let isQuieter = LogStyle(given.settings).level > style.level
+        if !isQuieter { style.change(given.settings) }
+        defer { style.change(given.settings) }
+        await server.change(given.settings)
+        let applied = changes.filter(\.isLive).map(\.name)
+        if !applied.isEmpty { log.notice("settings were changed: \(applied.joined(separator: ", "))") }
+        for setting in changes where !setting.isLive {
+            log.warning("the setting \(setting.name) has changed: it holds from the next start on")
+        }
+        if changes.isEmpty { log.notice("the settings were read again: none has changed") }
+    }
+}

@@ -1,0 +1,51 @@
+/// The fields of a request's body.
+struct JSONObject {
+    private let value: JSONValue
+
+    /// Throws `simulator.request` for a body that is no JSON object.
+    init(_ body: [UInt8]) throws(ControlRefusal) {
+        guard let value = JSONValue(body), value.members != nil else {
+            throw .request("the body is not a JSON object", hint: "write {\"name\": \"value\"}")
+        }
+        self.value = value
+    }
+
+    func check(allowing names: [String]) throws(ControlRefusal) {
+        guard let stranger = value.members?.first(where: { !names.contains($0.name) }) else { return }
+        throw .request("\"\(stranger.name)\" has no meaning here", hint: "the fields are \(names.joined(separator: ", "))")
+    }
+
+    /// A text that must be there.
+    func text(_ name: String) throws(ControlRefusal) -> String {
+        guard let text = try optionalText(name), !text.isEmpty else {
+            throw .request("\"\(name)\" is missing", hint: "give a text")
+        }
+        return text
+    }
+
+    func optionalText(_ name: String) throws(ControlRefusal) -> String? {
+        guard let member = value[name], member != .null else { return nil }
+        guard let text = member.string, text.utf8.count <= Self.longestText else {
+            throw .request("\"\(name)\" is not a text of at most \(Self.longestText) bytes", hint: "give a shorter text")
+        }
+        return text
+    }
+
+    /// A number from 1 on.
+    func optionalCount(_ name: String) throws(ControlRefusal) -> Int? {
+        guard let member = value[name], member != .null else { return nil }
+        guard let number = member.integer, (1...1_000_000).contains(number) else {
+            throw .request("\"\(name)\" is not a number from 1 to 1000000", hint: "leave it out for all until DELETE")
+        }
+        return Int(number)
+    }
+
+    private static let longestText = 4096
+}
+
+extension ControlRefusal {
+    /// What was sent cannot be understood.
+    static func request(_ message: String, hint: String) -> ControlRefusal {
+        ControlRefusal(400, "simulator.request", message, hint: hint)
+    }
+}

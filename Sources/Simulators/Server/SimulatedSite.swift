@@ -1,0 +1,54 @@
+import Crypto
+import CryptoExtras
+
+/// The four push services with the phones behind them, of one developer's app.
+struct SimulatedSite: Sendable {
+    let credentials: SimulatorCredentials
+    let clock: SimulatorClock
+    let phones: PhoneLab
+    private let apns: APNsSimulator
+    private let fcm: FCMSimulator
+    private let wns: WNSSimulator
+    private let webPush: WebPushSimulator
+
+    /// How many items a phone keeps, for a site may run for long.
+    private static let inboxLimit = 1000
+
+    init(credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool) {
+        self.credentials = credentials
+        self.clock = clock
+        phones = PhoneLab(clock: clock, random: random, adoptsHandles: adoptsHandles, inboxLimit: Self.inboxLimit)
+        var team = APNsSimulatorSettings(
+            teamID: SimulatorCredentials.teamID,
+            keys: [SimulatorCredentials.keyID: .init(publicKey: credentials.apnsKey.publicKey)],
+            topics: [SimulatorCredentials.app])
+        // A program that is being written starts often, each time with a new token.
+        team.tokenUpdatesPerTwentyMinutes = 100
+        apns = APNsSimulator(lab: phones, clock: clock, random: random, settings: team)
+        fcm = FCMSimulator(
+            lab: phones, clock: clock, random: random,
+            settings: FCMSimulatorSettings(
+                projectID: SimulatorCredentials.projectID, clientEmail: SimulatorCredentials.clientEmail,
+                keys: [SimulatorCredentials.keyID: credentials.fcmKey.publicKey]))
+        wns = WNSSimulator(
+            lab: phones, clock: clock, random: random,
+            settings: WNSSimulatorSettings(
+                packageSID: SimulatorCredentials.packageSID, clientSecret: credentials.windowsSecret,
+                appName: SimulatorCredentials.app))
+        webPush = WebPushSimulator(lab: phones, clock: clock, random: random)
+    }
+
+    subscript(platform: PhonePlatform) -> any RefusingService {
+        switch platform {
+        case .apns: apns
+        case .fcm: fcm
+        case .wns: wns
+        case .browser: webPush
+        }
+    }
+
+    /// The platform whose service answers for a host.
+    func platform(answeringFor host: String) -> PhonePlatform? {
+        PhonePlatform.allCases.first { self[$0].answers(for: host) }
+    }
+}

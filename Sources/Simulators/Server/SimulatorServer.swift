@@ -1,0 +1,93 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// The simulated push services behind one port: HTTP/1.1, told apart by the Host that a request names. Requests to the
+/// machine itself (`127.0.0.1`, `localhost`) reach the control plane.
+package struct SimulatorServer: Sendable {
+    private let responder: SimulatorResponder
+    private let port: Int
+
+    /// - Parameters:
+    ///   - port: Of the loopback interface; 0 takes a free one.
+    ///   - adoptsHandles: Whether a handle that no phone has becomes a phone at the first push to it.
+    ///   - ledger: Takes a line for every notification request, before it is answered.
+    package init(
+        port: Int, credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false,
+        ledger: LedgerSink? = nil
+    ) {
+        let site = SimulatedSite(credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles)
+        let ledger = NotificationLedger(sink: ledger)
+        responder = SimulatorResponder(site: site, ledger: ledger, controlPlane: ControlPlane(site: site, ledger: ledger))
+        self.port = port
+    }
+
+    /// The hosts of each service; `*.` stands for any labels.
+    package var hosts: [(platform: PhonePlatform, hosts: [String])] {
+        PhonePlatform.allCases.map { ($0, responder.site[$0].hosts.sorted()) }
+    }
+
+    /// A service to run; `onRunning` is told the port as soon as it takes requests. Throws an `IOError` from `run` where the
+    /// port cannot be had.
+    package func application(onRunning: @escaping @Sendable (Int) async -> Void) -> some ApplicationProtocol {
+        Application(
+            responder: responder,
+            server: .http1(configuration: .init(idleTimeout: .seconds(75))),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
+            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
+            logger: Logger(label: "simulators") { _ in SwiftLogNoOpLogHandler() })
+    }
+}
+
+/// Hands a request to the service or the control plane that its Host names.
+struct SimulatorResponder: HTTPResponder {
+    typealias Context = BasicRequestContext
+
+    let site: SimulatedSite
+    let ledger: NotificationLedger
+    let controlPlane: ControlPlane
+
+    /// Bytes of a request's body; far more than any service takes, so that they can refuse what is too large themselves.
+    private static let largestBody = 65_536
+
+    func respond(to request: Request, context: Context) async throws -> Response {
+        let body: [UInt8]
+        do {
+            body = Array(try await request.body.collect(upTo: Self.largestBody).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            return Response(
+                ControlRefusal(
+                    413, "simulator.request", "the body is larger than \(Self.largestBody) bytes",
+                    hint: "push services take 5,000 bytes at most"
+                ).answer)
+        }
+        return Response(await answer(request.head, body: body))
+    }
+
+    private func answer(_ request: HTTPRequest, body: [UInt8]) async -> Answer {
+        if ControlPlane.hosts.contains(request.host) { return controlPlane.handle(request, body: body) }
+        guard let platform = site.platform(answeringFor: request.host) else {
+            let hosts = PhonePlatform.allCases.flatMap { site[$0].hosts.sorted() }
+            return ControlRefusal(
+                421, "simulator.host", "no push service answers for the host \"\(request.host)\"",
+                hint: "send the service's own Host: \(hosts.joined(separator: ", "))"
+            ).answer
+        }
+        let service = site[platform]
+        let (response, answerBody) = await service.handle(request, body: body)
+        if let summary = service.summary(of: request, body: body, answer: response, answerBody: answerBody) {
+            await ledger.record(
+                summary, service: platform, status: response.status.code, payload: body, time: site.clock.now())
+        }
+        return (response, answerBody)
+    }
+}
+
+extension Response {
+    init(_ answer: Answer) {
+        self.init(
+            status: answer.response.status, headers: answer.response.headerFields,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+    }
+}

@@ -1,0 +1,138 @@
+import PushCore
+
+extension MemoryHubStore: NotificationStore {
+    package func accept(_ notification: KeptNotification) throws(PushError) -> Acceptance {
+        try notifications.accept(notification)
+    }
+
+    package func unfinished(after sequence: Int64, limit: Int) -> [KeptNotification] {
+        notifications.unfinished(after: sequence, limit: limit)
+    }
+
+    package func unfinished(_ sequences: [Int64]) -> [KeptNotification] { notifications.unfinished(sequences) }
+
+    package func record(_ progress: NotificationProgress) {
+        notifications.record(progress)
+        setLastOutcomes(progress.lastOutcomes)
+    }
+
+    package func notification(_ sequence: Int64) -> KeptNotification? { notifications[sequence] }
+
+    package func notifications(before sequence: Int64?, limit: Int) -> [KeptNotification] {
+        notifications.notifications(before: sequence, limit: limit)
+    }
+
+    package func devices(ofNotification sequence: Int64, from start: Int, limit: Int) -> [DeviceOutcome] {
+        notifications.devices(of: sequence, from: start, limit: limit)
+    }
+
+    package func deadDevices(after position: DeadDevice.Position?, limit: Int) -> [DeadDevice] {
+        notifications.deadDevices(after: position, limit: limit)
+    }
+
+    package func removeEnded(before moment: Timestamp, limit: Int) -> Int {
+        notifications.removeEnded(before: moment, limit: limit)
+    }
+}
+
+/// The notifications of a hub, in the order of their sequences.
+struct MemoryNotifications {
+    private struct Row {
+        var notification: KeptNotification
+        var devices: [DeviceOutcome] = []
+    }
+
+    private var rows: [Row] = []
+    private var keys: [String: Int64] = [:]
+    private(set) var lastSequence: Int64 = 0
+
+    subscript(sequence: Int64) -> KeptNotification? { place(of: sequence).map { rows[$0].notification } }
+
+    mutating func accept(_ notification: KeptNotification) throws(PushError) -> Acceptance {
+        if let idempotency = notification.idempotency, let place = keys[idempotency.key].flatMap({ place(of: $0) }) {
+            let first = rows[place].notification
+            return first.idempotency == idempotency ? .repeated(first) : .keyInUse(id: first.outcome.id)
+        }
+        guard place(of: notification.sequence) == nil else {
+            throw StorageError.conflict("the notification \(notification.sequence) is kept already")
+        }
+        var kept = notification
+        kept.outcome.devices = []
+        rows.insert(Row(notification: kept), at: firstPlace(from: notification.sequence))
+        if let key = notification.idempotency?.key { keys[key] = notification.sequence }
+        lastSequence = max(lastSequence, notification.sequence)
+        return .accepted
+    }
+
+    func unfinished(after sequence: Int64, limit: Int) -> [KeptNotification] {
+        let behind = sequence == .max ? rows.count : firstPlace(from: sequence + 1)
+        return Array(rows[behind...].lazy.map(\.notification).filter { !$0.outcome.state.isFinal }.prefix(limit))
+    }
+
+    func unfinished(_ sequences: [Int64]) -> [KeptNotification] {
+        sequences.sorted().compactMap { place(of: $0) }.map { rows[$0].notification }.filter { !$0.outcome.state.isFinal }
+    }
+
+    /// News of a notification that has been forgotten meanwhile is no news.
+    mutating func record(_ progress: NotificationProgress) {
+        guard let place = place(of: progress.sequence) else { return }
+        let id = rows[place].notification.outcome.id
+        rows[place].notification.outcome = progress.outcome
+        rows[place].notification.outcome.id = id
+        rows[place].notification.outcome.devices = []
+        rows[place].devices += progress.devices
+    }
+
+    func notifications(before sequence: Int64?, limit: Int) -> [KeptNotification] {
+        let end = sequence.map { firstPlace(from: $0) } ?? rows.count
+        return rows[..<end].suffix(limit).reversed().map(\.notification)
+    }
+
+    func devices(of sequence: Int64, from start: Int, limit: Int) -> [DeviceOutcome] {
+        guard let place = place(of: sequence) else { return [] }
+        return Array(rows[place].devices.dropFirst(start).prefix(limit))
+    }
+
+    func deadDevices(after position: DeadDevice.Position?, limit: Int) -> [DeadDevice] {
+        let dead = rows.reversed().lazy.flatMap { row in
+            row.devices.enumerated().reversed().lazy.filter { $1.isRegistrationRemoved }.map { ordinal, device in
+                let outcome = row.notification.outcome
+                return DeadDevice(
+                    position: DeadDevice.Position(sequence: row.notification.sequence, ordinal: Int64(ordinal)),
+                    notificationID: outcome.id, time: outcome.endedAt ?? outcome.startedAt ?? outcome.enqueuedAt, device: device)
+            }
+        }
+        guard let position else { return Array(dead.prefix(limit)) }
+        let behind = dead.filter { ($0.position.sequence, $0.position.ordinal) < (position.sequence, position.ordinal) }
+        return Array(behind.prefix(limit))
+    }
+
+    mutating func removeEnded(before moment: Timestamp, limit: Int) -> Int {
+        let ended = rows.compactMap { row -> (Timestamp, Int64)? in
+            guard row.notification.outcome.state.isFinal, let end = row.notification.outcome.endedAt, end < moment else { return nil }
+            return (end, row.notification.sequence)
+        }
+        let removed = Set(ended.sorted { $0 < $1 }.prefix(limit).map(\.1))
+        for row in rows where removed.contains(row.notification.sequence) {
+            if let key = row.notification.idempotency?.key { keys[key] = nil }
+        }
+        rows.removeAll { removed.contains($0.notification.sequence) }
+        return removed.count
+    }
+
+    private func place(of sequence: Int64) -> Int? {
+        let place = firstPlace(from: sequence)
+        return place < rows.count && rows[place].notification.sequence == sequence ? place : nil
+    }
+
+    /// Where the first row with this sequence or a larger one stands.
+    private func firstPlace(from sequence: Int64) -> Int {
+        var low = 0
+        var high = rows.count
+        while low < high {
+            let middle = (low + high) / 2
+            if rows[middle].notification.sequence < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,66 @@
+import PushCore
+
+/// What one hub keeps as long as the process lives.
+package actor MemoryHubStore: RegistrationStore {
+    private var registrations: [UInt32: Registration] = [:]
+    private var places: [RegistrationID: UInt32] = [:]
+    private var installations: [UInt32: PlacedInstallation] = [:]
+    private var departures: [RegistrationID: RegistrationDeparture] = [:]
+    private var lastOutcomes: [UInt32: OutcomeName] = [:]
+    var notifications = MemoryNotifications()
+    /// By id.
+    var jobs: [String: NotificationHubJob] = [:]
+
+    package init() {}
+
+    package func load() -> StoredHub {
+        StoredHub(
+            registrations: registrations.map { PlacedRegistration(place: $0.key, registration: $0.value) }
+                .sorted { $0.place < $1.place },
+            installations: installations.values.sorted { $0.place < $1.place }, departures: departures,
+            lastOutcomes: lastOutcomes, lastSequence: notifications.lastSequence)
+    }
+
+    package func commit(_ change: RegistrationChange) {
+        for removal in change.removals {
+            clear(removal.place)
+            departures[removal.id] = removal.departure
+        }
+        for place in change.installationRemovals { installations[place] = nil }
+        for put in change.puts {
+            let id = put.registration.id
+            if registrations[put.place]?.id != id { clear(put.place) }
+            if let other = places[id], other != put.place { clear(other) }
+            registrations[put.place] = put.registration
+            places[id] = put.place
+            departures[id] = nil
+        }
+        for put in change.installationPuts { installations[put.place] = put }
+    }
+
+    /// Takes whatever stands at a place off it.
+    private func clear(_ place: UInt32) {
+        if let old = registrations.removeValue(forKey: place) { places[old.id] = nil }
+        lastOutcomes[place] = nil
+    }
+
+    package func forgetDepartures(before moment: Timestamp, limit: Int) -> Int {
+        let forgotten = departures.filter { $0.value.time < moment }.sorted { $0.value.time < $1.value.time }.prefix(limit)
+        for (id, _) in forgotten { departures[id] = nil }
+        return forgotten.count
+    }
+
+    func setLastOutcomes(_ outcomes: [UInt32: OutcomeName]) {
+        for (place, outcome) in outcomes where registrations[place] != nil { lastOutcomes[place] = outcome }
+    }
+
+    func removeAll() {
+        registrations = [:]
+        places = [:]
+        installations = [:]
+        departures = [:]
+        lastOutcomes = [:]
+        notifications = MemoryNotifications()
+        jobs = [:]
+    }
+}

@@ -1,0 +1,40 @@
+import PushCore
+
+extension DeviceHandle {
+    /// The handle without its platform, as one text. The parts of a browser's subscription and of a Baidu handle are lines: none
+    /// of them can hold a line's end.
+    var storedText: String {
+        switch self {
+        case .browser(let endpoint, let p256dh, let auth): "\(endpoint)\n\(p256dh)\n\(auth)"
+        case .baidu(let user, let channel): "\(user)\n\(channel)"
+        default: text
+        }
+    }
+
+    init(platform: Platform, stored text: String) throws {
+        switch platform {
+        case .apns: self = .apns(token: text)
+        case .fcmV1: self = .fcmV1(token: text)
+        case .gcm: self = .gcm(token: text)
+        case .wns: self = .wns(channel: text)
+        case .mpns: self = .mpns(channel: text)
+        case .adm: self = .adm(token: text)
+        case .xiaomi: self = .xiaomi(token: text)
+        case .browser:
+            let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            guard lines.count == 3 else { throw UnreadableValue(reason: "a subscription has \(lines.count) lines, not 3") }
+            self = .browser(endpoint: lines[0], p256dh: lines[1], auth: lines[2])
+        case .baidu:
+            let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            guard lines.count == 2 else { throw UnreadableValue(reason: "a Baidu handle has \(lines.count) lines, not 2") }
+            self = .baidu(user: lines[0], channel: lines[1])
+        }
+    }
+
+    var storedJSON: JSON { [.string(platform.rawValue), .string(storedText)] }
+
+    init(stored json: JSON) throws {
+        let (platform, text) = try json.storedPair()
+        try self.init(platform: Platform(stored: platform), stored: text)
+    }
+}

@@ -1,0 +1,118 @@
+import FoundationEssentials
+import PushCore
+
+/// `{"tags": "a && b", "native": {"apns": {"text": "{…}", "headers": [["apns-priority", "5"]]}}, "priority": "high"}`
+///
+/// One of `tags`, `device`, `devices` and `everyone`; one of `native` and `template`; a body that is no UTF-8 is `bytes` in base64.
+extension NotificationRequest {
+    var storedJSON: JSON {
+        var object = JSONObject()
+        switch audience {
+        case .expression(let expression): object.append("tags", .string(expression.description))
+        case .everyone: object.append("everyone", true)
+        case .device(let handle): object.append("device", handle.storedJSON)
+        case .devices(let handles): object.append("devices", .array(handles.map(\.storedJSON)))
+        }
+        switch content {
+        case .template(let properties): object.append("template", JSON(properties))
+        case .native(let payloads):
+            object.append("native", .object(JSONObject(payloads.map { ($0.key.rawValue, $0.value.storedJSON) })))
+        }
+        if let expiration = options.expiration { object.append("expiration", .integer(expiration.milliseconds)) }
+        if let priority = options.priority { object.append("priority", .string(priority.rawValue)) }
+        if let collapseID = options.collapseID { object.append("collapse", .string(collapseID)) }
+        if isTest { object.append("test", true) }
+        return .object(object)
+    }
+
+    init(stored json: JSON) throws {
+        var options = PushOptions()
+        options.expiration = try json["expiration"].map { Timestamp(milliseconds: try $0.storedInteger()) }
+        options.priority = try json["priority"].map { try PushOptions.Priority(stored: $0.storedText()) }
+        options.collapseID = try json["collapse"]?.storedText()
+        self.init(
+            audience: try Audience(stored: json), content: try NotificationContent(stored: json), options: options,
+            isTest: json["test"] == true)
+    }
+}
+
+extension Audience {
+    fileprivate init(stored json: JSON) throws {
+        if let tags = json["tags"] {
+            let text = try tags.storedText()
+            guard let expression = try? TagExpression(parsing: text) else {
+                throw UnreadableValue(reason: "\"\(text)\" is no tag expression")
+            }
+            self = .expression(expression)
+        } else if let device = json["device"] {
+            self = .device(try DeviceHandle(stored: device))
+        } else if let devices = json["devices"] {
+            self = .devices(try devices.storedArray().map { try DeviceHandle(stored: $0) })
+        } else if json["everyone"] == true {
+            self = .everyone
+        } else {
+            throw UnreadableValue(reason: "it is for nobody")
+        }
+    }
+}
+
+extension NotificationContent {
+    fileprivate init(stored json: JSON) throws {
+        if let properties = json["template"] {
+            self = .template(try properties.storedTexts())
+            return
+        }
+        var payloads: [Platform: NativePayload] = [:]
+        for (platform, payload) in try json.required("native").storedObject().members {
+            payloads[try Platform(stored: platform)] = try NativePayload(stored: payload)
+        }
+        self = .native(payloads)
+    }
+}
+
+extension NativePayload {
+    fileprivate var storedJSON: JSON {
+        var object = JSONObject()
+        if let text = String(validating: body, as: UTF8.self) {
+            object.append("text", .string(text))
+        } else {
+            object.append("bytes", .string(Data(body).base64EncodedString()))
+        }
+        if !headers.isEmpty { object.append("headers", JSON(headers)) }
+        return .object(object)
+    }
+
+    fileprivate init(stored json: JSON) throws {
+        let headers = try json["headers"]?.storedHeaders() ?? []
+        if let text = json["text"] {
+            self.init(body: Array(try text.storedText().utf8), headers: headers)
+        } else {
+            guard let bytes = Data(base64Encoded: try json.required("bytes").storedText()) else {
+                throw UnreadableValue(reason: "a body is no base64")
+            }
+            self.init(body: Array(bytes), headers: headers)
+        }
+    }
+}
+
+extension NotificationOutcome {
+    /// Nil where nothing has been counted.
+    var storedCounts: JSON? {
+        guard !counts.isEmpty else { return nil }
+        return .object(
+            JSONObject(
+                counts.map { platform, names in
+                    (platform.rawValue, .object(JSONObject(names.map { ($0.key.rawValue, .integer(Int64($0.value))) })))
+                }))
+    }
+
+    mutating func setCounts(stored json: JSON) throws {
+        for (platform, names) in try json.storedObject().members {
+            var counted: [OutcomeName: Int] = [:]
+            for (name, count) in try names.storedObject().members {
+                counted[try OutcomeName(stored: name)] = Int(try count.storedInteger())
+            }
+            counts[try Platform(stored: platform)] = counted
+        }
+    }
+}

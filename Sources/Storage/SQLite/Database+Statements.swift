@@ -1,0 +1,61 @@
+import GRDB
+import GRDBSQLite
+
+/// Statements in SQLite's own interface, on those that the connection keeps prepared: quicker than through dictionaries of values,
+/// and texts keep their NUL characters.
+extension Database {
+    /// Runs a statement that answers no rows.
+    func run<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws {
+        let statement = try prepared(sql, repeat each values)
+        defer { sqlite3_reset(statement) }
+        while try step(statement, sql) {}
+    }
+
+    /// Calls `read` with every row.
+    func each<each Value: SQLValue>(_ sql: String, _ values: repeat each Value, read: (SQLRow) throws -> Void) throws {
+        let statement = try prepared(sql, repeat each values)
+        defer { sqlite3_reset(statement) }
+        while try step(statement, sql) { try read(SQLRow(statement: statement)) }
+    }
+
+    /// The first row, nil where there is none.
+    func first<Result, each Value: SQLValue>(
+        _ sql: String, _ values: repeat each Value, read: (SQLRow) throws -> Result
+    ) throws -> Result? {
+        let statement = try prepared(sql, repeat each values)
+        defer { sqlite3_reset(statement) }
+        return try step(statement, sql) ? try read(SQLRow(statement: statement)) : nil
+    }
+
+    func all<Result, each Value: SQLValue>(
+        _ sql: String, _ values: repeat each Value, read: (SQLRow) throws -> Result
+    ) throws -> [Result] {
+        var results: [Result] = []
+        try each(sql, repeat each values) { results.append(try read($0)) }
+        return results
+    }
+
+    private func prepared<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws -> OpaquePointer {
+        let statement = try cachedStatement(sql: sql).sqliteStatement
+        var index: Int32 = 0
+        for value in repeat each values {
+            index += 1
+            let code = value.bind(to: statement, at: index)
+            if code != SQLITE_OK { throw failure(code, sql) }
+        }
+        return statement
+    }
+
+    /// Whether there is a row.
+    private func step(_ statement: OpaquePointer, _ sql: String) throws -> Bool {
+        let code = sqlite3_step(statement)
+        if code == SQLITE_ROW { return true }
+        if code == SQLITE_DONE { return false }
+        throw failure(code, sql)
+    }
+
+    private func failure(_ code: Int32, _ sql: String) -> DatabaseError {
+        DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: sqliteConnection.map { String(cString: sqlite3_errmsg($0)) }, sql: sql)
+    }
+}

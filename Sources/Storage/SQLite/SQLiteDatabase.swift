@@ -1,0 +1,121 @@
+import Dispatch
+import GRDB
+import PushCore
+import Synchronization
+
+/// A database that is open: one writer with group commit, some readers.
+///
+/// Nothing here blocks a thread of Swift's concurrency: the work is done on GRDB's queues and on Dispatch's.
+final class SQLiteDatabase: Sendable {
+    let path: String
+    let pool: DatabasePool
+    let templates = TemplateKeys()
+    private let queue: ChangeQueue
+    private let restorations = Atomic(0)
+
+    /// Blocks. Makes the file where there is none, and brings the tables of an older version up to date.
+    ///
+    /// Throws `storage.foreign_file` (400), `storage.newer_schema` (500), `storage.corrupt` (500) and `storage.unavailable` (503).
+    init(opening path: String) throws(PushError) {
+        try SQLiteFile.prepare(path)
+        try SQLiteFile.check(path)
+        do {
+            pool = try DatabasePool(path: path, configuration: Self.configuration)
+            try pool.writeWithoutTransaction { try Self.setUp($0) }
+            try SQLiteSchema.migrator.migrate(pool)
+        } catch {
+            throw PushError(error, database: path)
+        }
+        self.path = path
+        queue = ChangeQueue(pool: pool) { [templates] in templates.forget() }
+    }
+
+    /// How often a backup has taken the place of everything.
+    var generation: Int { restorations.load(ordering: .acquiring) }
+
+    /// Puts what another file holds in the place of everything; nobody reads or writes meanwhile.
+    func replace(from path: String) async throws(PushError) {
+        try await alone { [self] database in
+            let source = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
+            // Where it fails half-way SQLite takes it back; whoever waits is better refused once too often.
+            restorations.add(1, ordering: .acquiringAndReleasing)
+            try source.read { try $0.backup(to: database) }
+            templates.forget()
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = SQLiteFile.configuration(readonly: false)
+        configuration.label = "Storage"
+        configuration.maximumReaderCount = 4
+        return configuration
+    }
+
+    private static func setUp(_ database: Database) throws {
+        // Only into a new file: on a full disk nothing could be written, and there is no need to.
+        if try database.first("PRAGMA application_id", read: { $0.integer(0) }) != SQLiteSchema.applicationID {
+            try database.execute(sql: "PRAGMA application_id = \(SQLiteSchema.applicationID)")
+        }
+        try database.execute(sql: "PRAGMA cache_size = -32768")
+        // Every 16 MB; more often, the same pages would be copied again and again.
+        try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+        try database.execute(sql: "PRAGMA journal_size_limit = 67108864")
+        // GRDB sets NORMAL, with which a loss of power may take back what was committed last.
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        let level = try database.first("PRAGMA synchronous") { $0.integer(0) }
+        guard level == 2 else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "it does not write through to the disk")
+        }
+    }
+
+    /// Makes a change; answers when it is on the disk.
+    func write<Value: Sendable>(
+        _ change: @escaping @Sendable (Database) throws -> Value
+    ) async throws(PushError) -> Value {
+        try unwrap(await queue.perform(change))
+    }
+
+    /// Reads what is committed, all of it at one moment.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(PushError) -> Value {
+        try unwrap(
+            await withCheckedContinuation { continuation in
+                pool.asyncRead { access in
+                    continuation.resume(returning: Result { try body(try access.get()) })
+                }
+            })
+    }
+
+    /// Has the database for itself: no reader, no other change.
+    func alone<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(PushError) -> Value {
+        try unwrap(
+            await withCheckedContinuation { continuation in
+                pool.asyncBarrierWriteWithoutTransaction { access in
+                    continuation.resume(returning: Result { try body(try access.get()) })
+                }
+            })
+    }
+
+    func close() async throws(PushError) {
+        let last = await queue.perform(isLast: true) { _ in }
+        guard case .success = last else { return }
+        // Readers first: whoever closes last takes the log back into the file, and a reader may not.
+        try await Self.blocking { [pool] in
+            pool.invalidateReadOnlyConnections()
+            try pool.close()
+        }.mapError { PushError($0, database: path) }.get()
+    }
+
+    /// Does work that blocks where it may.
+    static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async -> Result<Value, any Error> {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: Result { try work() }) }
+        }
+    }
+
+    private func unwrap<Value>(_ result: Result<Value, any Error>) throws(PushError) -> Value {
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw PushError(error, database: path)
+        }
+    }
+}

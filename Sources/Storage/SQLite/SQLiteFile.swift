@@ -1,0 +1,82 @@
+import GRDB
+import Glibc
+import PushCore
+
+/// A database file before it is used.
+enum SQLiteFile {
+    /// For databases that are looked at or copied, not served from.
+    static func configuration(readonly: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = readonly
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { $0.add(collation: SQLiteSchema.tagCollation) }
+        return configuration
+    }
+
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Makes the file where there is none, and lets nobody but its owner read it; SQLite gives the same rights to the files that
+    /// it puts beside it.
+    static func prepare(_ path: String) throws(PushError) {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            close(descriptor)
+            return
+        }
+        guard errno == EEXIST else { throw failure("made", path) }
+        // By their paths: closing a descriptor of the file would end the locks that this process has on it.
+        for file in [path, "\(path)-wal", "\(path)-shm"] {
+            if chmod(file, 0o600) != 0, errno != ENOENT { throw failure("kept to its owner", file) }
+        }
+    }
+
+    /// Refuses a file that is no database, or another program's, or of a version to come. An empty one is a new one.
+    static func check(_ path: String) throws(PushError) {
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration(readonly: true))
+            try queue.read { try check($0, path) }
+            try queue.close()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+            throw foreign(path, "it is no SQLite database")
+        } catch {
+            throw PushError(error, database: path)
+        }
+    }
+
+    private static func check(_ database: Database, _ path: String) throws {
+        let application = try database.first("PRAGMA application_id") { $0.integer(0) } ?? 0
+        if application != SQLiteSchema.applicationID {
+            let tables = try database.first("SELECT count(*) FROM sqlite_schema") { $0.integer(0) } ?? 0
+            guard application == 0, tables == 0 else { throw foreign(path, "it is a database of another program") }
+        }
+        if try SQLiteSchema.migrator.hasBeenSuperseded(database) {
+            throw PushError(
+                "storage.newer_schema", "the database \(path) was written by a newer version of PushHost",
+                hint: "use that version, or another file", status: 500)
+        }
+    }
+
+    /// Refuses a backup whose pages or rows are damaged, or which is none.
+    static func checkIntegrity(_ database: Database, _ path: String) throws {
+        let flaws = try database.all("PRAGMA integrity_check(1)") { $0.text(0) }
+        guard flaws == ["ok"] else { throw StorageError.corrupt("the database \(path)", flaws.first?.asClause ?? "no answer") }
+    }
+
+    static func foreign(_ path: String, _ why: String) -> PushError {
+        PushError(
+            "storage.foreign_file", "the file \(path) cannot be used: \(why)", hint: "name another file, or one that does not exist",
+            status: 400)
+    }
+
+    static func failure(_ what: String, _ path: String) -> PushError {
+        StorageError.unavailable(
+            "the file \(path) cannot be \(what): \(String(cString: strerror(errno)).asClause)",
+            hint: "look at the folder, its permissions and the room on its disk")
+    }
+
+    /// Removes a file that was made on the way, with what SQLite put beside it.
+    static func remove(_ path: String) {
+        for file in [path, "\(path)-wal", "\(path)-shm", "\(path)-journal"] { unlink(file) }
+    }
+}

@@ -1,0 +1,170 @@
+import GRDB
+import PushCore
+
+extension SQLiteHubStore: NotificationStore {
+    func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance {
+        // Put together before it is its turn, so that the writer has less to do.
+        let key = try NotificationKey(hub: hub, sequence: notification.sequence).stored
+        let request = notification.request.storedJSON.text()
+        let counts = notification.outcome.storedCounts?.text()
+        let nearMisses = notification.outcome.storedNearMisses?.text()
+        return try await database.write { [hub] database in
+            if let idempotency = notification.idempotency,
+                let first = try database.first(
+                    "SELECT \(Self.columns) FROM notification WHERE hub = ? AND idempotency_key = ?", hub, idempotency.key,
+                    read: Self.notification)
+            {
+                return first.idempotency == idempotency ? .repeated(first) : .keyInUse(id: first.outcome.id)
+            }
+            let outcome = notification.outcome
+            try database.run(
+                """
+                INSERT INTO notification (key, hub, id, request, idempotency_key, fingerprint, state, is_final, tags,
+                    enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, key, hub, outcome.id, request, notification.idempotency?.key,
+                notification.idempotency?.fingerprint, outcome.state.rawValue, outcome.state.isFinal, outcome.tags,
+                outcome.enqueuedAt.milliseconds, outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds,
+                outcome.scheduledFor?.milliseconds, counts, nearMisses)
+            return .accepted
+        }
+    }
+
+    func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
+        try await database.read { [hub] database in
+            try database.all(
+                """
+                SELECT \(Self.columns) FROM notification WHERE hub = ? AND is_final = 0 AND key > ? ORDER BY key LIMIT ?
+                """, hub, NotificationKey(hub: hub, upTo: sequence).stored, limit, read: Self.notification)
+        }
+    }
+
+    func unfinished(_ sequences: [Int64]) async throws(PushError) -> [KeptNotification] {
+        try await database.read { [hub] database in
+            try sequences.sorted().compactMap { sequence in
+                try database.first(
+                    "SELECT \(Self.columns) FROM notification WHERE key = ? AND is_final = 0",
+                    NotificationKey(hub: hub, upTo: sequence).stored, read: Self.notification)
+            }
+        }
+    }
+
+    func record(_ progress: NotificationProgress) async throws(PushError) {
+        try await database.write { [hub] database in
+            let outcome = progress.outcome
+            let before = database.totalChangesCount
+            try database.run(
+                """
+                UPDATE notification SET state = ?, is_final = ?, tags = ?, enqueued_at = ?, started_at = ?, ended_at = ?,
+                    scheduled_for = ?, counts = ?, near_misses = ?
+                WHERE key = ?
+                """, outcome.state.rawValue, outcome.state.isFinal, outcome.tags, outcome.enqueuedAt.milliseconds,
+                outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds, outcome.scheduledFor?.milliseconds,
+                outcome.storedCounts?.text(), outcome.storedNearMisses?.text(), NotificationKey(hub: hub, upTo: progress.sequence).stored)
+            // News of a notification that has been forgotten meanwhile is no news.
+            if database.totalChangesCount > before {
+                try Self.append(progress.devices, to: progress.sequence, hub: hub, in: database)
+            }
+            for (place, outcome) in progress.lastOutcomes {
+                try database.run(
+                    """
+                    INSERT INTO last_outcome (hub, place, outcome) SELECT ?1, ?2, ?3
+                    WHERE EXISTS (SELECT 1 FROM registration WHERE hub = ?1 AND place = ?2)
+                    ON CONFLICT (hub, place) DO UPDATE SET outcome = excluded.outcome
+                    """, hub, place, outcome.rawValue)
+            }
+        }
+    }
+
+    func notification(_ sequence: Int64) async throws(PushError) -> KeptNotification? {
+        try await database.read { [hub] database in
+            try database.first(
+                "SELECT \(Self.columns) FROM notification WHERE key = ?", NotificationKey(hub: hub, upTo: sequence).stored,
+                read: Self.notification)
+        }
+    }
+
+    func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification] {
+        try await database.read { [hub] database in
+            try database.all(
+                "SELECT \(Self.columns) FROM notification WHERE key > ? AND key < ? ORDER BY key DESC LIMIT ?",
+                NotificationKey(hub: hub, upTo: 0).stored, NotificationKey(hub: hub, upTo: sequence ?? .max).stored, limit,
+                read: Self.notification)
+        }
+    }
+
+    func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        let ended = try await database.read { [hub] database in
+            try database.all(
+                """
+                SELECT key FROM notification WHERE hub = ? AND is_final = 1 AND ended_at < ? ORDER BY ended_at, key LIMIT ?
+                """, hub, moment.milliseconds, limit
+            ) { NotificationKey(stored: $0.integer(0)) }
+        }
+        // Its devices first, so that what a crash leaves is found again.
+        for key in ended {
+            while try await removeDevices(of: key.sequence) {}
+        }
+        guard !ended.isEmpty else { return 0 }
+        return try await database.write { [hub] database in
+            try database.run(
+                "INSERT INTO sequence (hub, last) VALUES (?, ?) ON CONFLICT (hub) DO UPDATE SET last = max(last, excluded.last)", hub,
+                try Self.lastSequence(of: hub, in: database))
+            for key in ended { try database.run("DELETE FROM notification WHERE key = ?", key.stored) }
+            return ended.count
+        }
+    }
+
+    /// Removes some devices of a notification that has ended, so many that others need not wait long. Answers whether there may be
+    /// more.
+    private func removeDevices(of sequence: Int64) async throws(PushError) -> Bool {
+        let step = 1000
+        return try await database.write { [hub] database in
+            let before = database.totalChangesCount
+            try database.run(
+                """
+                DELETE FROM device_outcome WHERE hub = ?1 AND sequence = ?2 AND ordinal < ?3 + (
+                    SELECT min(ordinal) FROM device_outcome WHERE hub = ?1 AND sequence = ?2)
+                """, hub, sequence, step)
+            return database.totalChangesCount - before == step
+        }
+    }
+
+    static func lastSequence(of hub: Int64, in database: Database) throws -> Int64 {
+        let kept = try database.first(
+            "SELECT key FROM notification WHERE key > ? AND key < ? ORDER BY key DESC LIMIT 1",
+            NotificationKey(hub: hub, upTo: 0).stored, NotificationKey(hub: hub, upTo: .max).stored
+        ) { NotificationKey(stored: $0.integer(0)).sequence }
+        let forgotten = try database.first("SELECT last FROM sequence WHERE hub = ?", hub) { $0.integer(0) }
+        return max(kept ?? 0, forgotten ?? 0)
+    }
+
+    // MARK: - Rows
+
+    private static let columns = """
+        key, id, request, idempotency_key, fingerprint, state, tags, enqueued_at, started_at, ended_at, scheduled_for, counts,
+        near_misses, hub
+        """
+
+    private static func notification(_ row: SQLRow) throws -> KeptNotification {
+        let sequence = NotificationKey(stored: row.integer(0)).sequence
+        return try reading("the notification \(sequence) of hub \(row.integer(13))", details: ["sequence": .integer(sequence)]) {
+            var outcome = NotificationOutcome(
+                id: row.text(1), state: try NotificationOutcome.State(stored: row.text(5)), tags: row.optional(6, row.text),
+                enqueuedAt: row.time(7), startedAt: row.optional(8, row.time), endedAt: row.optional(9, row.time),
+                scheduledFor: row.optional(10, row.time))
+            if !row.isNull(11) { try outcome.setCounts(stored: row.json(11)) }
+            if !row.isNull(12) { outcome.nearMisses = try row.json(12).storedArray().map { try $0.storedText() } }
+            return KeptNotification(
+                sequence: sequence, request: try NotificationRequest(stored: row.json(2)),
+                idempotency: row.optional(3) { IdempotencyKey(key: row.text($0), fingerprint: row.bytes(4)) }, outcome: outcome)
+        }
+    }
+}
+
+extension NotificationOutcome {
+    /// Nil where there are none.
+    fileprivate var storedNearMisses: JSON? {
+        nearMisses.isEmpty ? nil : .array(nearMisses.map { .string($0) })
+    }
+}

@@ -1,0 +1,167 @@
+import GRDB
+import PushCore
+
+/// What one hub keeps in a database.
+struct SQLiteHubStore: RegistrationStore {
+    let database: SQLiteAccess
+    let hub: Int64
+
+    func load() async throws(PushError) -> StoredHub {
+        try await database.read { [hub] database in
+            var stored = StoredHub()
+            try Self.loadRegistrations(of: hub, into: &stored, from: database)
+            try database.each("SELECT place, expiration, content FROM installation WHERE hub = ? ORDER BY place", hub) { row in
+                try stored.read(.installations, row, "the installation \(row.integer(0)) of hub \(hub)") { stored in
+                    stored.installations.append(
+                        PlacedInstallation(
+                            place: try row.place(0), installation: try Installation(stored: row.json(2)), expiration: row.time(1)))
+                }
+            }
+            try database.each("SELECT id, time, reason, detail FROM departure WHERE hub = ?", hub) { row in
+                try stored.read(.departures, nil, "the departure of \(row.text(0)) from hub \(hub)") { stored in
+                    stored.departures[try RegistrationID(stored: row.text(0))] = RegistrationDeparture(
+                        try RegistrationDeparture.Reason(stored: row.text(2), detail: row.text(3)), at: row.time(1))
+                }
+            }
+            stored.lastSequence = try Self.lastSequence(of: hub, in: database)
+            return stored
+        }
+    }
+
+    private static func loadRegistrations(of hub: Int64, into stored: inout StoredHub, from database: Database) throws {
+        var templates: [Int64: RegistrationTemplate] = [:]
+        let count = try database.first("SELECT count(*) FROM registration WHERE hub = ?", hub) { Int($0.integer(0)) }
+        stored.registrations.reserveCapacity(count ?? 0)
+        try database.each(
+            """
+            SELECT place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation,
+                secondary_tile, outcome
+            FROM registration LEFT JOIN last_outcome USING (hub, place) WHERE hub = ? ORDER BY place
+            """, hub
+        ) { row in
+            try stored.read(.registrations, row, "the registration \(row.text(1)) of hub \(hub)") { stored in
+                var template: RegistrationTemplate?
+                if let key = row.optional(8, row.integer) {
+                    template = try templates[key] ?? Self.template(key, in: database)
+                    templates[key] = template
+                }
+                let place = try row.place(0)
+                let registration = Registration(
+                    id: try RegistrationID(stored: row.text(1)), etag: Int(row.integer(2)), expiration: row.time(3),
+                    updatedAt: row.time(4),
+                    handle: try DeviceHandle(platform: Platform(stored: row.text(5)), stored: row.text(6)),
+                    tags: try row.text(7).split(separator: ",").map { try Tag(stored: String($0)) }, template: template,
+                    pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
+                    installationID: row.optional(10, row.text), secondaryTile: row.optional(11, row.text))
+                stored.registrations.append(PlacedRegistration(place: place, registration: registration))
+                if let outcome = row.optional(12, row.text) { stored.lastOutcomes[place] = try OutcomeName(stored: outcome) }
+            }
+        }
+    }
+
+    private static func template(_ key: Int64, in database: Database) throws -> RegistrationTemplate {
+        let template = try database.first("SELECT content FROM template WHERE key = ?", key) { row in
+            try reading("the template \(key)") { try RegistrationTemplate(stored: row.json(0)) }
+        }
+        guard let template else { throw UnreadableValue(reason: "there is no template \(key)") }
+        return template
+    }
+
+    // MARK: - Changes
+
+    func commit(_ change: RegistrationChange) async throws(PushError) {
+        let installations = change.installationPuts.map { $0.installation.storedJSON.text() }
+        try await database.write { [hub, templates = database.templates] database in
+            for removal in change.removals {
+                try database.run("DELETE FROM registration WHERE hub = ? AND place = ?", hub, removal.place)
+                try database.run("DELETE FROM last_outcome WHERE hub = ? AND place = ?", hub, removal.place)
+                try database.run(
+                    "INSERT OR REPLACE INTO departure (hub, id, time, reason, detail) VALUES (?, ?, ?, ?, ?)", hub, removal.id.text,
+                    removal.departure.time.milliseconds, removal.departure.reason.storedText, removal.departure.reason.detail)
+            }
+            for place in change.installationRemovals {
+                try database.run("DELETE FROM installation WHERE hub = ? AND place = ?", hub, place)
+            }
+            for put in change.puts { try Self.put(put, hub: hub, templates: templates, in: database) }
+            for (put, content) in zip(change.installationPuts, installations) {
+                try database.run(
+                    "INSERT OR REPLACE INTO installation (hub, place, expiration, content) VALUES (?, ?, ?, ?)", hub, put.place,
+                    put.expiration.milliseconds, content)
+            }
+        }
+    }
+
+    private static func put(_ put: PlacedRegistration, hub: Int64, templates: TemplateKeys, in database: Database) throws {
+        let registration = put.registration
+        // The outcome of whoever stood here before is not this registration's.
+        try database.run(
+            """
+            DELETE FROM last_outcome WHERE hub = ?1 AND place = ?2
+                AND NOT EXISTS (SELECT 1 FROM registration WHERE hub = ?1 AND place = ?2 AND id = ?3)
+            """, hub, put.place, registration.id.text)
+        try database.run("DELETE FROM departure WHERE hub = ? AND id = ?", hub, registration.id.text)
+        // Replacing also takes an id off the place where it stood before.
+        try database.run(
+            """
+            INSERT OR REPLACE INTO registration (hub, place, id, etag, expiration, updated_at, platform, handle, tags, template,
+                push_variables, installation, secondary_tile) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, hub, put.place, registration.id.text, registration.etag, registration.expiration.milliseconds,
+            registration.updatedAt.milliseconds, registration.platform.rawValue, registration.handle.storedText,
+            registration.tags.lazy.map(\.text).joined(separator: ","),
+            try registration.template.map { try templates.key(of: $0, in: database) },
+            registration.pushVariables.isEmpty ? nil : JSON(registration.pushVariables).text(), registration.installationID,
+            registration.secondaryTile)
+    }
+
+    func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await database.write { [hub] database in
+            let before = database.totalChangesCount
+            try database.run(
+                """
+                DELETE FROM departure WHERE (hub, id) IN
+                    (SELECT hub, id FROM departure WHERE hub = ? AND time < ? ORDER BY time LIMIT ?)
+                """, hub, moment.milliseconds, limit)
+            return database.totalChangesCount - before
+        }
+    }
+}
+
+extension StoredHub {
+    /// Adds a row, or its name to those that cannot be read.
+    ///
+    /// - Parameter placed: the row, whose place is its first column; nil in a table without places.
+    fileprivate mutating func read(
+        _ table: UnreadableRow.Table, _ placed: SQLRow?, _ name: String, _ add: (inout StoredHub) throws -> Void
+    ) throws {
+        do {
+            try reading(name) { try add(&self) }
+        } catch let error as PushError where error.code == "storage.corrupt" {
+            unreadable.append(UnreadableRow(table: table, place: placed.flatMap { UInt32(exactly: $0.integer(0)) }, reason: error.message))
+        }
+    }
+}
+
+extension RegistrationDeparture.Reason {
+    fileprivate var storedText: String {
+        switch self {
+        case .deleted: "deleted"
+        case .expired: "expired"
+        case .handleDied: "handleDied"
+        case .installationChanged: "installationChanged"
+        }
+    }
+
+    fileprivate var detail: String? {
+        if case .handleDied(let reason) = self { reason } else { nil }
+    }
+
+    fileprivate init(stored text: String, detail: String) throws {
+        switch text {
+        case "deleted": self = .deleted
+        case "expired": self = .expired
+        case "handleDied": self = .handleDied(detail)
+        case "installationChanged": self = .installationChanged
+        default: throw UnreadableValue(reason: "the reason \"\(text)\" is not known")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import GRDB
+import PushCore
+
+/// The hubs of a server in a database.
+struct SQLiteNamespaceStore: NamespaceStore {
+    /// Rows of a removed hub that go in one transaction, so that others need not wait long.
+    private static let removalBatch = 1000
+
+    let database: SQLiteAccess
+
+    func load() async throws(PushError) -> StoredNamespace {
+        try await database.read { database in
+            let rules = try database.first("SELECT rules, last_hub FROM namespace") { row in
+                try reading("the row of the namespace") { (try row.json(0).storedRules(), row.integer(1)) }
+            }
+            let hubs = try database.all("SELECT number, name, description, created_at, updated_at FROM hub ORDER BY number") { row in
+                try reading("hub \(row.integer(0))") {
+                    HubRecord(
+                        number: row.integer(0), name: row.text(1), description: try HubDescription(stored: row.json(2)),
+                        createdAt: row.time(3), updatedAt: row.time(4))
+                }
+            }
+            return StoredNamespace(rules: rules?.0 ?? [], hubs: hubs, lastNumber: rules?.1 ?? 0)
+        }
+    }
+
+    func putRules(_ rules: [AuthorizationRule]) async throws(PushError) {
+        try await database.write { try $0.run("UPDATE namespace SET rules = ?", JSON(rules).text()) }
+    }
+
+    func putHub(_ hub: HubRecord) async throws(PushError) {
+        try await database.write { database in
+            try database.run(
+                """
+                INSERT INTO hub (number, name, description, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (number) DO UPDATE SET name = excluded.name, description = excluded.description,
+                    created_at = excluded.created_at, updated_at = excluded.updated_at
+                """, hub.number, hub.name, hub.description.storedJSON.text(), hub.createdAt.milliseconds, hub.updatedAt.milliseconds)
+            try database.run("UPDATE namespace SET last_hub = max(last_hub, ?)", hub.number)
+        }
+    }
+
+    func removeHub(_ number: Int64) async throws(PushError) {
+        try await database.write { database in
+            try database.run("INSERT OR IGNORE INTO leaving_hub (number) VALUES (?)", number)
+            try database.run("DELETE FROM hub WHERE number = ?", number)
+        }
+        // The hub is gone from here on. Rows that cannot leave now do so at the next start.
+        try? await removeRows(ofHub: number)
+    }
+
+    /// Goes on with removals that a stop of the server has interrupted.
+    func finishRemovals() async throws(PushError) {
+        let leaving = try await database.read { try $0.all("SELECT number FROM leaving_hub") { $0.integer(0) } }
+        for number in leaving { try await removeRows(ofHub: number) }
+    }
+
+    private func removeRows(ofHub number: Int64) async throws(PushError) {
+        for (table, key, condition) in SQLiteSchema.tablesOfHub {
+            var removed = 0
+            repeat {
+                removed = try await database.write { database in
+                    let before = database.totalChangesCount
+                    try database.run(
+                        "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT ?2)", number,
+                        Self.removalBatch)
+                    return database.totalChangesCount - before
+                }
+            } while removed == Self.removalBatch
+        }
+        try await database.write { try $0.run("DELETE FROM leaving_hub WHERE number = ?", number) }
+    }
+
+    func store(ofHub number: Int64) -> any HubStore { SQLiteHubStore(database: database, hub: number) }
+}

@@ -1,0 +1,166 @@
+import FoundationEssentials
+import GRDB
+
+/// The tables, and how those of older versions become them.
+enum SQLiteSchema {
+    /// "PuHo" in the file's header: the file is ours.
+    static let applicationID: Int64 = 0x5075_486F
+
+    /// User tags in the order and with the equality of tags: without regard to case, canonically equivalent spellings alike.
+    static let tagCollation = DatabaseCollation("tag") { left, right in
+        let (left, right) = (left.lowercased(), right.lowercased())
+        return left == right ? .orderedSame : left < right ? .orderedAscending : .orderedDescending
+    }
+
+    static let migrator: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("tables") { database in
+            try database.execute(sql: namespace)
+            try database.execute(sql: registrations)
+            try database.execute(sql: notifications)
+            try database.execute(sql: backend)
+        }
+        migrator.registerMigration("feedback and jobs") { database in try database.execute(sql: feedbackAndJobs) }
+        migrator.registerMigration("keys of notifications, names of hubs") { database in
+            try database.execute(sql: notificationKeys)
+            try database.execute(sql: hubNames)
+        }
+        migrator.registerMigration("tokens for push services") { database in try database.execute(sql: providerTokens) }
+        migrator.registerMigration("installations of devices") { database in
+            try database.execute(sql: "ALTER TABLE device_outcome ADD COLUMN installation TEXT")
+        }
+        return migrator
+    }()
+
+    /// The tables that belong to a hub, with the columns of their keys, and which rows are those of hub `?1`.
+    static let tablesOfHub = [
+        ("registration", "hub, place", ofHub), ("installation", "hub, place", ofHub), ("departure", "hub, id", ofHub),
+        ("last_outcome", "hub, place", ofHub), ("device_outcome", "hub, sequence, ordinal", ofHub),
+        ("notification", "key", "key >= ?1 << \(NotificationKey.sequenceBits) AND key < (?1 + 1) << \(NotificationKey.sequenceBits)"),
+        ("sequence", "hub", ofHub), ("job", "hub, id", ofHub),
+    ]
+    private static let ofHub = "hub = ?1"
+
+    private static let namespace = """
+        CREATE TABLE namespace (
+            key INTEGER PRIMARY KEY CHECK (key = 1), rules TEXT NOT NULL, last_hub INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO namespace VALUES (1, '[]', 0);
+        CREATE TABLE hub (
+            number INTEGER PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, created_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL
+        ) STRICT;
+        -- Hubs that have been removed and whose rows are still leaving.
+        CREATE TABLE leaving_hub (number INTEGER PRIMARY KEY) STRICT;
+        """
+
+    private static let registrations = """
+        CREATE TABLE template (
+            key INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, content TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE registration (
+            hub INTEGER NOT NULL, place INTEGER NOT NULL, id TEXT NOT NULL, etag INTEGER NOT NULL,
+            expiration INTEGER NOT NULL, updated_at INTEGER NOT NULL, platform TEXT NOT NULL, handle TEXT NOT NULL,
+            tags TEXT NOT NULL, template INTEGER, push_variables TEXT, installation TEXT, secondary_tile TEXT,
+            PRIMARY KEY (hub, place), UNIQUE (hub, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE installation (
+            hub INTEGER NOT NULL, place INTEGER NOT NULL, expiration INTEGER NOT NULL, content TEXT NOT NULL,
+            PRIMARY KEY (hub, place)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE departure (
+            hub INTEGER NOT NULL, id TEXT NOT NULL, time INTEGER NOT NULL, reason TEXT NOT NULL, detail TEXT,
+            PRIMARY KEY (hub, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX departure_by_time ON departure (hub, time);
+        CREATE TABLE last_outcome (
+            hub INTEGER NOT NULL, place INTEGER NOT NULL, outcome TEXT NOT NULL, PRIMARY KEY (hub, place)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let notifications = """
+        -- The largest sequence of the notifications that a hub has forgotten.
+        CREATE TABLE sequence (hub INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+        CREATE TABLE notification (
+            hub INTEGER NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL, request TEXT NOT NULL,
+            idempotency_key TEXT, fingerprint BLOB, state TEXT NOT NULL, is_final INTEGER NOT NULL, tags TEXT,
+            enqueued_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER, scheduled_for INTEGER, counts TEXT,
+            near_misses TEXT, PRIMARY KEY (hub, sequence)
+        ) STRICT;
+        -- A hub's ids are 32 random digits and then a time and a number. In the order of the latter, notifications of one
+        -- transaction are neighbours here; by the former, each would change a page of its own.
+        CREATE UNIQUE INDEX notification_by_id ON notification (hub, substr(id, 33), id);
+        CREATE UNIQUE INDEX notification_by_key ON notification (hub, idempotency_key) WHERE idempotency_key IS NOT NULL;
+        CREATE INDEX notification_unfinished ON notification (hub, sequence) WHERE is_final = 0;
+        CREATE INDEX notification_by_end ON notification (hub, ended_at, sequence) WHERE is_final = 1;
+        CREATE TABLE device_outcome (
+            hub INTEGER NOT NULL, sequence INTEGER NOT NULL, ordinal INTEGER NOT NULL, registration TEXT,
+            platform TEXT NOT NULL, handle_platform TEXT NOT NULL, handle TEXT NOT NULL, template TEXT, outcome TEXT NOT NULL,
+            reason TEXT NOT NULL, explanation TEXT NOT NULL, push_id TEXT, size INTEGER NOT NULL, is_removed INTEGER NOT NULL,
+            PRIMARY KEY (hub, sequence, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let feedbackAndJobs = """
+        CREATE INDEX device_outcome_removed ON device_outcome (hub, sequence, ordinal) WHERE is_removed = 1;
+        CREATE TABLE job (
+            hub INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, is_final INTEGER NOT NULL,
+            -- In hundredths of a per cent.
+            progress INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, content TEXT NOT NULL,
+            PRIMARY KEY (hub, id)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Notifications under one number each, which says where they stand. Their ids hold their sequences and need no index.
+    private static let notificationKeys = """
+        ALTER TABLE notification RENAME TO notification_before;
+        DROP INDEX notification_by_id;
+        DROP INDEX notification_by_key;
+        DROP INDEX notification_unfinished;
+        DROP INDEX notification_by_end;
+        CREATE TABLE notification (
+            key INTEGER PRIMARY KEY, hub INTEGER NOT NULL, id TEXT NOT NULL, request TEXT NOT NULL, idempotency_key TEXT,
+            fingerprint BLOB, state TEXT NOT NULL, is_final INTEGER NOT NULL, tags TEXT, enqueued_at INTEGER NOT NULL,
+            started_at INTEGER, ended_at INTEGER, scheduled_for INTEGER, counts TEXT, near_misses TEXT
+        ) STRICT;
+        INSERT INTO notification
+        SELECT (hub << \(NotificationKey.sequenceBits)) + sequence, hub, id, request, idempotency_key, fingerprint, state, is_final,
+            tags, enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses
+        FROM notification_before ORDER BY hub, sequence;
+        DROP TABLE notification_before;
+        -- Behind its columns each of these has the key.
+        CREATE UNIQUE INDEX notification_by_key ON notification (hub, idempotency_key) WHERE idempotency_key IS NOT NULL;
+        CREATE INDEX notification_unfinished ON notification (hub) WHERE is_final = 0;
+        CREATE INDEX notification_by_end ON notification (hub, ended_at) WHERE is_final = 1;
+        """
+
+    private static let hubNames = """
+        -- The last that was made is the one in use.
+        UPDATE hub SET name = name || '-' || number
+        WHERE EXISTS (SELECT 1 FROM hub AS other WHERE lower(other.name) = lower(hub.name) AND other.number > hub.number);
+        CREATE UNIQUE INDEX hub_by_name ON hub (lower(name));
+        """
+
+    private static let providerTokens = """
+        CREATE TABLE provider_token (
+            key TEXT PRIMARY KEY, token TEXT NOT NULL, issued_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let backend = """
+        CREATE TABLE account (
+            user TEXT PRIMARY KEY COLLATE tag, username TEXT NOT NULL, cost INTEGER NOT NULL, salt BLOB NOT NULL,
+            digest BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE session (
+            digest BLOB PRIMARY KEY, username TEXT NOT NULL, expiration INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX session_by_expiration ON session (expiration);
+        CREATE TABLE secure_payload (
+            id TEXT PRIMARY KEY, sender TEXT NOT NULL, addressee TEXT NOT NULL COLLATE tag, expiration INTEGER NOT NULL,
+            maximum_reads INTEGER, sealed BLOB, granted_reads INTEGER NOT NULL, ending TEXT, reads TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX secure_payload_readable ON secure_payload (addressee) WHERE ending IS NULL;
+        CREATE INDEX secure_payload_by_expiration ON secure_payload (expiration);
+        """
+}

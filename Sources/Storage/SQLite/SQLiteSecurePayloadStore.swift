@@ -1,0 +1,93 @@
+import GRDB
+import PushCore
+
+/// Secure payloads in a database.
+struct SQLiteSecurePayloadStore: SecurePayloadStore {
+    let database: SQLiteDatabase
+
+    func insert(_ payload: SealedPayload, limit: Int) async throws(PushError) -> SecurePayloadInsertion {
+        try await database.write { database in
+            if try database.first("SELECT 1 FROM secure_payload WHERE id = ?", payload.id, read: { _ in true }) != nil {
+                return .idInUse
+            }
+            let readable = try database.first(
+                "SELECT count(*) FROM secure_payload WHERE addressee = ? AND ending IS NULL", payload.addressee.text
+            ) { $0.integer(0) }
+            guard readable ?? 0 < limit else { return .full }
+            try Self.put(payload, in: database)
+            return .inserted
+        }
+    }
+
+    func payload(_ id: String) async throws(PushError) -> SealedPayload? {
+        try await database.read { try Self.payload(id, in: $0) }
+    }
+
+    func update<Result: Sendable>(
+        _ id: String, _ change: @escaping @Sendable (inout SealedPayload) throws(PushError) -> Result
+    ) async throws(PushError) -> Result? {
+        try await database.write { database in
+            guard var payload = try Self.payload(id, in: database) else { return nil }
+            let before = payload
+            let result = try change(&payload)
+            if payload != before { try Self.put(payload, in: database) }
+            return result
+        }
+    }
+
+    func remove(_ id: String) async throws(PushError) {
+        try await database.write { try $0.run("DELETE FROM secure_payload WHERE id = ?", id) }
+    }
+
+    func sweep(now: Timestamp, retention: Duration) async throws(PushError) -> Int {
+        try await database.write { database in
+            let before = database.totalChangesCount
+            try database.run(
+                "UPDATE secure_payload SET ending = ?, sealed = NULL WHERE expiration <= ? AND ending IS NULL",
+                SealedPayload.Ending.expired.rawValue, now.milliseconds)
+            let ended = database.totalChangesCount - before
+            let (forgotten, overflow) = now.milliseconds.subtractingReportingOverflow(retention.milliseconds)
+            if !overflow { try database.run("DELETE FROM secure_payload WHERE expiration <= ?", forgotten) }
+            return ended
+        }
+    }
+
+    private static let columns = "id, sender, addressee, expiration, maximum_reads, sealed, granted_reads, ending, reads"
+
+    private static func put(_ payload: SealedPayload, in database: Database) throws {
+        let reads = payload.reads.map { read -> JSON in
+            [.integer(read.time.milliseconds), .string(read.username), .string(read.result.rawValue)]
+        }
+        try database.run(
+            """
+            INSERT INTO secure_payload (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET sender = excluded.sender, addressee = excluded.addressee,
+                expiration = excluded.expiration, maximum_reads = excluded.maximum_reads, sealed = excluded.sealed,
+                granted_reads = excluded.granted_reads, ending = excluded.ending, reads = excluded.reads
+            """, payload.id, payload.sender.text, payload.addressee.text, payload.expiration.milliseconds, payload.maximumReads,
+            payload.sealed, payload.grantedReads, payload.ending?.rawValue, JSON.array(reads).text())
+    }
+
+    private static func payload(_ id: String, in database: Database) throws -> SealedPayload? {
+        try database.first("SELECT \(columns) FROM secure_payload WHERE id = ?", id) { row in
+            try reading("the secure payload \(id)") {
+                SealedPayload(
+                    id: id, sender: try Tag(stored: row.text(1)), addressee: try Tag(stored: row.text(2)), expiration: row.time(3),
+                    maximumReads: row.optional(4) { Int(row.integer($0)) }, sealed: row.optional(5, row.bytes),
+                    grantedReads: Int(row.integer(6)),
+                    ending: try row.optional(7) { try SealedPayload.Ending(stored: row.text($0)) },
+                    reads: try row.json(8).storedArray().map(SecureRead.init(stored:)))
+            }
+        }
+    }
+}
+
+extension SecureRead {
+    fileprivate init(stored json: JSON) throws {
+        let parts = try json.storedArray()
+        guard parts.count == 3 else { throw UnreadableValue(reason: "a read has \(parts.count) parts, not 3") }
+        self.init(
+            time: Timestamp(milliseconds: try parts[0].storedInteger()), username: try parts[1].storedText(),
+            result: try SecureRead.Result(stored: parts[2].storedText()))
+    }
+}

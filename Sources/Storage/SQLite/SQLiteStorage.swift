@@ -1,0 +1,136 @@
+import GRDB
+import Glibc
+import PushCore
+
+/// Keeps everything in one SQLite file. What was answered is on the disk, and no crash loses it.
+package struct SQLiteStorage: StorageEngine {
+    package let accounts: any AccountStore
+    package let securePayloads: any SecurePayloadStore
+    package let providerTokens: any ProviderTokenStore
+    let database: SQLiteDatabase
+
+    package var namespace: any NamespaceStore { SQLiteNamespaceStore(database: SQLiteAccess(database)) }
+
+    /// Opens the database of a file, or makes one that only its owner can read.
+    ///
+    /// Throws `storage.foreign_file` (400), `storage.newer_schema` (500), `storage.corrupt` (500) and `storage.unavailable` (503).
+    package static func open(_ path: String) async throws(PushError) -> SQLiteStorage {
+        let database = try await SQLiteDatabase.blocking { try SQLiteDatabase(opening: path) }
+            .mapError { PushError($0, database: path) }.get()
+        let namespace = SQLiteNamespaceStore(database: SQLiteAccess(database))
+        // What nobody needs any more can wait for a start with room on the disk.
+        try? await namespace.finishRemovals()
+        try? await database.write { database in
+            try database.run(
+                "DELETE FROM template WHERE key NOT IN (SELECT template FROM registration WHERE template IS NOT NULL)")
+        }
+        return SQLiteStorage(
+            accounts: SQLiteAccountStore(database: database),
+            securePayloads: SQLiteSecurePayloadStore(database: database),
+            providerTokens: SQLiteProviderTokenStore(database: database), database: database)
+    }
+
+    /// Looks whether a database can be opened by this version, and whether its pages are whole; also while another process uses it.
+    ///
+    /// Throws `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt` and `storage.unavailable`.
+    package static func inspect(_ path: String) async throws(PushError) {
+        try await SQLiteDatabase.blocking {
+            try SQLiteFile.check(path)
+            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
+            try queue.read { try SQLiteFile.checkIntegrity($0, path) }
+            try queue.close()
+        }.mapError { PushError($0, database: path) }.get()
+    }
+
+    package func checkWriting() async throws(PushError) {
+        // A row that changes into what it is would not be written.
+        try await database.write { database in
+            try database.run("INSERT INTO leaving_hub VALUES (-1)")
+            try database.run("DELETE FROM leaving_hub WHERE number = -1")
+        }
+    }
+
+    package func close() async throws(PushError) { try await database.close() }
+
+    // MARK: - Backup
+
+    package func backup(to path: String) async throws(PushError) {
+        try await database.read { database in
+            let taken = PushError(
+                "storage.backup_exists", "there is a file \(path) already", hint: "name a file that does not exist", status: 409)
+            guard !SQLiteFile.exists(path) else { throw taken }
+            let partial = "\(path).partial"
+            SQLiteFile.remove(partial)
+            defer { SQLiteFile.remove(partial) }
+            do {
+                try Self.copy(database, to: partial)
+            } catch {
+                throw PushError(error, database: path)
+            }
+            // Unlike a renaming, this does not overwrite what came in between.
+            guard link(partial, path) == 0 else { throw errno == EEXIST ? taken : SQLiteFile.failure("made", path) }
+        }
+    }
+
+    package func restore(
+        from path: String, whenChecked: @Sendable () async -> Void
+    ) async throws(PushError) {
+        let staged = "\(database.path).restoring"
+        defer { SQLiteFile.remove(staged) }
+        try await SQLiteDatabase.blocking { try Self.stage(path, as: staged) }.mapError { PushError($0, database: path) }.get()
+        do throws(PushError) {
+            try await Self.checkRows(of: staged)
+        } catch {
+            var error = error
+            error.message = "the backup \(path) is of no use: \(error.message.replacing(staged, with: path))"
+            throw error
+        }
+        await whenChecked()
+        try await database.replace(from: staged)
+    }
+
+    /// Refuses a backup with hubs that cannot be read, before it takes the place of one without. Single devices that cannot be read
+    /// are left out, as at any start.
+    private static func checkRows(of staged: String) async throws(PushError) {
+        let storage = try await open(staged)
+        let namespace = storage.namespace
+        do throws(PushError) {
+            for hub in try await namespace.load().hubs { _ = try await namespace.store(ofHub: hub.number).load() }
+        } catch {
+            try? await storage.close()
+            throw error
+        }
+        try await storage.close()
+    }
+
+    /// Makes a copy that can be put in the place of everything: checked, and with the tables of this version.
+    private static func stage(_ path: String, as staged: String) throws {
+        guard SQLiteFile.exists(path) else {
+            throw PushError("storage.not_found", "there is no file \(path)", hint: "name a backup", status: 404)
+        }
+        try SQLiteFile.check(path)
+        SQLiteFile.remove(staged)
+        let source = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
+        try source.read { database in
+            guard try database.first("PRAGMA application_id", read: { $0.integer(0) }) == SQLiteSchema.applicationID else {
+                throw SQLiteFile.foreign(path, "it is empty")
+            }
+            try SQLiteFile.checkIntegrity(database, path)
+            try copy(database, to: staged)
+        }
+        let migrated = try DatabaseQueue(path: staged, configuration: SQLiteFile.configuration(readonly: false))
+        try SQLiteSchema.migrator.migrate(migrated)
+        try migrated.close()
+    }
+
+    private static func copy(_ database: Database, to path: String) throws {
+        try SQLiteFile.prepare(path)
+        let copy = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: false))
+        try copy.writeWithoutTransaction { copy in
+            try database.backup(to: copy)
+            // One file, which can be read without others beside it.
+            try copy.execute(sql: "PRAGMA journal_mode = DELETE")
+        }
+        try copy.close()
+    }
+}

@@ -1,0 +1,46 @@
+import Crypto
+import GRDB
+import PushCore
+import Synchronization
+
+/// Which row a template has. A million registrations share a few templates, so each is kept once.
+final class TemplateKeys: Sendable {
+    private struct Description: Hashable {
+        let platform: Platform
+        let name: String?
+        let body: String
+        let headers: [PushHeader]
+        let expiry: String?
+        let priority: String?
+    }
+
+    /// Beyond that many, looking them up in the table is no dearer than the memory.
+    private static let limit = 1024
+
+    private let known = Mutex<[Description: Int64]>([:])
+
+    /// The row of the template, a new one where there is none. On the writer, within a transaction.
+    func key(of template: RegistrationTemplate, in database: Database) throws -> Int64 {
+        let description = Description(
+            platform: template.platform, name: template.name, body: template.body, headers: template.headers,
+            expiry: template.expiry, priority: template.priority)
+        if let key = known.withLock({ $0[description] }) { return key }
+        let content = template.storedJSON.text()
+        let digest = Array(SHA256.hash(data: Array(content.utf8)))
+        let find = "SELECT key FROM template WHERE digest = ?"
+        var key = try database.first(find, digest) { $0.integer(0) }
+        if key == nil {
+            try database.run("INSERT INTO template (digest, content) VALUES (?, ?)", digest, content)
+            key = database.lastInsertedRowID
+        }
+        guard let key else { throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a template has no row") }
+        known.withLock { known in
+            if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
+            known[description] = key
+        }
+        return key
+    }
+
+    /// When a transaction was taken back, rows that were known may be gone.
+    func forget() { known.withLock { $0.removeAll() } }
+}

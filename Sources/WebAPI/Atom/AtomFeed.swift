@@ -1,0 +1,37 @@
+import PushCore
+
+/// An Atom feed: the protocol's lists of registrations, hubs and jobs.
+package struct AtomFeed: Sendable {
+    package static let contentType = "application/atom+xml;type=feed;charset=utf-8"
+
+    package var title: String
+    /// The address of the list, with its query.
+    package var id: String
+    package var updated: Timestamp
+
+    package init(title: String, id: String, updated: Timestamp) {
+        self.title = title
+        self.id = id
+        self.updated = updated
+    }
+
+    /// The whole document; `content` writes the description of an element.
+    package func document<Element>(
+        _ elements: some Sequence<(entry: AtomEntry, element: Element)>, _ content: (inout XMLWriter, Element) -> Void
+    ) -> [UInt8] {
+        var writer = XMLWriter(capacity: 4096)
+        writer.element("feed", ["xmlns": AtomEntry.namespace]) { writer in
+            writer.element("title", ["type": "text"], text: title)
+            writer.element("id", text: id)
+            writer.element("updated", text: updated.iso8601(fraction: false))
+            writer.empty("link", ["rel": "self", "href": id])
+            for (entry, element) in elements {
+                entry.write(into: &writer, isRoot: false) { content(&$0, element) }
+            }
+        }
+        return writer.bytes
+    }
+
+    /// What Azure answers for a hub that is not there, with 200: a list without entries, which clients take for "not found".
+    package func emptyListing() -> [UInt8] { document(EmptyCollection<(entry: AtomEntry, element: Void)>()) { _, _ in } }
+}

@@ -1,0 +1,140 @@
+import PushCore
+
+extension HubDescription {
+    /// The largest body of a hub, in bytes: certificates are in it.
+    package static let maximumSize = 256 << 10
+
+    /// Reads the body of `PUT {hub}`: an Atom entry around a `NotificationHubDescription`.
+    /// - Parameters:
+    ///   - now: when rules without a time were made.
+    ///   - random: where the keys of rules without keys come from.
+    /// Throws `xml.*` and `hub.description` (400).
+    package init(body: [UInt8], now: Timestamp, random: some RandomSource) throws(PushError) {
+        let element = try AtomEntry.description(in: body, limit: Self.maximumSize)
+        guard element.name == "NotificationHubDescription" else {
+            throw Self.refusal("\"\(element.name)\" is no description of a hub", "send a NotificationHubDescription")
+        }
+        self.init()
+        if let text = element.text(of: "RegistrationTtl")?.trimmed.nonEmpty {
+            guard let lifetime = Duration.timeToLive(iso8601: text), (lifetime ?? .seconds(86_400)) >= .seconds(86_400) else {
+                throw Self.refusal("the RegistrationTtl \"\(text)\" is no duration of at least a day", "write P90D for 90 days")
+            }
+            registrationTTL = lifetime
+        }
+        for kind in PlatformCredential.Kind.allCases {
+            guard let credential = element["\(kind.rawValue)Credential"], !credential.isNil else { continue }
+            let properties = credential["Properties"]?.children ?? []
+            credentials[kind] = PlatformCredential(
+                properties: properties.compactMap { property in
+                    guard let name = property.text(of: "Name")?.trimmed.nonEmpty else { return nil }
+                    return (name, Secret(property.text(of: "Value") ?? ""))
+                })
+        }
+        for rule in element["AuthorizationRules"]?.children ?? [] {
+            rules.append(try AuthorizationRule(rule, now: now, random: random))
+        }
+        guard Set(rules.map(\.name)).count == rules.count else {
+            throw Self.refusal("two rules have one name", "give each a name of its own")
+        }
+        for quota in Quota.allCases {
+            guard let text = element.text(of: quota.rawValue)?.trimmed.nonEmpty else { continue }
+            guard let number = Int64(text) else {
+                throw Self.refusal("the \(quota.rawValue) \"\(text)\" is no whole number", "leave it out, the hub makes nothing of it")
+            }
+            quotas[quota] = number
+        }
+        userMetadata = element.text(of: "UserMetadata")?.nonEmpty
+        guard (userMetadata?.count ?? 0) <= 1024 else {
+            throw Self.refusal("the UserMetadata has more than 1,024 characters", "shorten it")
+        }
+    }
+
+    /// Appends the description, keys and credentials included: for a caller with the right to manage.
+    package func write(into writer: inout XMLWriter) {
+        writer.description("NotificationHubDescription") { writer in
+            writer.credential(.apns, of: self)
+            writer.element("RegistrationTtl", text: Duration.iso8601(timeToLive: registrationTTL))
+            writer.credential(.wns, of: self)
+            writer.element("AuthorizationRules") { writer in for rule in rules { rule.write(into: &writer) } }
+            writer.credential(.gcm, of: self)
+            writer.credential(.mpns, of: self)
+            for quota in Quota.allCases { writer.element(quota.rawValue, ifPresent: quotas[quota].map { String($0) }) }
+            writer.element("UserMetadata", ifPresent: userMetadata)
+            for kind in [PlatformCredential.Kind.adm, .baidu, .fcmV1, .browser] { writer.credential(kind, of: self) }
+        }
+    }
+
+    fileprivate static func refusal(_ why: String, _ hint: String) -> PushError {
+        PushError("hub.description", why, hint: hint, status: 400)
+    }
+}
+
+extension HubRecord {
+    /// The entry of the hub. - Parameter author: the namespace.
+    package func entry(at link: String, author: String) -> AtomEntry {
+        AtomEntry(id: link, title: name, published: createdAt, updated: updatedAt, author: author)
+    }
+
+    /// The whole answer.
+    package func document(at link: String, author: String) -> [UInt8] {
+        entry(at: link, author: author).document { description.write(into: &$0) }
+    }
+}
+
+extension AuthorizationRule {
+    fileprivate init(_ element: XMLElement, now: Timestamp, random: some RandomSource) throws(PushError) {
+        guard let name = element.text(of: "KeyName")?.trimmed, (1...256).contains(name.count) else {
+            throw HubDescription.refusal("a rule has no KeyName of 1 to 256 characters", "name every rule")
+        }
+        var rights: Set<Right> = []
+        for child in element["Rights"]?.children ?? [] {
+            guard let right = Right(rawValue: child.text.trimmed) else {
+                throw HubDescription.refusal("the rule \(name) has the right \"\(child.text)\"", "rights are Listen, Manage and Send")
+            }
+            rights.insert(right)
+        }
+        guard !rights.isEmpty else { throw HubDescription.refusal("the rule \(name) has no rights", "add Listen, Manage or Send") }
+        func key(_ member: String) throws(PushError) -> Secret {
+            guard let text = element.text(of: member)?.trimmed.nonEmpty else { return SharedAccessKey.make(random) }
+            guard SharedAccessKey.isValid(text) else {
+                throw HubDescription.refusal("the \(member) of the rule \(name) is not 32 bytes in base64", "send 44 characters, or none")
+            }
+            return Secret(text)
+        }
+        func moment(_ member: String) -> Timestamp { element.text(of: member).flatMap { Timestamp(iso8601: $0.trimmed) } ?? now }
+        self.init(
+            name: name, rights: rights, primaryKey: try key("PrimaryKey"), secondaryKey: try key("SecondaryKey"),
+            createdAt: moment("CreatedTime"), modifiedAt: moment("ModifiedTime"))
+    }
+
+    fileprivate func write(into writer: inout XMLWriter) {
+        writer.element("AuthorizationRule", ["i:type": "SharedAccessAuthorizationRule"]) { writer in
+            writer.element("ClaimType", text: "SharedAccessKey")
+            writer.element("ClaimValue", text: "None")
+            writer.element("Rights") { writer in
+                for right in rights.sorted() { writer.element("AccessRights", text: right.rawValue) }
+            }
+            writer.element("CreatedTime", text: createdAt.description)
+            writer.element("ModifiedTime", text: modifiedAt.description)
+            writer.element("KeyName", text: name)
+            writer.element("PrimaryKey", text: primaryKey.reveal())
+            writer.element("SecondaryKey", text: secondaryKey.reveal())
+        }
+    }
+}
+
+extension XMLWriter {
+    fileprivate mutating func credential(_ kind: PlatformCredential.Kind, of hub: HubDescription) {
+        guard let credential = hub.credentials[kind] else { return }
+        element("\(kind.rawValue)Credential") { writer in
+            writer.element("Properties") { writer in
+                for (name, value) in credential.properties {
+                    writer.element("Property") { writer in
+                        writer.element("Name", text: name)
+                        writer.element("Value", text: value.reveal())
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import PushCore
+
+extension PatchOperation {
+    /// Most operations of one request.
+    package static let maximumCount = 1000
+
+    /// Reads the body of `PATCH installations/{id}`: an array of objects with `op`, `path` and, but for removals, `value`.
+    ///
+    /// Throws `installation.invalid` (400) for what is no JSON and `installation.patch` (400) for what is no such array.
+    package static func list(body: [UInt8]) throws(PushError) -> [PatchOperation] {
+        guard let items = try Installation.json(body).array, items.count <= maximumCount else {
+            throw refusal("the body is no array of at most \(maximumCount) operations")
+        }
+        var operations: [PatchOperation] = []
+        for (index, item) in items.enumerated() {
+            let members = InstallationMembers(item)
+            guard let kind = members?["op"]?.string.flatMap({ Kind(rawValue: $0.lowercased()) }) else {
+                throw refusal("operation \(index + 1) has no op that is add, remove or replace")
+            }
+            guard let path = members?["path"]?.string else { throw refusal("operation \(index + 1) has no path") }
+            operations.append(PatchOperation(kind, path, members?["value"]))
+        }
+        return operations
+    }
+
+    private static func refusal(_ why: String) -> PushError {
+        PushError(
+            "installation.patch", why, hint: #"send [{"op":"add","path":"/tags","value":"News"}]"#, status: 400)
+    }
+}

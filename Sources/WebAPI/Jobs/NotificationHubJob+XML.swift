@@ -1,0 +1,86 @@
+import PushCore
+
+extension NotificationHubJob {
+    /// The largest body of a job, in bytes.
+    package static let maximumSize = 64 << 10
+
+    private static let arraysNamespace = "http://schemas.microsoft.com/2003/10/Serialization/Arrays"
+
+    /// Reads the body of `POST jobs`: an Atom entry around a `NotificationHubJob`. What a job has become is not looked at.
+    ///
+    /// Throws `xml.*` and `job.invalid` (400).
+    package init(body: [UInt8], id: String, now: Timestamp) throws(PushError) {
+        let element = try AtomEntry.description(in: body, limit: Self.maximumSize)
+        guard element.name == "NotificationHubJob", let text = element.text(of: "Type")?.trimmed, let kind = Kind(rawValue: text)
+        else {
+            throw Self.refusal(
+                "the body is no NotificationHubJob of a known Type",
+                "Type is one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        guard let output = element.text(of: "OutputContainerUri")?.trimmed.nonEmpty else {
+            throw Self.refusal("the job has no OutputContainerUri", "say where its result shall lie")
+        }
+        let file = element.text(of: "ImportFileUri")?.trimmed.nonEmpty
+        guard kind == .exportRegistrations || file != nil else {
+            throw Self.refusal("the job has no ImportFileUri", "say what to import")
+        }
+        self.init(
+            id: id, kind: kind, outputContainerURI: output, importFileURI: file,
+            inputProperties: Self.properties(element["InputProperties"]), createdAt: now, updatedAt: now)
+    }
+
+    package func entry(at link: String) -> AtomEntry {
+        AtomEntry(id: link, title: id, published: createdAt, updated: updatedAt)
+    }
+
+    /// The whole answer.
+    package func document(at link: String) -> [UInt8] { entry(at: link).document { write(into: &$0) } }
+
+    /// Appends the description. A job that has just started has neither progress nor status, as the service answers it.
+    package func write(into writer: inout XMLWriter) {
+        writer.description("NotificationHubJob") { writer in
+            writer.element("JobId", text: id)
+            if progress > 0 { writer.element("Progress", text: Self.decimal(progress)) }
+            writer.element("Type", text: kind.rawValue)
+            if status != .started { writer.element("Status", text: status.rawValue) }
+            writer.element("OutputContainerUri", text: outputContainerURI)
+            writer.element("ImportFileUri", ifPresent: importFileURI)
+            Self.write(inputProperties, "InputProperties", into: &writer)
+            writer.element("Failure", ifPresent: failure)
+            Self.write(outputProperties, "OutputProperties", into: &writer)
+            writer.element("CreatedAt", text: createdAt.description)
+            writer.element("UpdatedAt", text: updatedAt.description)
+        }
+    }
+
+    private static func properties(_ element: XMLElement?) -> [String: String] {
+        var properties: [String: String] = [:]
+        for pair in element?.children ?? [] {
+            if let key = pair.text(of: "Key") { properties[key] = pair.text(of: "Value") ?? "" }
+        }
+        return properties
+    }
+
+    /// Clients look for the prefix `d3p1` itself.
+    private static func write(_ properties: [String: String], _ name: String, into writer: inout XMLWriter) {
+        guard !properties.isEmpty else { return }
+        writer.element(name, ["xmlns:d3p1": arraysNamespace]) { writer in
+            for (key, value) in properties.sorted(by: { $0.key < $1.key }) {
+                writer.element("d3p1:KeyValueOfstringstring") { writer in
+                    writer.element("d3p1:Key", text: key)
+                    writer.element("d3p1:Value", text: value)
+                }
+            }
+        }
+    }
+
+    /// At most two places behind the point, and none of them 0.
+    private static func decimal(_ number: Double) -> String {
+        let rounded = (number * 100).rounded() / 100
+        return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
+    }
+
+    private static func refusal(_ why: String, _ hint: String) -> PushError {
+        PushError("job.invalid", why, hint: hint, status: 400)
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPTypes
+import PushCore
+
+// Hubs: which there are, a new one, one less.
+extension ManagementRoute {
+    static let hubs: [ManagementRoute] = [
+        ManagementRoute(
+            .get, "/api/v1/hubs", "listHubs", "All hubs, by name", .server, .manage,
+            answer: .ok("The hubs", .object("Hubs", ["items": .list(of: hub)]))
+        ) { call async throws(PushError) in
+            var items: [JSON] = []
+            for hub in call.namespace.hubs { items.append(await hub.json) }
+            return call.list(items, continuation: nil)
+        },
+        ManagementRoute(
+            .post, "/api/v1/hubs", "createHub", "Make a hub", .server, .manage,
+            body: .object(
+                "NewHub",
+                [
+                    "name": .hubName,
+                    "registrationTTL?": .text(
+                        "How long a registration lives after its last update, a day or more, such as P90D; for ever where it is not given",
+                        pattern: #"P[1-9][0-9]{0,6}D(?:T(?=[0-9])(?:[0-9]{1,4}H)?(?:[0-9]{1,4}M)?(?:[0-9]{1,4}(?:\.[0-9]{1,3})?S)?)?"#),
+                    "userMetadata?": .text("Kept, and shown with the hub", length: 0...1024),
+                ]),
+            answer: .created("The new hub", hub), refusals: [409]
+        ) { call async throws(PushError) in
+            let name = call.body["name"]?.string ?? ""
+            let lifetime = call.body["registrationTTL"]?.string.flatMap { Duration.timeToLive(iso8601: $0) } ?? nil
+            let description = HubDescription(
+                registrationTTL: lifetime, userMetadata: call.body["userMetadata"]?.string?.nonEmpty)
+            let record = try await call.namespace.create(name, description)
+            guard let hub = call.namespace.hub(record.name) else { throw HubAccess.noService }
+            return call.answer(await hub.json, .created, location: "/api/v1/hubs/\(PercentEncoding.encode(name))")
+        },
+        ManagementRoute(
+            .get, "/api/v1/hubs/{hub}", "getHub", "One hub", .hub, .manage, answer: .ok("The hub", hub)
+        ) { call async throws(PushError) in call.answer(await (try call.hub).json) },
+        ManagementRoute(
+            .delete, "/api/v1/hubs/{hub}", "deleteHub", "Delete a hub with everything in it", .hub, .manage, answer: .deleted
+        ) { call async throws(PushError) in
+            try await call.namespace.delete(try call.hub.record.name)
+            return WebAnswer(.noContent)
+        },
+    ]
+
+    private static let hub = JSONSchema.object(
+        "Hub",
+        [
+            "name": .text(), "createdAt": .moment(), "updatedAt": .moment(),
+            "registrationTTL?": .text("How long a registration lives after its last update, as an ISO 8601 duration; absent for ever"),
+            "userMetadata?": .text(), "registrations": .integer("How many there are, those of installations among them"),
+            "installations": .integer("How many there are"), "waiting": .integer("Notifications that were accepted and have not begun"),
+            "pushServices": .list("Those that the hub has credentials of", of: .platform),
+        ])
+}
+
+extension ServedHub {
+    fileprivate var json: JSON {
+        get async {
+            let description = record.description
+            let size = await service.size()
+            let services = description.credentials.keys.compactMap { Platform(rawValue: $0.rawValue.lowercased()) }
+            return .members([
+                "name": .string(record.name), "createdAt": .moment(record.createdAt), "updatedAt": .moment(record.updatedAt),
+                "registrationTTL": description.registrationTTL.map { .string(Duration.iso8601(timeToLive: $0)) },
+                "userMetadata": description.userMetadata.map { .string($0) }, "registrations": .count(size.registrations),
+                "installations": .count(size.installations), "waiting": .count(await service.backlog),
+                "pushServices": .array(services.sorted().map { .string($0.shortName) }),
+            ])
+        }
+    }
+}

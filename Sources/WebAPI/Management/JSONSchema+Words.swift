@@ -1,0 +1,39 @@
+import PushCore
+
+// Values that come up in several routes.
+extension JSONSchema {
+    /// Connecting punctuation one by one: its class is not known to every program that reads patterns.
+    static let tagCharacters = #"\p{L}\p{M}\p{Nd}_‿⁀⁔︳︴﹍﹎﹏＿@#.:\-"#
+
+    static let hubName = text(
+        "Letters, digits and - . _, with slashes between parts that begin with a letter or digit; words of paths such as messages "
+            + "and api are taken",
+        length: 1...260, pattern: #"[A-Za-z0-9][A-Za-z0-9._\-]*(?:/[A-Za-z0-9][A-Za-z0-9._\-]*)*"#)
+    static let ruleName = text("Letters, digits and - . _", length: 1...256, pattern: #"[A-Za-z0-9._\-]+"#)
+    static let user = text(
+        "A user id: letters, digits and _ - @ # . : =", length: 1...108, pattern: "[\(tagCharacters)=]+")
+    static let tag = text(
+        "A tag: letters, digits and _ - @ # . :, or $InstallationId:{…} or $UserId:{…}", length: 1...120,
+        pattern: #"[\#(tagCharacters)]+|\$(?:InstallationId|UserId):\{[\#(tagCharacters)=]+\}"#)
+    static let platform = choice("A push service", Platform.allCases.map(\.shortName))
+    static let outcome = choice("How a delivery ended, in the words of Azure's telemetry", OutcomeName.allCases.map(\.rawValue))
+    static let right = choice("Manage includes the others", AuthorizationRule.Right.allCases.map(\.rawValue))
+
+    static func moment(_ note: String? = nil) -> JSONSchema { text(note, format: "date-time") }
+
+    /// A page of a list.
+    static func page(of item: JSONSchema) -> JSONSchema {
+        object(
+            item.name.map { "\($0)Page" },
+            [
+                "items": list(of: item), "continuation?": text("Where the next page begins; absent on the last one"),
+            ])
+    }
+}
+
+extension Platform {
+    init?(shortName: String) {
+        guard let platform = Platform.allCases.first(where: { $0.shortName == shortName }) else { return nil }
+        self = platform
+    }
+}

@@ -1,0 +1,225 @@
+import PushCore
+
+/// The shape of a JSON value: what the document of the interface tells, and what bodies and parameters are held to.
+struct JSONSchema: Sendable {
+    struct Member: Sendable {
+        let name: String
+        let schema: JSONSchema
+        let isOptional: Bool
+    }
+
+    indirect enum Kind: Sendable {
+        /// Lengths in Unicode scalars. The pattern is of the whole text.
+        case text(length: ClosedRange<Int>, pattern: String?, format: String?)
+        case choice([String])
+        case integer(ClosedRange<Int64>)
+        case boolean
+        case list(JSONSchema, least: Int)
+        /// Of the members in `alternatives`, where there are any, exactly one is there.
+        case object([Member], alternatives: [String])
+        /// An object with any names that fit the pattern.
+        case map(names: String?, values: JSONSchema)
+        /// A text or an object of any kind.
+        case textOrObject
+    }
+
+    let kind: Kind
+    /// What it means; nil where that goes without saying.
+    var note: String?
+    /// Under which the document keeps it; nil for one that stands where it is used.
+    var name: String?
+
+    /// Most characters of a text that says nothing else.
+    static let longest = 64 << 10
+
+    static func text(
+        _ note: String? = nil, length: ClosedRange<Int> = 0...longest, pattern: String? = nil, format: String? = nil
+    ) -> JSONSchema {
+        JSONSchema(kind: .text(length: length, pattern: pattern, format: format), note: note)
+    }
+
+    static func choice(_ note: String?, _ values: [String]) -> JSONSchema { JSONSchema(kind: .choice(values), note: note) }
+
+    static func integer(_ note: String? = nil, _ range: ClosedRange<Int64> = 0...Int64.max) -> JSONSchema {
+        JSONSchema(kind: .integer(range), note: note)
+    }
+
+    static func boolean(_ note: String? = nil) -> JSONSchema { JSONSchema(kind: .boolean, note: note) }
+
+    static func list(_ note: String? = nil, of item: JSONSchema, least: Int = 0) -> JSONSchema {
+        JSONSchema(kind: .list(item, least: least), note: note)
+    }
+
+    static func map(_ note: String? = nil, names: String? = nil, of values: JSONSchema) -> JSONSchema {
+        JSONSchema(kind: .map(names: names, values: values), note: note)
+    }
+
+    static func textOrObject(_ note: String) -> JSONSchema { JSONSchema(kind: .textOrObject, note: note) }
+
+    /// A name that ends with `?` is that of a member that may be absent.
+    static func object(
+        _ name: String?, _ members: KeyValuePairs<String, JSONSchema>, alternatives: [String] = []
+    ) -> JSONSchema {
+        let members = members.map { name, schema in
+            let isOptional = name.hasSuffix("?")
+            return Member(name: isOptional ? String(name.dropLast()) : name, schema: schema, isOptional: isOptional)
+        }
+        return JSONSchema(kind: .object(members, alternatives: alternatives), name: name)
+    }
+}
+
+// MARK: - In the document
+
+extension JSONSchema {
+    /// As JSON Schema (2020-12). Where it has a name, a reference to it, with its own text among `components`.
+    func document(_ components: inout JSONObject) -> JSON {
+        guard let name else { return .object(body(&components)) }
+        if components[name] == nil {
+            components[name] = .null
+            components[name] = .object(body(&components))
+        }
+        return ["$ref": .string("#/components/schemas/\(name)")]
+    }
+
+    private func body(_ components: inout JSONObject) -> JSONObject {
+        var object = JSONObject()
+        switch kind {
+        case .text(let length, let pattern, let format):
+            object["type"] = "string"
+            if length.lowerBound > 0 { object["minLength"] = .integer(Int64(length.lowerBound)) }
+            if length.upperBound < Self.longest { object["maxLength"] = .integer(Int64(length.upperBound)) }
+            if let pattern { object["pattern"] = .string("^(?:\(pattern))$") }
+            if let format { object["format"] = .string(format) }
+        case .choice(let values):
+            object["type"] = "string"
+            object["enum"] = .array(values.map { .string($0) })
+        case .integer(let range):
+            object["type"] = "integer"
+            object["minimum"] = .integer(range.lowerBound)
+            if range.upperBound < .max { object["maximum"] = .integer(range.upperBound) }
+        case .boolean: object["type"] = "boolean"
+        case .list(let item, let least):
+            object["type"] = "array"
+            object["items"] = item.document(&components)
+            if least > 0 { object["minItems"] = .integer(Int64(least)) }
+        case .object(let members, let alternatives):
+            object["type"] = "object"
+            object["properties"] = .object(JSONObject(members.map { ($0.name, $0.schema.document(&components)) }))
+            let required = members.filter { !$0.isOptional }.map { JSON.string($0.name) }
+            if !required.isEmpty { object["required"] = .array(required) }
+            object["additionalProperties"] = false
+            if !alternatives.isEmpty { object["oneOf"] = .array(alternatives.map { ["required": [.string($0)]] }) }
+        case .map(let names, let values):
+            object["type"] = "object"
+            if let names { object["propertyNames"] = ["pattern": .string("^(?:\(names))$")] }
+            object["additionalProperties"] = values.document(&components)
+        case .textOrObject: object["type"] = ["string", "object"]
+        }
+        if let note { object["description"] = .string(note) }
+        return object
+    }
+}
+
+// MARK: - What does not fit
+
+extension JSONSchema {
+    struct Flaw: Error, Equatable {
+        let message: String
+        let hint: String
+    }
+
+    /// - Parameter place: how a message calls the value, such as `the body` or `rights`.
+    func check(_ value: JSON, _ place: String) throws(Flaw) {
+        switch kind {
+        case .text(let length, let pattern, _):
+            guard let text = value.string else { throw Flaw(message: "\(place) is no text", hint: "send a string") }
+            let count = text.unicodeScalars.count
+            guard length.contains(count) else {
+                throw Flaw(
+                    message: "\(place) has \(count) characters",
+                    hint: "it takes \(length.lowerBound) to \(length.upperBound) characters")
+            }
+            if let pattern, !TextPattern(pattern).fits(text) {
+                throw Flaw(message: "\(place) has not the form that it must have", hint: note ?? "it is \(pattern)")
+            }
+        case .choice(let values):
+            guard let text = value.string else { throw Flaw(message: "\(place) is no text", hint: "send one of \(values.listed)") }
+            guard values.contains(text) else {
+                let near = nearest(text, in: values).map { "did you mean \($0)? " } ?? ""
+                throw Flaw(message: "\(place) is \"\(text.prefix(40))\"", hint: "\(near)it takes \(values.listed)")
+            }
+        case .integer(let range):
+            guard let number = value.int, range.contains(Int64(number)) else {
+                let most = range.upperBound < .max ? " to \(range.upperBound)" : " or more"
+                throw Flaw(message: "\(place) is not what it may be", hint: "send a whole number, \(range.lowerBound)\(most)")
+            }
+        case .boolean:
+            guard value.bool != nil else { throw Flaw(message: "\(place) is neither true nor false", hint: "send true or false") }
+        case .list(let item, let least):
+            guard let items = value.array else { throw Flaw(message: "\(place) is no list", hint: "send a JSON array") }
+            guard items.count >= least else { throw Flaw(message: "\(place) is empty", hint: "name at least \(least)") }
+            for each in items { try item.check(each, "a member of \(place)") }
+        case .object(let members, let alternatives): try check(value, place, members, alternatives)
+        case .map(let names, let values):
+            guard let object = value.object else { throw Flaw(message: "\(place) is no object", hint: "send a JSON object") }
+            let pattern = names.map { TextPattern($0) }
+            for (name, each) in object.members {
+                guard pattern?.fits(name) ?? true else {
+                    throw Flaw(
+                        message: "\(place) has the name \"\(name.prefix(40))\"", hint: note ?? "names have another form")
+                }
+                try values.check(each, "\(name.prefix(40)) of \(place)")
+            }
+        case .textOrObject:
+            guard value.string != nil || value.object != nil else {
+                throw Flaw(message: "\(place) is neither a text nor an object", hint: note ?? "send one of the two")
+            }
+        }
+    }
+
+    private func check(_ value: JSON, _ place: String, _ members: [Member], _ alternatives: [String]) throws(Flaw) {
+        guard let object = value.object else { throw Flaw(message: "\(place) is no object", hint: "send a JSON object") }
+        let names = members.map(\.name)
+        if let stranger = object.keys.first(where: { !names.contains($0) }) {
+            let near = nearest(stranger, in: names).map { "did you mean \($0)?" }
+            throw Flaw(
+                message: "\(place) has no member \"\(stranger.prefix(40))\"", hint: near ?? "its members are \(names.listed)")
+        }
+        for member in members {
+            if let own = object[member.name] {
+                try member.schema.check(own, member.name)
+            } else if !member.isOptional {
+                throw Flaw(message: "\(place) lacks \(member.name)", hint: "add \(member.name)")
+            }
+        }
+        guard alternatives.isEmpty || alternatives.count(where: { object[$0] != nil }) == 1 else {
+            throw Flaw(
+                message: "\(place) says not one of \(alternatives.joined(separator: " and "))", hint: "give one of the two")
+        }
+    }
+}
+
+/// A pattern as JSON Schema has it, ready for many texts.
+private struct TextPattern {
+    /// Nil for one that cannot be read, which nothing fits.
+    private let regex: Regex<AnyRegexOutput>?
+
+    init(_ pattern: String) { regex = try? Regex(pattern).matchingSemantics(.unicodeScalar) }
+
+    func fits(_ text: String) -> Bool { regex.map { text.wholeMatch(of: $0) != nil } ?? false }
+}
+
+extension [String] {
+    fileprivate var listed: String { joined(separator: ", ") }
+}
+
+extension JSON {
+    /// An object without the members that are nil.
+    static func members(_ pairs: KeyValuePairs<String, JSON?>) -> JSON {
+        .object(JSONObject(pairs.compactMap { name, value in value.map { (name, $0) } }))
+    }
+
+    static func count(_ number: Int) -> JSON { .integer(Int64(number)) }
+
+    static func moment(_ time: Timestamp) -> JSON { .string(time.description) }
+}

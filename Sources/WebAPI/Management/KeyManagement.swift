@@ -1,0 +1,70 @@
+import HTTPTypes
+import PushCore
+
+// Keys: rules of the server and of a hub, with their pairs of keys.
+extension ManagementRoute {
+    static let keys =
+        keys(at: "/api/v1/keys", .server, "ServerKey", "of the server") + keys(at: "/api/v1/hubs/{hub}/keys", .hub, "HubKey", "of a hub")
+
+    /// - Parameters:
+    ///   - noun: the end of the names of the operations.
+    ///   - whose: the end of their summaries.
+    private static func keys(at path: String, _ scope: Scope, _ noun: String, _ whose: String) -> [ManagementRoute] {
+        [
+            ManagementRoute(
+                .get, path, "list\(noun)s", "The rules \(whose), in the order of their making", scope, .manage,
+                [Parameter(name: "reveal", schema: .boolean("Whether the keys are shown"))],
+                answer: .ok("The rules", .object("Keys", ["items": .list(of: key)]))
+            ) { call async throws(PushError) in
+                let rules = call.names["hub"] == nil ? call.namespace.rules : try call.hub.record.description.rules
+                let isRevealed = call.values["reveal"]?.bool == true
+                return call.list(rules.map { $0.json(isRevealed: isRevealed) }, continuation: nil)
+            },
+            ManagementRoute(
+                .post, path, "create\(noun)", "Add a rule \(whose), with two new keys", scope, .manage,
+                body: .object("NewKey", ["name": .ruleName, "rights": .list(of: .right, least: 1)]),
+                answer: .created("The rule with its keys", key), refusals: [409]
+            ) { call async throws(PushError) in
+                let name = call.body["name"]?.string ?? ""
+                let rights = call.body["rights"]?.array?.compactMap { $0.string.flatMap { AuthorizationRule.Right(rawValue: $0) } }
+                let rule = try await call.namespace.addRule(name, Set(rights ?? []), to: call.names["hub"])
+                return call.answer(
+                    rule.json(isRevealed: true), .created, location: "\(call.request.path)/\(PercentEncoding.encode(name))")
+            },
+            ManagementRoute(
+                .post, "\(path)/{name}/rotate", "rotate\(noun)", "Give a rule \(whose) a new key in place of one", scope, .manage,
+                body: .object(
+                    "Rotation", ["key": .choice("Which key is replaced at once", Namespace.Key.allCases.map(\.rawValue))]),
+                answer: .ok("The rule with its keys", key)
+            ) { call async throws(PushError) in
+                let which = call.body["key"]?.string.flatMap { Namespace.Key(rawValue: $0) } ?? .primary
+                let rule = try await call.namespace.rotate(which, of: call.name("name"), in: call.names["hub"])
+                return call.answer(rule.json(isRevealed: true))
+            },
+            ManagementRoute(
+                .delete, "\(path)/{name}", "delete\(noun)", "Take a rule \(whose) away, with both its keys", scope, .manage,
+                answer: .deleted, refusals: [409]
+            ) { call async throws(PushError) in
+                try await call.namespace.removeRule(call.name("name"), from: call.names["hub"])
+                return WebAnswer(.noContent)
+            },
+        ]
+    }
+
+    private static let key = JSONSchema.object(
+        "Key",
+        [
+            "name": .text(), "rights": .list(of: .right), "createdAt": .moment(), "modifiedAt": .moment(),
+            "primaryKey?": .text("Where keys are shown"), "secondaryKey?": .text("Where keys are shown"),
+        ])
+}
+
+extension AuthorizationRule {
+    fileprivate func json(isRevealed: Bool) -> JSON {
+        .members([
+            "name": .string(name), "rights": .array(rights.sorted().map { .string($0.rawValue) }), "createdAt": .moment(createdAt),
+            "modifiedAt": .moment(modifiedAt), "primaryKey": isRevealed ? .string(primaryKey.reveal()) : nil,
+            "secondaryKey": isRevealed ? .string(secondaryKey.reveal()) : nil,
+        ])
+    }
+}

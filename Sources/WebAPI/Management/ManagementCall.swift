@@ -1,0 +1,121 @@
+import HTTPTypes
+import PushCore
+
+/// A request to a route of the JSON interface: its sender may do it, and what it carries fits.
+struct ManagementCall: Sendable {
+    /// Most bytes of a body.
+    static let bodyLimit = 256 << 10
+
+    let request: WebRequest
+    let namespace: Namespace
+    /// What the names in the route's path stand for.
+    let names: [String: String]
+    /// The parameters of the query that the route knows and the request has.
+    let values: [String: JSON]
+    /// Empty where the route takes no body.
+    let body: JSONObject
+    private let served: ServedHub?
+
+    init(_ route: ManagementRoute, _ names: [String: String], _ request: WebRequest, _ access: HubAccess) async throws(PushError) {
+        self.request = request
+        self.names = names
+        namespace = access.namespace
+        served = names["hub"].flatMap { [namespace] in namespace.hub($0) }
+        try Self.authorize(route, served, request, access)
+        if names["hub"] != nil, served == nil { throw HubAccess.noService }
+        values = try Self.values(route, request.query)
+        guard let schema = route.body else {
+            body = JSONObject()
+            return
+        }
+        body = try Self.body(try await request.body.read(limit: Self.bodyLimit), schema)
+    }
+
+    /// The hub that the path names.
+    var hub: ServedHub {
+        get throws(PushError) {
+            guard let served else { throw HubAccess.noService }
+            return served
+        }
+    }
+
+    /// What a name in the route's path stands for.
+    func name(_ name: String) -> String { names[name] ?? "" }
+
+    func text(_ parameter: String) -> String? { values[parameter]?.string }
+
+    var top: Int { values["top"]?.int ?? 100 }
+    var page: Page { Page(top: top, continuation: text("continuation")) }
+
+    // MARK: - Answers
+
+    func answer(_ json: JSON, _ status: HTTPResponse.Status = .ok, location: String? = nil) -> WebAnswer {
+        var answer = WebAnswer(status, "application/json", json.serialized())
+        if let location { answer.fields[.location] = request.base + location }
+        return answer
+    }
+
+    func list(_ items: [JSON], continuation: String?) -> WebAnswer {
+        answer(.members(["items": .array(items), "continuation": continuation.map { .string($0) }]))
+    }
+
+    // MARK: - Checks
+
+    /// A token for the hub's own address is good for the same hub here.
+    private static func authorize(
+        _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest, _ access: HubAccess
+    ) throws(PushError) {
+        let rules = route.scope == .hub ? hub : nil
+        do throws(PushError) {
+            try access.authorize(request, route.right, rules)
+        } catch {
+            guard error.code == "sas.audience", let hub else { throw error }
+            var own = request
+            own.path = "/\(hub.record.name)"
+            try access.authorize(own, route.right, rules)
+        }
+    }
+
+    private static func values(_ route: ManagementRoute, _ query: RequestQuery) throws(PushError) -> [String: JSON] {
+        var values: [String: JSON] = [:]
+        for parameter in route.parameters {
+            guard let text = query[parameter.name] else { continue }
+            let value = parameter.schema.value(of: text)
+            do throws(JSONSchema.Flaw) {
+                try parameter.schema.check(value, "the parameter \(parameter.name)")
+            } catch {
+                throw PushError("request.parameter", error.message, hint: error.hint, status: 400)
+            }
+            values[parameter.name] = value
+        }
+        return values
+    }
+
+    private static func body(_ bytes: [UInt8], _ schema: JSONSchema) throws(PushError) -> JSONObject {
+        let json: JSON
+        do {
+            json = try JSON(parsing: bytes, duplicateKeys: .refused)
+        } catch {
+            throw PushError(
+                "request.body", "the body is not JSON: \(error.message.asClause) at line \(error.line), column \(error.column)",
+                hint: "send a JSON object", status: 400)
+        }
+        do throws(JSONSchema.Flaw) {
+            try schema.check(json, "the body")
+        } catch {
+            throw PushError("request.body", error.message, hint: error.hint, status: 400)
+        }
+        return json.object ?? JSONObject()
+    }
+}
+
+extension JSONSchema {
+    /// The value that a text of a query stands for; the text itself where it is none of the kind.
+    fileprivate func value(of text: String) -> JSON {
+        switch kind {
+        case .integer where text.utf8.allSatisfy { (0x30...0x39).contains($0) }: Int64(text).map { .integer($0) } ?? .string(text)
+        case .boolean where text == "true" || text == "false": .bool(text == "true")
+        default: .string(text)
+        }
+    }
+}

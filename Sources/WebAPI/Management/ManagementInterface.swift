@@ -1,0 +1,53 @@
+import HTTPTypes
+import PushCore
+
+/// The JSON interface: everything under `/api/`, and the document that describes it, `/openapi.json`.
+struct ManagementInterface: Sendable {
+    static let documentPath = "/openapi.json"
+
+    private let access: HubAccess
+    private let routes = ManagementRoute.all
+    private let document: [UInt8]
+
+    init(access: HubAccess) {
+        self.access = access
+        document = OpenAPIDocument(routes: routes).json.serialized(pretty: true)
+    }
+
+    /// Whether a path is one of this interface, whatever is there.
+    static func covers(_ path: String) -> Bool { path == documentPath || path == "/api" || path.hasPrefix("/api/") }
+
+    func answer(_ request: WebRequest) async throws(PushError) -> WebAnswer {
+        guard request.path != Self.documentPath else {
+            guard request.method == .get else { throw HubResponder.notAllowed(request, "GET") }
+            return WebAnswer(.ok, "application/json", document)
+        }
+        let parts = Self.parts(request.path)
+        let found = routes.compactMap { route in route.match(parts).map { (route: route, names: $0) } }
+        guard !found.isEmpty else {
+            throw PushError(
+                "request.path", "the interface has no such path", hint: "see \(Self.documentPath) for those that there are", status: 404)
+        }
+        guard let (route, names) = found.first(where: { $0.route.method == request.method }) else {
+            throw HubResponder.notAllowed(request, found.map(\.route.method.rawValue).joined(separator: ", "))
+        }
+        var answer = try await route.handle(try await ManagementCall(route, names, request, access))
+        // Keys among others.
+        answer.fields[.cacheControl] = "no-store"
+        return answer
+    }
+
+    /// The path of a route with its names in braces: the same for all paths of one kind.
+    func route(of path: String) -> String {
+        let parts = Self.parts(path)
+        return path == Self.documentPath ? path : routes.first { $0.match(parts) != nil }?.path ?? "none"
+    }
+
+    private static func parts(_ path: String) -> [String] {
+        path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { PercentEncoding.decode($0) }
+    }
+}
+
+extension ManagementRoute {
+    static let all = hubs + keys + devices + tags + notifications + [render]
+}

@@ -1,0 +1,150 @@
+import HTTPTypes
+import PushCore
+
+/// What a client asks to be sent.
+package struct Message: Sendable, Equatable {
+    /// Most bytes of a notification.
+    package static let maximumSize = 64 << 10
+    /// Most bytes of a batch: a notification and a thousand handles.
+    package static let maximumBatchSize = 6 << 20
+    /// Most handles of a batch.
+    package static let maximumDevices = 1000
+
+    /// For a batch, what its first device gets.
+    package var request: NotificationRequest
+    /// All devices of a batch, in order; empty for any other message.
+    package var devices: [DeviceHandle] = []
+    /// Nil for a template.
+    package var platform: Platform?
+    /// Nil is at once.
+    package var scheduledFor: Timestamp?
+
+    /// One request per device of a batch, or the one request.
+    package var requests: [NotificationRequest] {
+        guard !devices.isEmpty else { return [request] }
+        return devices.map { device in
+            var one = request
+            one.audience = .device(device)
+            return one
+        }
+    }
+
+    /// Reads `POST messages` and `POST schedulednotifications`, direct and test sends among them.
+    ///
+    /// Throws, all of them 400 but for `payload.too_large` (413): `notification.format`, `notification.schedule`,
+    /// `tag_expression.*`, `handle.invalid`, `payload.invalid`, `payload.template_direct`.
+    /// - Parameter needsTime: whether there must be a moment, as for a scheduled notification.
+    package init(headers fields: HTTPFields, query: RequestQuery, body: [UInt8], needsTime: Bool = false) throws(PushError) {
+        let headers = MessageHeaders(fields)
+        platform = try headers.platform()
+        scheduledFor = try headers.scheduleTime()
+        guard !needsTime || scheduledFor != nil else {
+            throw PushError(
+                "notification.schedule", "the request has no header ServiceBusNotification-ScheduleTime",
+                hint: "say when, such as 2026-01-31T12:00:00Z", status: 400)
+        }
+        let audience: Audience
+        if headers.isDirect || query.has("direct") {
+            audience = .device(try headers.device(Self.direct(platform)))
+        } else {
+            audience = try headers.audience()
+        }
+        request = NotificationRequest(
+            audience: audience, content: try Self.content(platform, headers, body[...]), options: Self.options(platform, headers),
+            isTest: query.has("test") || headers.isTest)
+    }
+
+    /// Reads `POST messages/$batch`: a multipart body of the parts `notification` and `devices`.
+    ///
+    /// Throws what a single message does, and `notification.batch` (400).
+    package init(batch fields: HTTPFields, query: RequestQuery, body: [UInt8]) throws(PushError) {
+        guard body.count <= Self.maximumBatchSize else { throw Self.tooLarge(body.count, limit: Self.maximumBatchSize) }
+        let headers = MessageHeaders(fields)
+        let platform = try Self.direct(headers.platform())
+        let parts = try Multipart(body: body, contentType: fields.text("content-type"))
+        guard let notification = parts["notification"], let list = parts["devices"] else {
+            throw Self.refusal("the batch has no part \(parts["notification"] == nil ? "notification" : "devices")")
+        }
+        let devices = try Self.devices(list, platform)
+        self.platform = platform
+        self.devices = devices
+        request = NotificationRequest(
+            audience: .device(devices[0]), content: try Self.content(platform, headers, notification),
+            options: Self.options(platform, headers), isTest: query.has("test") || headers.isTest)
+    }
+
+    /// What a device can be sent without a registration.
+    private static func direct(_ platform: Platform?) throws(PushError) -> Platform {
+        guard let platform else {
+            throw PushError(
+                "payload.template_direct", "a template cannot be sent straight to a device, which has none",
+                hint: "send it in the format of the device's platform", status: 400)
+        }
+        return platform
+    }
+
+    private static func content(
+        _ platform: Platform?, _ headers: MessageHeaders, _ body: ArraySlice<UInt8>
+    ) throws(PushError) -> NotificationContent {
+        guard body.count <= maximumSize else { throw tooLarge(body.count, limit: maximumSize) }
+        if let platform {
+            // The XML of Windows may begin with a byte order mark, and its raw bytes with anything; JSON may not.
+            let isJSON = platform != .wns && platform != .mpns
+            return .native([
+                platform: NativePayload(
+                    body: Array(isJSON ? body.withoutByteOrderMark : body), headers: headers.passedOn(to: platform))
+            ])
+        }
+        guard let object = (try? JSON(parsing: body, numbers: .asWritten))?.object else {
+            throw PushError(
+                "payload.invalid", "the properties of a template notification are not a JSON object",
+                hint: #"send {"name":"value"}"#, status: 400)
+        }
+        let properties = object.members.lazy.filter { !$0.value.isNull }.map { ($0.key, $0.value.plainText) }
+        return .template(Dictionary(uniqueKeysWithValues: properties))
+    }
+
+    private static func options(_ platform: Platform?, _ headers: MessageHeaders) -> PushOptions {
+        PushOptions(expiration: platform == nil || platform == .apns ? headers.expiration : nil)
+    }
+
+    /// A JSON array of handles; the texts may stand in single quotes, as in Azure's documentation.
+    private static func devices(_ part: ArraySlice<UInt8>, _ platform: Platform) throws(PushError) -> [DeviceHandle] {
+        var list = try? JSON(parsing: part)
+        if list == nil, !part.contains(UInt8(ascii: "\"")) {
+            list = try? JSON(parsing: part.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 })
+        }
+        guard let items = list?.array, !items.isEmpty, items.count <= maximumDevices else {
+            throw refusal("the part devices is no JSON array of 1 to \(maximumDevices) handles")
+        }
+        var devices: [DeviceHandle] = []
+        devices.reserveCapacity(items.count)
+        for (index, item) in items.enumerated() {
+            do {
+                devices.append(try device(item, platform))
+            } catch {
+                throw PushError(
+                    error.code, "device \(index + 1) of the batch: \(error.message)", hint: error.hint, status: 400)
+            }
+        }
+        return devices
+    }
+
+    private static func device(_ item: JSON, _ platform: Platform) throws(PushError) -> DeviceHandle {
+        if let text = item.string { return try DeviceHandle(platform: platform, text: text) }
+        guard platform == .browser else { throw refusal("the handle is no text") }
+        return try DeviceHandle(subscription: item)
+    }
+
+    private static func refusal(_ why: String) -> PushError {
+        PushError(
+            "notification.batch", why, hint: "send the parts notification and devices, which is a JSON array of handles",
+            status: 400)
+    }
+
+    private static func tooLarge(_ size: Int, limit: Int) -> PushError {
+        PushError(
+            "payload.too_large", "the message has \(size) bytes; the limit is \(limit)", hint: "shorten it, or send in parts",
+            status: 413, details: ["size": .integer(Int64(size)), "limit": .integer(Int64(limit))])
+    }
+}

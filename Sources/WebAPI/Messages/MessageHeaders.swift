@@ -1,0 +1,135 @@
+import HTTPTypes
+import PushCore
+
+/// What the headers of a send say.
+struct MessageHeaders {
+    private let fields: HTTPFields
+
+    init(_ fields: HTTPFields) { self.fields = fields }
+
+    private static let prefix = "servicebusnotification-"
+
+    /// Nil for templates. Throws `notification.format` (400).
+    func platform() throws(PushError) -> Platform? {
+        let names = "apple, gcm, fcmV1, windows, windowsphone, adm, baidu, browser, xiaomi or template"
+        guard let text = fields.text(Self.prefix + "format")?.nonEmpty else {
+            throw PushError(
+                "notification.format", "the request has no header ServiceBusNotification-Format", hint: "say \(names)", status: 400)
+        }
+        let name = text.lowercased()
+        if name == "template" { return nil }
+        if name == "fcm" { return .fcmV1 }
+        guard let platform = Platform.allCases.first(where: { $0.format.lowercased() == name }) else {
+            throw PushError(
+                "notification.format", "\"\(text)\" is no format of a notification", hint: "say \(names)", status: 400)
+        }
+        return platform
+    }
+
+    /// Everybody where there are no tags: no header, or nothing in it. Tags that cannot be read are an error and never everybody.
+    /// Throws `tag_expression.invalid` and `tag_expression.too_long` (400).
+    func audience() throws(PushError) -> Audience {
+        let texts = fields.texts(Self.prefix + "tags")
+        guard let text = texts.first else { return .everyone }
+        guard texts.count == 1 else {
+            throw PushError(
+                "tag_expression.invalid", "the request has \(texts.count) headers ServiceBusNotification-Tags",
+                hint: "write one expression", status: 400)
+        }
+        do {
+            let expression = try TagExpression(parsing: text)
+            try expression.checkLength()
+            return .expression(expression)
+        } catch let error as TagExpressionError {
+            throw PushError(error)
+        } catch let error as PushError {
+            throw error
+        } catch {
+            throw PushError("tag_expression.invalid", "the tag expression cannot be read", status: 400)
+        }
+    }
+
+    /// The header alone makes a direct send, so that a request that lost its `direct` is no broadcast.
+    var isDirect: Bool { fields.contains { $0.name.canonicalName == Self.prefix + "devicehandle" } }
+
+    /// Throws `handle.invalid` (400), also where there is none.
+    func device(_ platform: Platform) throws(PushError) -> DeviceHandle {
+        let text = fields.text(Self.prefix + "devicehandle") ?? ""
+        if platform == .browser, let p256dh = fields.text("p256dh"), let auth = fields.text("auth") {
+            return try DeviceHandle(endpoint: text, p256dh: p256dh, auth: auth)
+        }
+        return try DeviceHandle(platform: platform, text: text)
+    }
+
+    /// Nil where there is no such header. Throws `notification.schedule` (400).
+    func scheduleTime() throws(PushError) -> Timestamp? {
+        guard let text = fields.texts(Self.prefix + "scheduletime").first else { return nil }
+        guard let moment = Timestamp(date: text) else {
+            throw PushError(
+                "notification.schedule", "\"\(text)\" is no moment", hint: "write it in UTC, such as 2026-01-31T12:00:00Z",
+                status: 400)
+        }
+        return moment
+    }
+
+    var isTest: Bool { fields.text(Self.prefix + "testsend")?.lowercased() == "true" }
+
+    /// When APNs shall give up. Clients send it in forms that differ and always, so that what cannot be read is no error.
+    var expiration: Timestamp? {
+        for name in ["apns-expiry", "apnsexpiry"] {
+            if let moment = fields.text(Self.prefix + name).flatMap({ Timestamp(date: $0) }) { return moment }
+        }
+        return nil
+    }
+
+    /// The headers that the platform itself knows, in their order. `X-Apns-Priority` is `apns-priority` where that is not there.
+    func passedOn(to platform: Platform) -> [PushHeader] {
+        var headers: [PushHeader] = []
+        for field in fields {
+            let name = field.name.canonicalName
+            guard let value = field.printable, !value.isEmpty else { continue }
+            switch platform {
+            case .apns where name.hasPrefix("apns-"): headers.append(PushHeader(name, value))
+            case .apns where name.hasPrefix("x-apns-"):
+                let own = String(name.dropFirst(2))
+                if fields.text(own)?.nonEmpty == nil { headers.append(PushHeader(own, value)) }
+            case .wns where name.hasPrefix("x-wns-"), .baidu where name.hasPrefix("x-baidu-"):
+                headers.append(PushHeader(field.name.rawName, value))
+            case .mpns where name.hasPrefix("x-") && !Self.isOfTransport(name):
+                headers.append(PushHeader(field.name.rawName, value))
+            default: continue
+            }
+        }
+        return headers
+    }
+
+    /// What clients of Azure and proxies add to any request.
+    private static func isOfTransport(_ name: String) -> Bool {
+        ["x-ms-", "x-forwarded-", "x-real-", "x-request-", "x-apns-", "x-wns-"].contains { name.hasPrefix($0) }
+    }
+}
+
+extension TagExpression {
+    /// Azure's limits: 20 tags where they are joined by `||` alone, 6 otherwise. Throws `tag_expression.too_long` (400).
+    func checkLength() throws(PushError) {
+        let shape = shape
+        let limit = shape.isAlternative ? 20 : 6
+        guard shape.tags > limit else { return }
+        throw PushError(
+            "tag_expression.too_long", "the tag expression has \(shape.tags) tags; the limit is \(limit)",
+            hint: "20 are allowed where they are joined by || alone, 6 otherwise; send more than once", status: 400)
+    }
+
+    private var shape: (tags: Int, isAlternative: Bool) {
+        switch self {
+        case .tag: (1, true)
+        case .not(let term): (term.shape.tags, false)
+        case .and(let terms): (terms.reduce(0) { $0 + $1.shape.tags }, false)
+        case .or(let terms):
+            terms.reduce((0, true)) { sum, term in
+                let shape = term.shape
+                return (sum.0 + shape.tags, sum.1 && shape.isAlternative)
+            }
+        }
+    }
+}

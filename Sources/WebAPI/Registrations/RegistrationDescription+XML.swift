@@ -1,0 +1,101 @@
+import PushCore
+
+extension RegistrationDescription {
+    /// The largest body of a registration, in bytes.
+    package static let maximumSize = 256 << 10
+
+    /// Reads the body of `POST registrations` and `PUT registrations/{id}`: an Atom entry around a description, or a description.
+    ///
+    /// Throws `xml.*`, `registration.invalid` (400), and what a bad handle, tag or template throws.
+    package init(body: [UInt8]) throws(PushError) {
+        try self.init(AtomEntry.description(in: body, limit: Self.maximumSize))
+    }
+
+    /// Reads `<AppleRegistrationDescription>` and its like, and `<RegistrationDescription i:type="AppleRegistrationDescription">`,
+    /// with members in any order. Id, ETag and expiration are the hub's to say and are not looked at.
+    package init(_ element: XMLElement) throws(PushError) {
+        var name = element.name
+        if name == RegistrationElement.suffix, let type = element.attribute("type") {
+            name = type.split(separator: ":").last.map(String.init) ?? type
+        }
+        guard let (kind, isTemplate) = RegistrationElement.named(name) else {
+            throw PushError(
+                "registration.invalid", "\"\(name)\" is no kind of registration",
+                hint: "send one of "
+                    + RegistrationElement.all.map { $0.name(isTemplate: false) }.joined(separator: ", ")
+                    + ", or the same with Template before Registration", status: 400)
+        }
+        self.init(
+            handle: try kind.handle(of: element), tags: try Self.tags(element.text(of: "Tags") ?? ""),
+            template: isTemplate ? try kind.template(of: element) : nil,
+            pushVariables: try Self.pushVariables(element.text(of: "PushVariables") ?? ""),
+            secondaryTile: [.wns, .mpns].contains(kind.platform) ? element.text(of: "SecondaryTileName")?.nonEmpty : nil)
+    }
+
+    /// Joined by commas, with blanks around them.
+    private static func tags(_ text: String) throws(PushError) -> [Tag] {
+        var tags: [Tag] = []
+        for part in text.split(separator: ",") {
+            let text = part.trimmed
+            if text.isEmpty { continue }
+            do {
+                tags.append(try Tag(text))
+            } catch {
+                throw PushError(error)
+            }
+        }
+        return tags
+    }
+
+    /// A JSON object as text. Values that are no strings are taken by their JSON.
+    private static func pushVariables(_ text: String) throws(PushError) -> [String: String] {
+        guard !text.trimmed.isEmpty else { return [:] }
+        guard let object = (try? JSON(parsing: text, numbers: .asWritten))?.object else {
+            throw PushError(
+                "registration.invalid", "PushVariables is not a JSON object", hint: #"write {"name":"value"}"#, status: 400)
+        }
+        return Dictionary(uniqueKeysWithValues: object.members.map { ($0.key, $0.value.plainText) })
+    }
+}
+
+extension RegistrationElement {
+    fileprivate func handle(of element: XMLElement) throws(PushError) -> DeviceHandle {
+        var parts: [String] = []
+        for name in handle {
+            guard let text = element.text(of: name)?.trimmed, !text.isEmpty else {
+                throw PushError(
+                    "registration.invalid", "\(element.name) has no \(name)", hint: "add the handle that the push service gave",
+                    status: 400)
+            }
+            parts.append(text)
+        }
+        switch platform {
+        case .browser: return try DeviceHandle(endpoint: parts[0], p256dh: parts[1], auth: parts[2])
+        case .baidu: return try DeviceHandle(user: parts[0], channel: parts[1])
+        default: return try DeviceHandle(platform: platform, text: parts[0])
+        }
+    }
+
+    fileprivate func template(of element: XMLElement) throws(PushError) -> RegistrationTemplate {
+        guard let body = element.text(of: "BodyTemplate") else {
+            throw PushError(
+                "registration.invalid", "\(element.name) has no BodyTemplate", hint: "add it, as CDATA", status: 400)
+        }
+        let isAPNs = platform == .apns
+        return try RegistrationTemplate(
+            name: element.text(of: "TemplateName")?.nonEmpty, body: body, headers: headers(of: element),
+            expiry: isAPNs ? element.text(of: "Expiry")?.trimmed.nonEmpty : nil,
+            priority: isAPNs ? element.text(of: "Priority")?.trimmed.nonEmpty : nil, platform: platform)
+    }
+
+    private func headers(of element: XMLElement) -> [PushHeader] {
+        if platform == .baidu, let type = element.text(of: "MessageType")?.trimmed.nonEmpty {
+            return [PushHeader(Self.baiduMessageType, type)]
+        }
+        guard let headers, let list = element["\(headers)Headers"] else { return [] }
+        return list.children.compactMap { child in
+            guard let name = child.text(of: "Header")?.trimmed, !name.isEmpty else { return nil }
+            return PushHeader(name, child.text(of: "Value") ?? "")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import PushCore
+
+extension RegistrationFilter {
+    /// Reads `$filter` of `GET registrations`: the filters by a handle that it may mean, at least one.
+    ///
+    /// `ChannelUri eq '…'` is what .NET and Java write for every platform, so a filter by one text finds any kind of registration
+    /// with that handle.
+    /// - Parameter text: decoded once; a value that is still encoded is decoded again.
+    /// Throws `registration.filter` (400) for a field that is unknown or a value that is no handle.
+    package static func filters(parsing text: String) throws(PushError) -> [RegistrationFilter] {
+        var values: [String: String] = [:]
+        for clause in clauses(text) {
+            guard let (name, value) = comparison(clause) else {
+                throw refusal("\"\(clause)\" is no comparison", "write $filter=ChannelUri eq 'HANDLE'")
+            }
+            guard let field = fields[name.lowercased()] else {
+                throw refusal("\"\(name)\" is no handle of a registration", "filter by ChannelUri, whatever the platform")
+            }
+            values[field] = value
+        }
+        var found: [RegistrationFilter]
+        switch (values["user"], values["channel"], values["endpoint"], values["p256dh"], values["auth"]) {
+        case (let user?, let channel?, _, _, _):
+            found = (try? DeviceHandle(user: user, channel: channel)).map { [.handle($0)] } ?? []
+        case (_, _, let endpoint?, let p256dh?, let auth?):
+            found = (try? DeviceHandle(endpoint: endpoint, p256dh: p256dh, auth: auth)).map { [.handle($0)] } ?? []
+        case (_, _, let endpoint?, nil, nil): found = [.endpoint(endpoint)]
+        default:
+            let text = values["handle"] ?? ""
+            found = Platform.allCases.compactMap { platform in (try? DeviceHandle(platform: platform, text: text)).map { .handle($0) } }
+            if text.lowercased().hasPrefix("https://") { found.append(.endpoint(text)) }
+        }
+        guard !found.isEmpty else {
+            throw refusal("\"\(text)\" compares with nothing that is a handle", "write $filter=ChannelUri eq 'HANDLE'")
+        }
+        return found
+    }
+
+    /// What a field means, by its name in lower case.
+    private static let fields = [
+        "channeluri": "handle", "devicetoken": "handle", "gcmregistrationid": "handle", "fcmregistrationid": "handle",
+        "fcmv1registrationid": "handle", "admregistrationid": "handle", "xiaomiregistrationid": "handle", "baiduuserid": "user",
+        "baiduchannelid": "channel", "endpoint": "endpoint", "p256dh": "p256dh", "auth": "auth",
+    ]
+
+    /// Handles have no blanks, so that ` and ` is between two of them even where a client has lost a quote.
+    private static func clauses(_ text: String) -> [String] {
+        var clauses: [[Substring]] = [[]]
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            if word.lowercased() == "and" { clauses.append([]) } else { clauses[clauses.count - 1].append(word) }
+        }
+        return clauses.map { $0.joined(separator: " ") }
+    }
+
+    private static func comparison(_ clause: String) -> (name: String, value: String)? {
+        let words = clause.split(separator: " ", maxSplits: 2)
+        guard words.count == 3, words[1].lowercased() == "eq" else { return nil }
+        var value = words[2]
+        if value.hasPrefix("'") { value.removeFirst() }
+        if value.hasSuffix("'") { value.removeLast() }
+        let text = String(value).replacing("''", with: "'")
+        // An address keeps its own escapes; any other handle has no percent sign.
+        let isAddress = text.prefix(8).lowercased().hasPrefix("http") && text.contains("://")
+        return (String(words[0]), isAddress ? text : PercentEncoding.decode(text))
+    }
+
+    private static func refusal(_ why: String, _ hint: String) -> PushError {
+        PushError("registration.filter", why, hint: hint, status: 400)
+    }
+}

@@ -1,0 +1,57 @@
+import HTTPTypes
+import PushCore
+
+/// What only the owner of the server may ask: to copy everything to a file of its data folder, and to take everything from one.
+package struct ControlRoutes: Sendable {
+    /// Gets the name of a file in the data folder.
+    package typealias Work = @Sendable (String) async throws(PushError) -> Void
+
+    private let backup: Work
+    private let restore: Work
+    private static let largestBody = 4096
+
+    package init(backup: @escaping Work, restore: @escaping Work) {
+        self.backup = backup
+        self.restore = restore
+    }
+
+    /// Nil where the path is none of these. Throws `control.forbidden` (403) where the request came over a port.
+    func answer(_ request: WebRequest, isTrusted: Bool) async throws(PushError) -> WebAnswer? {
+        let work: Work
+        switch request.path {
+        case "/api/v1/backup": work = backup
+        case "/api/v1/restore": work = restore
+        default: return nil
+        }
+        guard isTrusted else {
+            throw PushError(
+                "control.forbidden", "this can be asked only on the machine of the server, over the socket in its data folder",
+                hint: "use pushhost hub backup or pushhost hub restore there", status: 403)
+        }
+        guard request.method == .post else { throw HubResponder.notAllowed(request, "POST") }
+        try await work(try Self.file(try await request.body.read(limit: Self.largestBody)))
+        return WebAnswer(.noContent)
+    }
+
+    /// `{"file": "backup-….sqlite"}`: by its name the file can be none of the server's own.
+    private static func file(_ body: [UInt8]) throws(PushError) -> String {
+        let members = (try? JSON(parsing: body))?.object
+        guard let name = members?["file"]?.string, members?.count == 1, name.hasPrefix("backup-"), name.utf8.count <= 100,
+            name.utf8.allSatisfy(\.isFileNameCharacter)
+        else {
+            throw PushError(
+                "control.file", "the body does not name a file of the data folder",
+                hint: #"write {"file": "backup-1.sqlite"}: backup- and letters, digits, dots and hyphens"#, status: 400)
+        }
+        return name
+    }
+}
+
+extension UInt8 {
+    fileprivate var isFileNameCharacter: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."): true
+        default: false
+        }
+    }
+}

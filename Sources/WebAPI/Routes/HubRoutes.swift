@@ -1,0 +1,79 @@
+import HTTPTypes
+import PushCore
+
+/// Hubs themselves (hub interface: "Hub management").
+struct HubRoutes: Sendable {
+    let access: HubAccess
+    let random: any RandomSource
+
+    /// Creates, 201; with `If-Match` updates, 200. A hub's own rule may change it, and is told that it exists already; to create
+    /// one takes a rule of the server.
+    func put(_ name: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let isUpdate = request.fields[.ifMatch] != nil
+        do throws(PushError) {
+            try access.authorize(request, .manage, access.namespace.hub(name))
+        } catch {
+            guard error.code == "sas.signature" else { throw error }
+            // The same whether there is such a hub or not: that is not for strangers to know.
+            var refusal = error
+            refusal.hint = "sign with a key of the hub, or, to make a new one, of the server, such as \(Namespace.rootRule)"
+            throw refusal
+        }
+        let body = try await request.body.read(limit: HubDescription.maximumSize)
+        let description = try HubDescription(body: body, now: request.now, random: random)
+        if isUpdate {
+            return entry(try await access.namespace.update(name, description), request, .ok)
+        }
+        do throws(PushError) {
+            return entry(try await access.namespace.create(name, description), request, .created)
+        } catch {
+            guard error.code == "hub.exists" else { throw error }
+            var conflict = error
+            conflict.message = "Conflict: \(error.message)"
+            conflict.details["subcode"] = .integer(40900)
+            throw conflict
+        }
+    }
+
+    /// For a hub that is not there a list without entries, as Azure does; clients take it for "not found".
+    func get(_ name: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = access.namespace.hub(name)
+        try access.authorize(request, .manage, hub)
+        guard let hub else {
+            let feed = AtomFeed(title: "Publicly Listed Services", id: request.ownAddress, updated: request.now)
+            return WebAnswer(.ok, AtomFeed.contentType, feed.emptyListing())
+        }
+        return entry(hub.record, request, .ok)
+    }
+
+    func delete(_ name: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = access.namespace.hub(name)
+        try access.authorize(request, .manage, hub)
+        guard hub != nil else { throw HubAccess.noService }
+        try await access.namespace.delete(name)
+        return WebAnswer(.ok)
+    }
+
+    /// `$skip` and `$top` as in OData.
+    func list(_ request: WebRequest) async throws(PushError) -> WebAnswer {
+        try access.authorize(request, .manage, nil)
+        let skip = request.query["$skip"].flatMap { Int($0) } ?? 0
+        let top = request.query["$top"].flatMap { Int($0) } ?? .max
+        let hubs = access.namespace.hubs.dropFirst(max(0, skip)).prefix(max(0, top))
+        let feed = AtomFeed(title: "NotificationHubs", id: request.ownAddress, updated: request.now)
+        let entries = hubs.map { hub in
+            (entry: hub.record.entry(at: request.address("/\(hub.record.name)"), author: host(request)), element: hub.record)
+        }
+        return WebAnswer(
+            .ok, AtomFeed.contentType,
+            feed.document(entries) { writer, record in record.description.write(into: &writer) })
+    }
+
+    private func entry(_ record: HubRecord, _ request: WebRequest, _ status: HTTPResponse.Status) -> WebAnswer {
+        WebAnswer(
+            status, AtomEntry.contentType,
+            record.document(at: request.address("/\(record.name)"), author: host(request)))
+    }
+
+    private func host(_ request: WebRequest) -> String { String(request.authority.prefix { $0 != ":" }) }
+}

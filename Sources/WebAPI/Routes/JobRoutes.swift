@@ -1,0 +1,34 @@
+import HTTPTypes
+import PushCore
+
+/// Bulk jobs: registrations out of a hub or into it (hub interface: "Jobs").
+struct JobRoutes: Sendable {
+    let access: HubAccess
+    let random: any RandomSource
+
+    /// 201 when the job is kept; it runs when those before it have ended.
+    func create(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .manage, request)
+        let body = try await request.body.read(limit: NotificationHubJob.maximumSize)
+        let job = try await hub.jobs.submit(try NotificationHubJob(body: body, id: random.uuid(), now: request.now))
+        let link = request.address("/\(hub.record.name)/jobs/\(job.id)")
+        return WebAnswer(.created, AtomEntry.contentType, job.document(at: link), [.location: link])
+    }
+
+    /// The latest first.
+    func list(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .manage, request)
+        let jobs = try await hub.jobs.jobs()
+        let feed = AtomFeed(title: "Jobs", id: request.ownAddress, updated: request.now)
+        let entries = jobs.map { job in
+            (entry: job.entry(at: request.address("/\(hub.record.name)/jobs/\(job.id)")), element: job)
+        }
+        return WebAnswer(.ok, AtomFeed.contentType, feed.document(entries) { writer, job in job.write(into: &writer) })
+    }
+
+    func get(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .manage, request)
+        let job = try await hub.jobs.job(id)
+        return WebAnswer(.ok, AtomEntry.contentType, job.document(at: request.address(request.trimmedPath)))
+    }
+}

@@ -1,0 +1,81 @@
+import HTTPTypes
+import PushCore
+
+/// Sends, at once and later, and what became of them (hub interface: "Send messages", "Telemetry").
+struct MessageRoutes: Sendable {
+    let access: HubAccess
+    let testThrottle: Throttle?
+
+    /// 201 when the notification is kept; a test send when its devices have their verdicts, with these as the body.
+    func send(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .send, request)
+        let body = try await request.body.read(limit: Message.maximumSize)
+        let message = try Message(headers: request.fields, query: request.query, body: body)
+        if message.request.isTest { return try await test(message.request, "messages", of: hub, request) }
+        let accepted = try await accept(message, message.scheduledFor, by: hub, request)
+        return created(accepted, "messages/\(accepted.outcome.id)", of: hub, request)
+    }
+
+    func sendBatch(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .send, request)
+        let body = try await request.body.read(limit: Message.maximumBatchSize)
+        var message = try Message(batch: request.fields, query: request.query, body: body)
+        message.request.audience = .devices(message.devices)
+        if message.request.isTest { return try await test(message.request, "messages/$batch", of: hub, request) }
+        let accepted = try await accept(message, nil, by: hub, request)
+        return created(accepted, "messages/$batch/\(accepted.outcome.id)", of: hub, request, flags: "&direct")
+    }
+
+    func schedule(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .send, request)
+        let body = try await request.body.read(limit: Message.maximumSize)
+        var message = try Message(headers: request.fields, query: request.query, body: body, needsTime: true)
+        // Some clients write &test at every address.
+        message.request.isTest = false
+        let accepted = try await accept(message, message.scheduledFor, by: hub, request)
+        return created(accepted, "schedulednotifications/\(accepted.outcome.id)", of: hub, request)
+    }
+
+    func cancel(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .send, request)
+        try await hub.service.cancel(scheduled: id)
+        return WebAnswer(.ok)
+    }
+
+    func telemetry(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .send, request)
+        let kept = try await hub.service.notification(id)
+        let location = request.address("/\(hub.record.name)/messages/\(id)")
+        return WebAnswer(
+            .ok, ErrorDocument.contentType, kept.outcome.detailsDocument(at: location, request: kept.request))
+    }
+
+    private func accept(
+        _ message: Message, _ moment: Timestamp?, by hub: ServedHub, _ request: WebRequest
+    ) async throws(PushError) -> AcceptedNotification {
+        try await hub.service.accept(message.request, at: moment, idempotencyKey: request.fields[.idempotencyKey])
+    }
+
+    private func test(
+        _ message: NotificationRequest, _ place: String, of hub: ServedHub, _ request: WebRequest
+    ) async throws(PushError) -> WebAnswer {
+        if let seconds = testThrottle?.wait(hub.record.name, now: request.now) {
+            throw HubAccess.throttled("too many test sends to this hub", seconds)
+        }
+        let outcome = try await hub.service.send(message)
+        let flags = (request.query.has("direct") ? "&direct" : "") + "&test"
+        return WebAnswer(
+            .created, ErrorDocument.contentType, outcome.testDocument(),
+            [.location: request.address("/\(hub.record.name)/\(place)/\(outcome.id)", flags)])
+    }
+
+    private func created(
+        _ accepted: AcceptedNotification, _ place: String, of hub: ServedHub, _ request: WebRequest, flags: String = ""
+    ) -> WebAnswer {
+        var answer = WebAnswer(
+            .created, ErrorDocument.contentType, [],
+            [.location: request.address("/\(hub.record.name)/\(place)", flags)])
+        if accepted.isRepeated { answer.fields[.idempotencyReplayed] = "true" }
+        return answer
+    }
+}

@@ -1,0 +1,125 @@
+import HTTPTypes
+import PushCore
+
+/// Registration ids and registrations (hub interface: "Registration management").
+struct RegistrationRoutes: Sendable {
+    let access: HubAccess
+
+    /// 201, no body; the new id is the last part of `Location`, behind the path as it was asked for.
+    func createID(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .listen, request)
+        let id = await hub.service.createRegistrationID()
+        return WebAnswer(.created, [.location: request.address("\(request.trimmedPath)/\(id)")])
+    }
+
+    func create(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .listen, request)
+        let registration = try await hub.service.createRegistration(try await description(request))
+        let link = request.address("\(request.trimmedPath)/\(registration.id)")
+        var answer = entry(registration, link, request, .local)
+        answer.fields[.contentLocation] = link
+        return answer
+    }
+
+    /// Creates or updates; 410 means that the id is no longer usable and the client must ask for a new one.
+    func put(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .listen, request)
+        let registrationID = try Self.id(id, otherwise: 410)
+        let condition = try RegistrationCondition(ifMatch: request.fields[.ifMatch])
+        let description = try await description(request)
+        var version: Int?
+        if case .version(let number) = condition { version = number }
+        let registration = try await hub.service.putRegistration(
+            registrationID, description, ifMatch: version, mustExist: condition != .none)
+        return entry(registration, request.address(request.trimmedPath), request, .local)
+    }
+
+    func get(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .listen, request)
+        let registration = try await hub.service.registration(try Self.id(id, otherwise: 404))
+        return entry(registration, request.address(request.trimmedPath), request, .zoned)
+    }
+
+    func delete(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .listen, request)
+        var version: Int?
+        if case .version(let number) = try RegistrationCondition(ifMatch: request.fields[.ifMatch]) { version = number }
+        try await hub.service.deleteRegistration(try Self.id(id, otherwise: 404), ifMatch: version)
+        return WebAnswer(.ok)
+    }
+
+    /// All, or those of one handle, which also the holder of a device may ask for.
+    func list(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        guard let filter = request.query["$filter"], !filter.isEmpty else {
+            let hub = try access.hub(hub, .manage, request)
+            return try await feed(hub, [.all], request)
+        }
+        let hub = try access.hub(hub, .listen, request)
+        return try await feed(hub, try RegistrationFilter.filters(parsing: filter), request)
+    }
+
+    func list(tag: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        let hub = try access.hub(hub, .manage, request)
+        let known: Tag
+        do {
+            known = try Tag(tag)
+        } catch {
+            throw PushError(error)
+        }
+        return try await feed(hub, [.tag(known)], request)
+    }
+
+    // MARK: - Answers
+
+    /// A text may be a handle of several platforms: their registrations come one after the other. The continuation then begins with
+    /// the number of the filter, `2-17`.
+    private func feed(_ hub: ServedHub, _ filters: [RegistrationFilter], _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        var page = RegistrationPage(registrations: [], continuation: nil)
+        let asked = Page(request.query)
+        var (number, inner) = (0, asked.continuation)
+        if filters.count > 1, let token = inner?.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false),
+            token.count == 2, let first = Int(token[0]), filters.indices.contains(first)
+        {
+            (number, inner) = (first, String(token[1]).nonEmpty)
+        }
+        while number < filters.count, page.continuation == nil {
+            let part = try await hub.service.registrations(
+                filters[number], page: Page(top: asked.top - page.registrations.count, continuation: inner))
+            page.registrations += part.registrations
+            number += 1
+            inner = nil
+            if let next = part.continuation {
+                page.continuation = filters.count == 1 ? next : "\(number - 1)-\(next)"
+            } else if page.registrations.count >= asked.top, number < filters.count {
+                page.continuation = "\(number)-"
+            }
+        }
+        let collection = "/\(hub.record.name)/registrations"
+        let body = page.document(at: request.ownAddress, now: request.now) { id in
+            request.address("\(collection)/\(id)")
+        }
+        var answer = WebAnswer(.ok, AtomFeed.contentType, body)
+        if let continuation = page.continuation { answer.fields[.continuation] = continuation }
+        return answer
+    }
+
+    private func entry(
+        _ registration: Registration, _ link: String, _ request: WebRequest, _ form: Registration.ExpirationForm
+    ) -> WebAnswer {
+        WebAnswer(
+            .ok, AtomEntry.contentType, registration.document(at: link, now: request.now, expiration: form),
+            [.eTag: registration.entityTag])
+    }
+
+    private func description(_ request: WebRequest) async throws(PushError) -> RegistrationDescription {
+        try RegistrationDescription(body: try await request.body.read(limit: RegistrationDescription.maximumSize))
+    }
+
+    /// An id of another shape was never one of this hub: for whoever reads it is not found, for whoever writes it is gone.
+    private static func id(_ text: String, otherwise status: Int) throws(PushError) -> RegistrationID {
+        if let id = RegistrationID(text) { return id }
+        throw PushError(
+            status == 410 ? "hub.gone" : "hub.not_found", "\"\(text)\" is no registration id of this hub",
+            hint: "ask for an id with POST registrationids", status: status)
+    }
+}

@@ -1,0 +1,37 @@
+import HTTPTypes
+import PushCore
+
+/// The server's own paths: whether it lives, whether it is ready, what it counts. They tell nothing about devices or keys, and need
+/// no token.
+package struct SystemRoutes: Sendable {
+    private let isReady: @Sendable () async -> String?
+    private let metrics: @Sendable () async -> String
+
+    /// - Parameters:
+    ///   - isReady: why the server is not ready; nil when it is.
+    ///   - metrics: everything that is counted, as Prometheus reads it.
+    package init(isReady: @escaping @Sendable () async -> String?, metrics: @escaping @Sendable () async -> String) {
+        self.isReady = isReady
+        self.metrics = metrics
+    }
+
+    /// Nil where the path is none of these.
+    func answer(_ request: WebRequest) async throws(PushError) -> WebAnswer? {
+        let paths = ["/health/live", "/health/ready", "/metrics"]
+        guard paths.contains(request.path) else { return nil }
+        guard request.method == .get else {
+            throw PushError(
+                "request.method", "\(request.method.rawValue) is nothing that can be done here", hint: "use GET", status: 405,
+                details: ["allow": "GET, HEAD"])
+        }
+        switch request.path {
+        case "/health/live": return text("alive\n")
+        case "/health/ready":
+            guard let why = await isReady() else { return text("ready\n") }
+            return WebAnswer(.serviceUnavailable, "text/plain; charset=utf-8", Array("\(why)\n".utf8))
+        default: return WebAnswer(.ok, "text/plain; version=0.0.4; charset=utf-8", Array(await metrics().utf8))
+        }
+    }
+
+    private func text(_ text: String) -> WebAnswer { WebAnswer(.ok, "text/plain; charset=utf-8", Array(text.utf8)) }
+}

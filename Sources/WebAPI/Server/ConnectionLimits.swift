@@ -1,0 +1,20 @@
+/// What a connection may take of the server before it is closed.
+package struct ConnectionLimits: Sendable, Equatable {
+    /// Open connections of all ports together.
+    package var connections: Int
+    /// For the handshake and the first head, and for any later head from its first byte on.
+    package var head: Duration
+    /// Without a request.
+    package var idle: Duration
+    /// For what a client still sends after the last answer of its connection. Where it were cut off at once, the answer could
+    /// be lost with it (RFC 9112, section 9.6).
+    package var linger: Duration = .seconds(2)
+    /// Bytes of that.
+    package var lingerBytes = 16 << 20
+
+    package init(connections: Int = 8192, head: Duration = .seconds(15), idle: Duration = .seconds(75)) {
+        self.connections = connections
+        self.head = head
+        self.idle = idle
+    }
+}

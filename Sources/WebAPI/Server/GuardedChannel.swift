@@ -1,0 +1,31 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// The connections of a port, each with a guard before it.
+struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
+    let base: Base
+    let limits: ConnectionLimits
+    let connections: Connections
+
+    /// There are as many connections as may be, and all of them are in use.
+    private struct Full: Error {}
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        guard connections.open(channel) else {
+            // Nobody else closes what is not set up.
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(Full())
+        }
+        channel.closeFuture.whenComplete { [connections] _ in connections.close(channel) }
+        do {
+            try channel.pipeline.syncOperations.addHandler(ConnectionGuard(limits: limits, connections: connections))
+        } catch {
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+        return base.setup(channel: channel, logger: logger)
+    }
+
+    func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+}

@@ -1,0 +1,58 @@
+import HTTPTypes
+import PushCore
+
+/// Who may do what: reads the token of a request and finds its rule, of the hub or of the whole server.
+struct HubAccess: Sendable {
+    let namespace: Namespace
+    let throttle: Throttle?
+    /// Whether every request may do everything.
+    var isTrusted = false
+    let proved = ProvedTokens()
+
+    /// The hub that a request is for, when the request may do with it what it wants.
+    func hub(_ name: String, _ right: AuthorizationRule.Right, _ request: WebRequest) throws(PushError) -> ServedHub {
+        let hub = namespace.hub(name)
+        try authorize(request, right, hub)
+        guard let hub else { throw Self.noService }
+        return hub
+    }
+
+    /// What concerns hubs as such: the rules of the server, and of the hub where there is one.
+    /// Answers the rule that allows it.
+    @discardableResult
+    func authorize(
+        _ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?
+    ) throws(PushError) -> AuthorizationRule {
+        guard !namespace.isClosed else { throw Namespace.restoring }
+        let shared = namespace.rules
+        if isTrusted { return shared.first { $0.allows(.manage) } ?? Self.owner(request.now) }
+        let own = hub?.record.description.rules ?? []
+        // The server's rules first: a hub cannot take their names away.
+        let verifier = SASVerifier(proved: proved) { name in shared.first { $0.name == name } ?? own.first { $0.name == name } }
+        let rule = try verifier.verify(
+            authorization: request.fields[.authorization], host: request.authority, path: request.path, publicURL: request.base,
+            right: right, now: request.now)
+        if let seconds = throttle?.wait("\(hub?.record.name ?? "") \(rule.name)", now: request.now) {
+            throw Self.throttled("too many requests with this key", seconds)
+        }
+        return rule
+    }
+
+    /// For a server that has lost its rules: its keys open nothing, for no request is compared with them.
+    private static func owner(_ now: Timestamp) -> AuthorizationRule {
+        AuthorizationRule(
+            name: "owner", rights: Set(AuthorizationRule.Right.allCases), primaryKey: Secret(""), secondaryKey: Secret(""),
+            createdAt: now, modifiedAt: now)
+    }
+
+    /// - Parameter what: there was too much of.
+    static func throttled(_ what: String, _ seconds: Int) -> PushError {
+        PushError(
+            "hub.throttled", what, hint: "wait \(seconds) s", status: 429, isRetryable: true,
+            details: ["retryAfter": .integer(Int64(seconds))])
+    }
+
+    /// The words that clients know.
+    static let noService = PushError(
+        "hub.not_found", "no service is hosted at the specified address", hint: "check the name of the hub", status: 404)
+}

@@ -1,0 +1,82 @@
+import PushCore
+
+/// Where a path of the hub's interface leads. Words of routes are understood in any case, slashes at the end are ignored, and a
+/// hub's name may have slashes inside, so a path is read from its end.
+enum HubPath: Equatable {
+    /// `/`, and `/$Resources/NotificationHubs`.
+    case hubs
+    /// `/feedback/{hub}`.
+    case feedback(String)
+    case hub(String)
+    case inHub(String, Place)
+
+    enum Place: Equatable {
+        case registrationIDs
+        case registrations
+        case registration(String)
+        case taggedRegistrations(String)
+        case installation(String)
+        case messages
+        case batch
+        case message(String)
+        case schedule
+        case scheduled(String)
+        case feedback
+        case jobs
+        case job(String)
+    }
+
+    /// Several slashes count as one, since clients put addresses together from parts.
+    /// - Parameter path: still encoded, without the query. Nil for a path that nothing has: with `.` or `..` as a part, or a
+    ///   character that no text has.
+    init?(_ path: String) {
+        let texts = path.split(separator: "/").map { PercentEncoding.decode($0) }
+        guard texts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) else {
+            return nil
+        }
+        let words = texts.map { $0.lowercased() }
+        guard !words.isEmpty else {
+            self = .hubs
+            return
+        }
+        if words == ["$resources", "notificationhubs"] {
+            self = .hubs
+            return
+        }
+        if words[0] == "feedback", words.count > 1 {
+            self = .feedback(texts.dropFirst().joined(separator: "/"))
+            return
+        }
+        guard let (place, count) = Self.place(texts, words) else {
+            self = .hub(texts.joined(separator: "/"))
+            return
+        }
+        guard texts.count > count else { return nil }
+        self = .inHub(texts.dropLast(count).joined(separator: "/"), place)
+    }
+
+    /// With the number of parts that it takes at the end of the path.
+    private static func place(_ texts: [String], _ words: [String]) -> (Place, Int)? {
+        let last = texts[texts.count - 1]
+        let before = words.dropLast().last
+        // A tag may be called as any other place is.
+        if words.last == "registrations", words.count > 3, words[words.count - 3] == "tags" {
+            return (.taggedRegistrations(texts[texts.count - 2]), 3)
+        }
+        if before == "registrations" { return (.registration(last), 2) }
+        if before == "installations" { return (.installation(last), 2) }
+        if before == "messages" { return words.last == "$batch" ? (.batch, 2) : (.message(last), 2) }
+        if before == "$batch", words.dropLast(2).last == "messages" { return (.message(last), 3) }
+        if before == "schedulednotifications" { return (.scheduled(last), 2) }
+        if before == "jobs" { return (.job(last), 2) }
+        switch words.last {
+        case "registrations": return (.registrations, 1)
+        case "registrationids": return (.registrationIDs, 1)
+        case "messages": return (.messages, 1)
+        case "schedulednotifications": return (.schedule, 1)
+        case "feedbackcontainer": return (.feedback, 1)
+        case "jobs": return (.jobs, 1)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,265 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import PushCore
+
+/// Answers every request of the hub's interface, and the server's own paths.
+package struct HubResponder: HTTPResponder {
+    package typealias Context = HubRequestContext
+
+    private let settings: WebSettings
+    private let clock: any HubClock
+    private let random: any RandomSource
+    private let registrations: RegistrationRoutes
+    private let installations: InstallationRoutes
+    private let messages: MessageRoutes
+    private let feedback: FeedbackRoutes
+    private let jobs: JobRoutes
+    private let hubs: HubRoutes
+    private let management: ManagementInterface
+    private let system: SystemRoutes
+    private let control: ControlRoutes?
+    private let meter = RequestMeter()
+    private let log: Logger
+
+    package init(
+        namespace: Namespace, clock: any HubClock, random: any RandomSource, log: Logger, settings: WebSettings,
+        throttles: Throttles, system: SystemRoutes, control: ControlRoutes? = nil
+    ) {
+        let access = HubAccess(
+            namespace: namespace, throttle: throttles.requests, isTrusted: settings.isTrusted)
+        self.settings = settings
+        self.clock = clock
+        self.random = random
+        self.log = log
+        self.system = system
+        self.control = control
+        registrations = RegistrationRoutes(access: access)
+        installations = InstallationRoutes(access: access)
+        messages = MessageRoutes(access: access, testThrottle: throttles.testSends)
+        feedback = FeedbackRoutes(access: access)
+        jobs = JobRoutes(access: access, random: random)
+        hubs = HubRoutes(access: access, random: random)
+        management = ManagementInterface(access: access)
+    }
+
+    package func respond(to request: Request, context: Context) async throws -> Response {
+        let (now, start) = (clock.now, ContinuousClock.now)
+        let trackingID = self.trackingID(request)
+        let path = String((request.head.path ?? "/").prefix { $0 != "?" })
+        var answer: WebAnswer
+        do throws(PushError) {
+            answer = try await self.answer(webRequest(request, context, path: path, trackingID: trackingID, now: now))
+        } catch {
+            answer = failure(error, of: path, trackingID: trackingID)
+        }
+        answer.fields[.trackingID] = trackingID
+        answer.fields[.correlationID] = trackingID
+        if settings.isSecure { answer.fields[.strictTransportSecurity] = "max-age=2592000" }
+        let status = answer.status.code
+        let duration = ContinuousClock.now - start
+        meter.answered(route(of: path), status: status, after: duration)
+        log.log(
+            level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)",
+            metadata: ["tracking_id": "\(trackingID)", "ms": "\(duration.preciseMilliseconds)"])
+        let response = Response(
+            status: answer.status, headers: answer.fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+        // A body after HEAD would be read as the next answer.
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(_ request: WebRequest) async throws(PushError) -> WebAnswer {
+        if let answer = try await system.answer(request) { return answer }
+        try Self.checkTarget(request)
+        if request.path == "*" { return WebAnswer(.noContent, [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"]) }
+        if let answer = try await control?.answer(request, isTrusted: settings.isTrusted) { return answer }
+        if ManagementInterface.covers(request.path) { return try await management.answer(request) }
+        guard let path = HubPath(request.path) else { throw HubAccess.noService }
+        switch path {
+        case .hubs:
+            guard request.method == .get else { throw Self.notAllowed(request, "GET") }
+            return try await hubs.list(request)
+        case .feedback(let name):
+            guard request.method == .get else { throw Self.notAllowed(request, "GET") }
+            return try await feedback.records(of: name, request)
+        case .hub(let name):
+            switch request.method {
+            case .put: return try await hubs.put(name, request)
+            case .get: return try await hubs.get(name, request)
+            case .delete: return try await hubs.delete(name, request)
+            default: throw Self.notAllowed(request, "GET, PUT, DELETE")
+            }
+        case .inHub(let hub, let place): return try await answer(place, of: hub, request)
+        }
+    }
+
+    private func answer(_ place: HubPath.Place, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        switch (place, request.method) {
+        case (.registrationIDs, .post): return try await registrations.createID(hub, request)
+        case (.registrations, .post): return try await registrations.create(hub, request)
+        case (.registrations, .get): return try await registrations.list(hub, request)
+        case (.registration(let id), .put): return try await registrations.put(id, of: hub, request)
+        case (.registration(let id), .get): return try await registrations.get(id, of: hub, request)
+        case (.registration(let id), .delete): return try await registrations.delete(id, of: hub, request)
+        case (.taggedRegistrations(let tag), .get): return try await registrations.list(tag: tag, of: hub, request)
+        case (.installation(let id), .put): return try await installations.put(id, of: hub, request)
+        case (.installation(let id), .get): return try await installations.get(id, of: hub, request)
+        case (.installation(let id), .patch): return try await installations.patch(id, of: hub, request)
+        case (.installation(let id), .delete): return try await installations.delete(id, of: hub, request)
+        case (.messages, .post): return try await messages.send(hub, request)
+        case (.batch, .post): return try await messages.sendBatch(hub, request)
+        case (.message(let id), .get): return try await messages.telemetry(id, of: hub, request)
+        case (.schedule, .post): return try await messages.schedule(hub, request)
+        case (.scheduled(let id), .delete): return try await messages.cancel(id, of: hub, request)
+        case (.feedback, .get): return try await feedback.container(of: hub, request)
+        case (.jobs, .post): return try await jobs.create(hub, request)
+        case (.jobs, .get): return try await jobs.list(hub, request)
+        case (.job(let id), .get): return try await jobs.get(id, of: hub, request)
+        default: throw Self.notAllowed(request, place.methods)
+        }
+    }
+
+    // MARK: - Requests
+
+    private func webRequest(
+        _ request: Request, _ context: Context, path: String, trackingID: String, now: Timestamp
+    ) -> WebRequest {
+        let authority = request.head.authority ?? ""
+        let queryStart = (request.head.path ?? "").firstIndex(of: "?")
+        let query = queryStart.map { (request.head.path ?? "")[$0...].dropFirst() } ?? ""
+        return WebRequest(
+            // What HEAD answers is what GET would, without the body (RFC 9110, section 9.3.2).
+            method: request.method == .head ? .get : request.method,
+            base: settings.publicURL ?? "\(settings.isSecure ? "https" : "http")://\(authority)", authority: authority,
+            path: path, query: RequestQuery(parsing: query), fields: request.headers, trackingID: trackingID, now: now,
+            body: RequestBody { [clock, settings] limit throws(PushError) in
+                try await Self.collect(request, context, limit: limit, clock: clock, settings)
+            })
+    }
+
+    /// Throws where a request is for no place of a server at all. The server's own paths answer nonetheless: whoever asks after
+    /// the server's health may not know its name.
+    private static func checkTarget(_ request: WebRequest) throws(PushError) {
+        guard !request.authority.isEmpty, request.authority.utf8.count < 300,
+            request.authority.utf8.allSatisfy({ $0.isPropertyCharacter || "-.:[]".utf8.contains($0) })
+        else {
+            throw PushError("request.host", "the request names no host", hint: "send the header Host", status: 400)
+        }
+        if request.path == "*", request.method != .options { throw notAllowed(request, "OPTIONS") }
+    }
+
+    private static func collect(
+        _ request: Request, _ context: Context, limit: Int, clock: any HubClock, _ settings: WebSettings
+    ) async throws(PushError) -> [UInt8] {
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge(limit) }
+        let deadline = clock.now + settings.bodyTimeout
+        let isAsking = request.headers[.expect]?.lowercased() == "100-continue"
+        let bytes = await withTaskGroup(of: Result<[UInt8], PushError>.self) { group in
+            group.addTask {
+                var bytes: [UInt8] = []
+                do {
+                    if isAsking { try await context.letGoOn() }
+                    for try await part in request.body {
+                        guard bytes.count + part.readableBytes <= limit else { return .failure(tooLarge(limit)) }
+                        bytes += part.readableBytesView
+                    }
+                } catch {
+                    return .failure(
+                        PushError("request.broken", "the connection ended before the body did", hint: "send it again", status: 400))
+                }
+                return .success(bytes)
+            }
+            group.addTask {
+                try? await clock.sleep(until: deadline)
+                return .failure(
+                    PushError(
+                        "request.too_slow", "the body did not arrive within \(settings.bodyTimeout.short)",
+                        hint: "send it again", status: 408, isRetryable: true))
+            }
+            let first = await group.next()
+            group.cancelAll()
+            return first ?? .success([])
+        }
+        return try bytes.get()
+    }
+
+    private static func tooLarge(_ limit: Int) -> PushError {
+        PushError(
+            "request.too_large", "the body has more than \(limit) bytes", hint: "send less at a time", status: 413,
+            details: ["limit": .integer(Int64(limit))])
+    }
+
+    /// A name that is the same for all paths of one kind.
+    private func route(of path: String) -> String {
+        ManagementInterface.covers(path) ? management.route(of: path) : HubPath(path)?.route ?? "none"
+    }
+
+    /// The client's, if it is one that a log can show.
+    private func trackingID(_ request: Request) -> String {
+        if let given = request.headers[.trackingID], (1...64).contains(given.utf8.count),
+            given.utf8.allSatisfy({ $0.isPropertyCharacter || $0 == UInt8(ascii: "-") })
+        {
+            return given
+        }
+        return random.uuid()
+    }
+
+    // MARK: - Errors
+
+    static func notAllowed(_ request: WebRequest, _ methods: String) -> PushError {
+        PushError(
+            "request.method", "\(request.method.rawValue) is nothing that can be done here", hint: "use \(methods)", status: 405,
+            details: ["allow": .string(methods.replacing("GET", with: "GET, HEAD"))])
+    }
+
+    /// A key without the right to send is told so without a word, as clients of the hub's interface know it.
+    private func failure(_ error: PushError, of path: String, trackingID: String) -> WebAnswer {
+        let document = ErrorDocument(error)
+        let isJSON = ManagementInterface.covers(path)
+        if error.code == "sas.forbidden", document.status == 403, !isJSON { return WebAnswer(.forbidden) }
+        if document.status >= 500 {
+            log.error("\(error.description)", metadata: ["tracking_id": "\(trackingID)"])
+        }
+        var answer = WebAnswer(
+            HTTPResponse.Status(code: document.status), isJSON ? ProblemDocument.contentType : ErrorDocument.contentType,
+            isJSON
+                ? ProblemDocument(error: error, trackingID: trackingID).json.serialized()
+                : document.document(trackingID: trackingID, now: clock.now))
+        if let seconds = error.details["retryAfter"]?.int ?? document.retryAfter { answer.fields[.retryAfter] = "\(seconds)" }
+        if let methods = error.details["allow"]?.string { answer.fields[.allow] = methods }
+        return answer
+    }
+}
+
+extension HubPath.Place {
+    /// What can be done there.
+    fileprivate var methods: String {
+        switch self {
+        case .registrationIDs, .messages, .batch, .schedule: "POST"
+        case .registrations, .jobs: "GET, POST"
+        case .registration: "GET, PUT, DELETE"
+        case .installation: "GET, PUT, PATCH, DELETE"
+        case .taggedRegistrations, .message, .feedback, .job: "GET"
+        case .scheduled: "DELETE"
+        }
+    }
+}
+
+extension Duration {
+    /// With microseconds behind the point.
+    fileprivate var preciseMilliseconds: String {
+        let all = components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+        return "\(all / 1000).\(Int(all % 1000).padded(3))"
+    }
+}
+
+extension String {
+    /// What a log can show of a path.
+    fileprivate var printableASCII: String {
+        let text = prefix(300)
+        return text.utf8.allSatisfy { (0x20..<0x7f).contains($0) }
+            ? String(text) : String(text.unicodeScalars.map { (" "..<"\u{7f}").contains($0) ? Character($0) : "?" })
+    }
+}

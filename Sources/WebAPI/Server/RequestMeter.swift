@@ -1,0 +1,57 @@
+import Metrics
+import PushCore
+import Synchronization
+
+/// Counts requests and times them, by route and status.
+final class RequestMeter: Sendable {
+    private struct Key: Hashable {
+        let route: String
+        let status: Int
+    }
+
+    private let handles = Mutex<[Key: (counter: Counter, timer: Timer)]>([:])
+
+    func answered(_ route: String, status: Int, after duration: Duration) {
+        let key = Key(route: route, status: status)
+        let handle = handles.withLock { handles in
+            if let known = handles[key] { return known }
+            let handle = (
+                counter: Counter(
+                    label: "pushhost_http_requests_total", dimensions: [("route", route), ("status", String(status))]),
+                timer: Timer(label: "pushhost_http_request_seconds", dimensions: [("route", route)])
+            )
+            handles[key] = handle
+            return handle
+        }
+        handle.counter.increment()
+        let (seconds, attoseconds) = duration.components
+        handle.timer.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}
+
+extension HubPath {
+    /// A name that is the same for all paths of one kind.
+    var route: String {
+        switch self {
+        case .hubs: "hubs"
+        case .hub: "hub"
+        case .feedback: "feedback"
+        case .inHub(_, let place):
+            switch place {
+            case .registrationIDs: "registrationids"
+            case .registrations: "registrations"
+            case .registration: "registration"
+            case .taggedRegistrations: "registrations_by_tag"
+            case .installation: "installation"
+            case .messages: "messages"
+            case .batch: "batch"
+            case .message: "telemetry"
+            case .schedule: "schedulednotifications"
+            case .scheduled: "schedulednotification"
+            case .feedback: "feedbackcontainer"
+            case .jobs: "jobs"
+            case .job: "job"
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A server on the loopback interface that takes whatever comes and does one thing.
+final class CannedServer: Sendable {
+    enum Manner: Sendable {
+        /// Answers every whole request with these bytes.
+        case answering(String)
+        /// Closes the connection once the request is there.
+        case closing
+        /// Says nothing.
+        case silent
+    }
+
+    let port: Int
+    private let channel: any Channel
+    private let heard: Heard
+
+    private final class Heard: Sendable {
+        let requests = Mutex<[String]>([])
+    }
+
+    init(_ manner: Manner) async throws {
+        let heard = Heard()
+        channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Clerk(manner: manner, heard: heard))
+                }
+            }.bind(host: "127.0.0.1", port: 0).get()
+        port = channel.localAddress?.port ?? 0
+        self.heard = heard
+    }
+
+    /// Whole requests, as they came.
+    var requests: [String] { heard.requests.withLock { $0 } }
+
+    func stop() async throws { try await channel.close().get() }
+
+    private final class Clerk: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let manner: Manner
+        private let heard: Heard
+        private var text = ""
+
+        init(manner: Manner, heard: Heard) {
+            self.manner = manner
+            self.heard = heard
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            text += String(buffer: unwrapInboundIn(data))
+            guard let head = text.firstRange(of: "\r\n\r\n") else { return }
+            let length = text[..<head.lowerBound].lowercased().firstMatch(of: /content-length: (\d+)/).flatMap { Int($0.1) } ?? 0
+            guard text[head.upperBound...].utf8.count >= length else { return }
+            heard.requests.withLock { $0.append(text) }
+            text = ""
+            switch manner {
+            case .answering(let answer): context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+            case .closing: context.close(promise: nil)
+            case .silent: break
+            }
+        }
+    }
+}
+
+/// A port that is taken for as long as this lives, and where nobody listens.
+final class DeadPort {
+    let number: Int
+    private let descriptor: Int32
+
+    init() {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) { place in
+            place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
+                _ = bind(descriptor, place, size)
+                _ = getsockname(descriptor, place, &size)
+            }
+        }
+        self.descriptor = descriptor
+        number = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    deinit { close(descriptor) }
+}

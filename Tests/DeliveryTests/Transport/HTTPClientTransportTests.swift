@@ -1,0 +1,112 @@
+import Delivery
+import HTTPTypes
+import Testing
+
+/// Over real sockets.
+@Suite struct HTTPClientTransportTests {
+    private static func request(_ fields: HTTPFields = [:]) -> HTTPRequest {
+        HTTPRequest(
+            method: .post, scheme: "https", authority: "api.push.apple.com", path: "/3/device/00fc?a=b", headerFields: fields)
+    }
+
+    /// What comes of one request to a port of this machine, or what is thrown.
+    private static func exchange(
+        port: Int, scheme: String = "http", limits: HTTPClientTransport.Limits = .init(), body: [UInt8] = Array("hello".utf8),
+        request: HTTPRequest = request()
+    ) async throws -> Result<PushResponse, TransportError> {
+        let transport = HTTPClientTransport(route: WebAddress("\(scheme)://127.0.0.1:\(port)"), limits: limits)
+        let result: Result<PushResponse, TransportError>
+        do throws(TransportError) {
+            result = .success(try await transport.exchange(request, body: body))
+        } catch {
+            result = .failure(error)
+        }
+        await transport.shutdown()
+        return result
+    }
+
+    private static func isNotSent(_ result: Result<PushResponse, TransportError>) -> Bool {
+        if case .failure(.notSent) = result { true } else { false }
+    }
+
+    private static func isUnknown(_ result: Result<PushResponse, TransportError>) -> Bool {
+        if case .failure(.unknown) = result { true } else { false }
+    }
+
+    @Test func `a routed request keeps the host that it is meant for, and the answer comes back whole`() async throws {
+        let server = try await CannedServer(
+            .answering("HTTP/1.1 410 Gone\r\napns-id: 7\r\nContent-Length: 25\r\n\r\n{\"reason\":\"Unregistered\"}"))
+        let response = try await Self.exchange(
+            port: server.port, request: Self.request([.authorization: "bearer t", .contentLength: "5"])
+        ).get()
+        #expect(response.status == 410)
+        #expect(response.headers[try #require(HTTPField.Name("apns-id"))] == "7")
+        #expect(String(decoding: response.body, as: UTF8.self) == "{\"reason\":\"Unregistered\"}")
+        let request = try #require(server.requests.first)
+        #expect(request.hasPrefix("POST /3/device/00fc?a=b HTTP/1.1\r\n"))
+        #expect(request.contains("\r\nHost: api.push.apple.com\r\n"))
+        #expect(request.contains("\r\nAuthorization: bearer t\r\n"))
+        #expect(request.lowercased().ranges(of: "content-length").count == 1)
+        #expect(request.hasSuffix("\r\n\r\nhello"))
+        try await server.stop()
+    }
+
+    @Test func `without a route a request goes to its own host`() async throws {
+        let server = try await CannedServer(.answering("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"))
+        let transport = HTTPClientTransport()
+        let request = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/push")
+        #expect(try await transport.exchange(request, body: [1]).status == 201)
+        await transport.shutdown()
+        try await server.stop()
+    }
+
+    @Test func `where nobody listens nothing was sent`() async throws {
+        let port = DeadPort()
+        #expect(Self.isNotSent(try await Self.exchange(port: port.number)))
+        withExtendedLifetime(port) {}
+    }
+
+    @Test func `a connection that TLS does not come about on has carried no request`() async throws {
+        let silent = try await CannedServer(.silent)
+        let limits = HTTPClientTransport.Limits(connect: .milliseconds(50))
+        #expect(Self.isNotSent(try await Self.exchange(port: silent.port, scheme: "https", limits: limits)))
+        try await silent.stop()
+    }
+
+    @Test func `a service that takes the request and closes may have acted on it`() async throws {
+        let server = try await CannedServer(.closing)
+        #expect(Self.isUnknown(try await Self.exchange(port: server.port)))
+        #expect(server.requests.count == 1)
+        try await server.stop()
+    }
+
+    @Test func `a service that is silent for too long may have acted on the request`() async throws {
+        let server = try await CannedServer(.silent)
+        let limits = HTTPClientTransport.Limits(exchange: .milliseconds(200))
+        #expect(Self.isUnknown(try await Self.exchange(port: server.port, limits: limits)))
+        try await server.stop()
+    }
+
+    @Test func `of an answer that is too large no more is read than the limit`() async throws {
+        let large = String(repeating: "x", count: 1 << 20)
+        let server = try await CannedServer(.answering("HTTP/1.1 200 OK\r\nContent-Length: \(large.utf8.count)\r\n\r\n\(large)"))
+        let response = try await Self.exchange(port: server.port, limits: .init(answerBody: 1000)).get()
+        #expect(response.status == 200)
+        #expect(response.body.count == 1000)
+        try await server.stop()
+    }
+
+    @Test func `a redirect is an answer and is not followed`() async throws {
+        let server = try await CannedServer(
+            .answering("HTTP/1.1 307 Temporary Redirect\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"))
+        #expect(try await Self.exchange(port: server.port).get().status == 307)
+        #expect(server.requests.count == 1)
+        try await server.stop()
+    }
+
+    @Test func `whether a request without a body went out is not known`() async throws {
+        let port = DeadPort()
+        #expect(Self.isUnknown(try await Self.exchange(port: port.number, body: [])))
+        withExtendedLifetime(port) {}
+    }
+}

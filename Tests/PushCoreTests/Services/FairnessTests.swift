@@ -1,0 +1,114 @@
+import PushCore
+import Support
+import Testing
+
+/// Platforms and notifications that do not wait for each other.
+@Suite struct FairnessTests {
+    private let bench: HubBench
+    private static let android = DeviceHandle.fcmV1(token: "fcm:token-1")
+
+    init() throws { bench = try HubBench() }
+
+    private func hub(_ concurrentNotifications: Int) async throws -> NotificationHub {
+        try await bench.reopened(HubSettings(concurrentNotifications: concurrentNotifications, isSideBySide: true))
+    }
+
+    private func count(_ platform: Platform) -> Int { bench.connector.batches.count { $0.platform == platform } }
+
+    @Test func `A push service that does not answer holds nobody on another platform`() async throws {
+        try await bench.register(.phone(1))
+        try await bench.register(Self.android)
+        let hub = try await hub(2)
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        bench.connector.during { batch in
+            if batch.platform == .apns { for await _ in gate {} }
+        }
+        var ids: [String] = []
+        for number in 0..<40 { ids.append(try await hub.accept(.alert("\(number)")).outcome.id) }
+        while count(.fcmV1) < 40 { await Task.yield() }
+        #expect(count(.apns) == 2)
+        open.finish()
+        await bench.settle()
+        #expect(count(.apns) == 40 && count(.fcmV1) == 40)
+        for id in ids {
+            let outcome = try await hub.outcome(of: id)
+            #expect(outcome.state == .completed && outcome.sent == 2 && outcome.devices.count == 2)
+        }
+        #expect(await hub.backlog == 0)
+    }
+
+    @Test func `A notification that a service put off leaves its place, and goes on at its moment`() async throws {
+        for number in 1...30 {
+            try await bench.register(.phone(number), tags: ["t\(number)"])
+            bench.connector.script(.phone(number), .transient(.busy, retryAfter: .seconds(600)), .accepted(id: "late"))
+        }
+        try await bench.register(.phone(31), tags: ["last"])
+        let hub = try await hub(1)
+        var ids: [String] = []
+        for number in 1...30 { ids.append(try await hub.accept(.alert(to: "t\(number)")).outcome.id) }
+        let last = try await hub.accept(.alert(to: "last")).outcome.id
+        #expect(try await hub.finish(last).sent == 1)
+        while await hub.backlog < 30 { await Task.yield() }
+        #expect(bench.clock.now == HubBench.dawn)
+        await bench.settle()
+        for id in ids {
+            let outcome = try await hub.outcome(of: id)
+            #expect(outcome.state == .completed && outcome.sent == 1 && outcome.devices.count == 1)
+            #expect(outcome.startedAt == HubBench.dawn && outcome.endedAt == HubBench.dawn + .seconds(600))
+        }
+        #expect(bench.connector.batches.count == 61)
+    }
+
+    @Test func `Only devices without a verdict get the notification again, and its outcomes come in the order of their ends`() async throws
+    {
+        for number in 1...4 { try await bench.register(.phone(number)) }
+        try await bench.register(.phone(2))
+        try await bench.register(Self.android)
+        bench.connector.script(.phone(2), .transient(.busy, retryAfter: .seconds(60)), .accepted(id: "late"))
+        let hub = try await hub(4)
+        let id = try await hub.accept(.alert()).outcome.id
+        await bench.settle()
+        let batches = bench.connector.batches.filter { $0.platform == .apns }
+        #expect(batches.map(\.handles) == [(1...4).map { .phone($0) }, [.phone(2)]])
+        #expect(count(.fcmV1) == 1)
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.sent == 5 && outcome.counts[.apns] == [.success: 4, .skipped: 1])
+        #expect(outcome.devices.suffix(2).map(\.outcome) == [.success, .skipped])
+        #expect(outcome.devices.suffix(2).map(\.handle) == [.phone(2), .phone(2)])
+    }
+
+    @Test func `Attempts count on while a notification is put off, and end where they would have`() async throws {
+        try await bench.register(.phone(1))
+        bench.connector.script(.phone(1), .transient(.busy, retryAfter: nil))
+        let hub = try await hub(1)
+        let id = try await hub.accept(.alert()).outcome.id
+        await bench.settle()
+        #expect(bench.connector.deliveries.map { $0.time - HubBench.dawn } == [0, 1, 3, 7, 15].map { .seconds($0) })
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.state == .completed && outcome.devices.map(\.outcome) == [.pnsUnavailable])
+    }
+
+    @Test func `What was put off when the hub stopped is gone on with by the next process`() async throws {
+        for number in 1...2 { try await bench.register(.phone(number)) }
+        bench.connector.script(.phone(1), .transient(.busy, retryAfter: .seconds(600)), .accepted(id: "late"))
+        let hub = try await hub(1)
+        let id = try await hub.accept(.alert()).outcome.id
+        await bench.untilSomebodySleeps()
+        await hub.stop()
+        #expect(try await bench.store.notification(1)?.outcome.state == .processing)
+        let again = try await self.hub(1)
+        #expect(try await again.finish(id).sent == 2)
+        #expect(bench.connector.batches.map(\.handles) == [[.phone(1), .phone(2)], [.phone(1)]])
+        #expect(bench.clock.now == HubBench.dawn)
+    }
+
+    @Test func `Who waits for a send is answered when all is said, however patient a service asks to be`() async throws {
+        try await bench.register(.phone(1))
+        try await bench.register(Self.android)
+        bench.connector.script(.phone(1), .transient(.busy, retryAfter: .seconds(60)), .accepted(id: "late"))
+        let hub = try await hub(1)
+        let outcome = try await bench.passingTime { try await hub.send(.alert()) }
+        #expect(outcome.sent == 2 && outcome.endedAt == HubBench.dawn + .seconds(60))
+        #expect(bench.connector.deliveries.map(\.batch.platform).sorted() == [.apns, .apns, .fcmV1])
+    }
+}

@@ -1,0 +1,192 @@
+import Delivery
+import Foundation
+import GRDBSQLite
+import HTTPTypes
+import PushCore
+import Synchronization
+import Testing
+import WebAPI
+
+@testable import PushHost
+
+/// A hub server that is killed again and again, each time after some answers, and started anew on the same data and port; the
+/// simulators that it sends to live on.
+final class KillBench: Sendable {
+    /// Notifications that the server delivers at a time.
+    static let concurrentNotifications = 8
+
+    let simulators: SimulatorBench
+    private let folder: ScriptFolder
+    private let port: Int
+    private let token: String
+    private let state: Mutex<State>
+
+    private struct State {
+        var server: Dialogue
+        var transport: HTTPClientTransport
+        /// How many servers there were before this one.
+        var kills = 0
+        /// After how many answers each server is killed; empty when no more will be.
+        var lives: ArraySlice<Int>
+        var answers = 0
+        var isDown = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// - Parameter lives: after how many answers each server is killed, the first one first.
+    init(lives: [Int]) async throws {
+        folder = try ScriptFolder()
+        simulators = try await SimulatorBench(["--adopt", "--ledger", "ledger.jsonl"], in: folder.url)
+        port = try Self.freePort()
+        let server = try Self.server(in: folder, port: port, simulators: simulators.port)
+        try await server.hear("  full ")
+        try await server.hear("SharedAccessKeyName=")
+        let name = String(try await server.hear(";").dropLast())
+        try await server.hear("SharedAccessKey=")
+        let key = String(try await server.hear("\n").dropLast())
+        try await server.hear("Ctrl-C ends it.")
+        let now = SystemClock().now
+        let rule = AuthorizationRule(
+            name: name, rights: [.manage, .send, .listen], primaryKey: Secret(key), secondaryKey: Secret(key), createdAt: now,
+            modifiedAt: now)
+        token = SASToken(minting: "sb://127.0.0.1/hub", rule: rule, expiration: now + .seconds(3600)).header
+        state = Mutex(State(server: server, transport: Self.transport(to: port), lives: lives[...]))
+    }
+
+    /// How many servers have been killed.
+    var kills: Int { state.withLock { $0.kills } }
+
+    /// Asks the hub until it answers: what a server that dies has not answered is asked again of the next one.
+    func ask(
+        _ method: HTTPRequest.Method, _ path: String, _ fields: [(String, String)] = [], _ body: String = ""
+    ) async throws -> PushResponse {
+        var request = HTTPRequest(
+            method: method, scheme: "http", authority: "127.0.0.1:\(port)", path: "/hub/\(path)?api-version=2015-01")
+        for (name, value) in fields + [("Authorization", token)] {
+            request.headerFields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
+        }
+        while true {
+            await up()
+            let (transport, life) = state.withLock { ($0.transport, $0.kills) }
+            do {
+                let response = try await transport.exchange(request, body: Array(body.utf8))
+                try await answered()
+                return response
+            } catch let error as TransportError {
+                let wasKilled = state.withLock { $0.isDown || $0.kills != life }
+                if !wasKilled { throw error }
+            }
+        }
+    }
+
+    private func up() async {
+        await withCheckedContinuation { continuation in
+            let isUp = state.withLock { state in
+                if state.isDown { state.waiting.append(continuation) }
+                return !state.isDown
+            }
+            if isUp { continuation.resume() }
+        }
+    }
+
+    /// Counts an answer. Whoever got the last one of this life kills the server at once, and starts the next.
+    private func answered() async throws {
+        let isLast = state.withLock { state in
+            guard !state.isDown, let life = state.lives.first else { return false }
+            state.answers += 1
+            guard state.answers >= life else { return false }
+            state.isDown = true
+            state.lives.removeFirst()
+            state.answers = 0
+            state.server.signal(SIGKILL)
+            return true
+        }
+        if isLast { try await startAgain() }
+    }
+
+    private func startAgain() async throws {
+        let (dead, transport) = state.withLock { ($0.server, $0.transport) }
+        _ = await dead.end(closingInput: false)
+        await transport.shutdown()
+        defer {
+            let waiting = state.withLock { state in
+                defer { state.waiting = [] }
+                (state.isDown, state.kills) = (false, state.kills + 1)
+                return state.waiting
+            }
+            for waiter in waiting { waiter.resume() }
+        }
+        let server = try Self.server(in: folder, port: port, simulators: simulators.port)
+        state.withLock { ($0.server, $0.transport) = (server, Self.transport(to: port)) }
+        try await server.hear("Ctrl-C ends it.")
+    }
+
+    /// Ends the server, which then keeps what has ended, and the simulators, and answers the handles that each alert reached, with repetitions.
+    func end() async throws -> [String: [String]] {
+        let (server, transport) = state.withLock { ($0.server, $0.transport) }
+        await transport.shutdown()
+        server.signal(SIGTERM)
+        _ = await server.end(closingInput: false)
+        _ = await simulators.end()
+        var reached: [String: [String]] = [:]
+        let lines = try String(contentsOf: folder.url.appending(path: "ledger.jsonl"), encoding: .utf8).split(separator: "\n")
+        for line in try lines.map({ try JSON(parsing: String($0)) }) {
+            let payload = try JSON(parsing: try #require(line["payload"]?.string))
+            let alert = try #require(payload["message"]?["notification"]?["body"]?.string)
+            reached[alert, default: []].append(try #require(line["handle"]?.string))
+            #expect(line["reason"] == .null)
+        }
+        return reached
+    }
+
+    /// The first column of what the database answers; only when the server has ended.
+    func rows(_ sql: String) throws -> [String] {
+        var database: OpaquePointer?
+        defer { sqlite3_close(database) }
+        let path = folder.url.appending(path: "data/pushhost.sqlite").path
+        try #require(sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+        // The order of users in an index without any.
+        sqlite3_create_collation(database, "tag", SQLITE_UTF8, nil) { _, _, _, _, _ in 0 }
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        try #require(sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK)
+        var rows: [String] = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            rows.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
+        }
+        return rows
+    }
+
+    // MARK: - Parts
+
+    private static func server(in folder: ScriptFolder, port: Int, simulators: Int) throws -> Dialogue {
+        // Nobody reads the log while the server is up.
+        let variables = ["PUSHHOST_LOG_LEVEL": "error", "PUSHHOST_LIMITS_CONCURRENT_NOTIFICATIONS": "\(concurrentNotifications)"]
+        return try Dialogue(
+            [
+                "serve", "--data", "data", "--port", "\(port)", "--tls-port", "none", "--reveal", "--simulators",
+                "http://127.0.0.1:\(simulators)",
+            ], in: folder.url, environment: variables)
+    }
+
+    private static func transport(to port: Int) -> HTTPClientTransport {
+        HTTPClientTransport(route: WebAddress("http://127.0.0.1:\(port)"))
+    }
+
+    /// None of those that the system gives to clients, who might take it while the server is down.
+    private static func freePort() throws -> Int {
+        for port in (20_000..<32_000).shuffled() {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            let status = withUnsafeBytes(of: &address) { bytes in
+                bind(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
+            }
+            if status == 0 { return port }
+        }
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import PushCore
+import Storage
+import Synchronization
+import Testing
+import WebAPI
+
+@testable import PushHost
+
+/// `pushhost serve` in a process of its own, with a hub named `hub`, reached over the network.
+final class ServedHub: Sendable {
+    /// Whose key signs.
+    enum Signer: String {
+        case listen = "DefaultListenSharedAccessSignature"
+        case full = "DefaultFullSharedAccessSignature"
+        /// Of the whole server.
+        case root = "RootManageSharedAccessKey"
+    }
+
+    let port: Int
+    let tlsPort: Int
+    private let folder: ScriptFolder
+    private let dialogue: Dialogue
+    private let simulators: SimulatorBench?
+    private let keys: [String: Secret]
+    private let log = Mutex("")
+
+    /// The data folder.
+    var data: URL { folder.url.appending(path: "data") }
+
+    /// A command about this server, run in the folder that its data folder is in.
+    func command(_ arguments: [String], environment: [String: String] = [:]) async throws -> Program {
+        try await Program.run(arguments + ["--data", "data"], in: folder.url, environment: environment)
+    }
+
+    /// What it printed when it was ready, keys included.
+    let screen: String
+
+    /// The authority that clients over TLS are to trust.
+    var authority: String { folder.url.appending(path: "data/tls/authority.pem").path }
+
+    /// Stands in what must not be said: payloads, handles.
+    static let unspeakable = "UNSPEAKABLE"
+
+    /// - Parameters:
+    ///   - simulators: where it sends to, which it ends with itself; nil for nowhere.
+    ///   - settings: variables of the environment.
+    ///   - line: of a shell, which starts the program with its arguments.
+    private init(simulators: SimulatorBench?, settings: [String: String], line: String) async throws {
+        self.simulators = simulators
+        folder = try ScriptFolder()
+        let data = folder.url.appending(path: "data")
+        let root = try await Self.putRootRule(in: data)
+        var arguments = ["serve", "--port", "0", "--tls-port", "0", "--data", data.path, "--reveal"]
+        if let simulators { arguments += ["--simulators", "http://127.0.0.1:\(simulators.port)"] }
+        dialogue = try Dialogue(
+            ["-c", line, Program.executable.path] + arguments, tool: "/bin/sh", in: folder.url,
+            environment: ["PUSHHOST_LOG_LEVEL": "error"].merging(settings) { $1 })
+        screen = try await dialogue.hear("Ctrl-C ends it.")
+        port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
+        tlsPort = try #require(screen.firstMatch(of: /https:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
+        var keys = [root.name: root.primaryKey]
+        for match in screen.matches(of: /SharedAccessKeyName=(\w+);SharedAccessKey=(\S+)/) {
+            keys[String(match.1)] = Secret(String(match.2))
+        }
+        self.keys = keys
+    }
+
+    /// Serves while `body` runs.
+    /// - Parameters:
+    ///   - isSimulated: whether its notifications reach `pushhost simulate --adopt`, which makes a phone of every handle.
+    ///   - settings: variables of the environment.
+    ///   - line: of a shell, which starts the program with its arguments.
+    static func serving(
+        isSimulated: Bool = false, settings: [String: String] = [:], line: String = #"exec "$0" "$@""#,
+        _ body: (ServedHub) async throws -> Void
+    ) async throws {
+        let simulators = isSimulated ? try await SimulatorBench(["--adopt"]) : nil
+        do {
+            let hub = try await ServedHub(simulators: simulators, settings: settings, line: line)
+            do {
+                try await body(hub)
+            } catch {
+                _ = await hub.end()
+                throw error
+            }
+            #expect(await hub.end() == 0)
+            hub.checkLog()
+        } catch {
+            _ = await simulators?.end()
+            throw error
+        }
+        _ = await simulators?.end()
+    }
+
+    /// The exit code.
+    private func end() async -> Int32 {
+        dialogue.signal(SIGTERM)
+        let (output, status) = await dialogue.end(closingInput: false)
+        log.withLock { $0 += output }
+        return status
+    }
+
+    /// Waits until the log says this, and answers everything up to it that was not heard before.
+    @discardableResult
+    func hear(_ text: String) async throws -> String {
+        let heard = try await dialogue.hear(text)
+        log.withLock { $0 += heard }
+        return heard
+    }
+
+    /// What was said since the first screen holds no key, no signature and nothing unspeakable.
+    private func checkLog() {
+        let log = log.withLock { $0 }
+        for secret in keys.values.map({ $0.reveal() }) + ["SharedAccessSignature sr", "sig=", Self.unspeakable] {
+            #expect(!log.contains(secret))
+        }
+    }
+
+    /// As the first screen shows it, for TLS.
+    func connectionString(_ signer: Signer = .full) throws -> String {
+        ConnectionString(host: "localhost:\(tlsPort)", keyName: signer.rawValue, key: try key(signer)).reveal()
+    }
+
+    /// The same for plain HTTP, which only some clients can read.
+    func plainConnectionString(_ signer: Signer = .full) throws -> String {
+        ConnectionString(host: "localhost:\(port)", keyName: signer.rawValue, key: try key(signer)).reveal()
+            .replacing("sb://", with: "http://")
+    }
+
+    func key(_ signer: Signer) throws -> Secret { try #require(keys[signer.rawValue]) }
+
+    /// The value of `Authorization`.
+    /// - Parameters:
+    ///   - resource: not yet encoded; nil for the hub.
+    ///   - key: another key than the signer's.
+    ///   - seconds: how long it holds from now on.
+    func token(_ signer: Signer, resource: String? = nil, key: Secret? = nil, seconds: Int64 = 1200) throws -> String {
+        let now = SystemClock().now
+        let rule = AuthorizationRule(
+            name: signer.rawValue, rights: [], primaryKey: try key ?? self.key(signer), secondaryKey: Secret(""), createdAt: now,
+            modifiedAt: now)
+        return SASToken(minting: resource ?? "sb://localhost:\(port)", rule: rule, expiration: now + .seconds(seconds)).header
+    }
+
+    /// A request over plain HTTP, signed.
+    func call(
+        _ method: String, _ path: String, _ headers: KeyValuePairs<String, String> = [:], body: String = "", by signer: Signer? = .full
+    ) async throws -> WireAnswer {
+        var lines = headers.map { "\($0.key): \($0.value)" }
+        if let signer { lines.append("Authorization: \(try token(signer))") }
+        return try await WireAnswer.exchange(method, path, lines, body: Array(body.utf8), port: port)
+    }
+
+    /// The key to everything is shown nowhere, so it is one that the test has made.
+    private static func putRootRule(in data: URL) async throws -> AuthorizationRule {
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+        let (now, random) = (SystemClock().now, SystemRandom())
+        let rule = AuthorizationRule(
+            name: Signer.root.rawValue, rights: [.listen, .manage, .send], primaryKey: SharedAccessKey.make(random),
+            secondaryKey: SharedAccessKey.make(random), createdAt: now, modifiedAt: now)
+        let storage = try await SQLiteStorage.open(data.appending(path: "pushhost.sqlite").path)
+        try await storage.namespace.putRules([rule])
+        try await storage.close()
+        return rule
+    }
+}

@@ -1,0 +1,112 @@
+import Delivery
+import Foundation
+import HTTPTypes
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// `pushhost simulate` in a process of its own, with senders that reach it over the network.
+final class SimulatorBench: Sendable {
+    let dialogue: Dialogue
+    let port: Int
+    let transport: HTTPClientTransport
+
+    init(_ arguments: [String] = [], in folder: URL = Program.root) async throws {
+        dialogue = try Dialogue(["simulate", "--port", "0"] + arguments, in: folder)
+        try await dialogue.hear("on http://127.0.0.1:")
+        port = try #require(Int(try await dialogue.hear(",").dropLast()))
+        try await dialogue.hear("Ctrl-C ends it.")
+        transport = HTTPClientTransport(route: WebAddress("http://127.0.0.1:\(port)"))
+    }
+
+    /// Ends it with Ctrl-C, or another signal; the exit code and what it said last.
+    func end(_ signal: Int32 = SIGINT) async -> (output: String, status: Int32) {
+        await transport.shutdown()
+        dialogue.signal(signal)
+        return await dialogue.end(closingInput: false)
+    }
+
+    /// A request to the control plane; status and text.
+    func call(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String = "", host: String? = nil
+    ) async throws -> (status: Int, text: String) {
+        let request = HTTPRequest(method: method, scheme: "http", authority: host ?? "127.0.0.1:\(port)", path: path)
+        let response = try await transport.exchange(request, body: Array(body.utf8))
+        return (response.status.code, String(decoding: response.body, as: UTF8.self))
+    }
+
+    func get(_ path: String) async throws -> JSON { try JSON(parsing: try await call(.get, path).text) }
+
+    /// Adds a phone and answers its handle.
+    func phone(_ name: String, _ platform: Platform) async throws -> DeviceHandle {
+        let body = #"{"name": "\#(name)", "platform": "\#(Self.word(platform))"}"#
+        let phone = try JSON(parsing: try await call(.post, "/phones", body).text)
+        return try DeviceHandle(platform: platform, text: try #require(phone["handle"]?.string))
+    }
+
+    func inbox(_ name: String) async throws -> [JSON] { try #require(try await get("/phones/\(name)")["inbox"]?.array) }
+
+    func ledger(_ query: String = "") async throws -> [JSON] {
+        try await call(.get, "/ledger\(query)").text.split(separator: "\n").map { try JSON(parsing: String($0)) }
+    }
+
+    /// A sender of one platform with the credentials that an operator would take.
+    func connector(_ platform: Platform) async throws -> any Connector {
+        let credentials = try #require(try await get("/credentials")[Self.word(platform)])
+        func text(_ name: String) throws -> String { try #require(credentials[name]?.string) }
+        let (clock, random) = (SystemClock(), SystemRandom())
+        switch platform {
+        case .apns:
+            return try APNsConnector(
+                settings: APNsSettings(
+                    teamID: text("team_id"), keyID: text("key_id"), privateKey: Secret(text("private_key")), topic: text("topic")),
+                transport: transport, clock: clock, random: random)
+        case .fcmV1:
+            return try FCMConnector(
+                settings: FCMSettings(serviceAccount: Array(credentials.text().utf8)), transport: transport, clock: clock)
+        case .wns:
+            return try WNSConnector(
+                settings: WNSSettings(packageSID: text("package_sid"), clientSecret: Secret(text("client_secret"))),
+                transport: transport, clock: clock)
+        default:
+            return try WebPushConnector(
+                settings: WebPushSettings(
+                    subject: text("subject"), publicKey: text("public_key"), privateKey: Secret(text("private_key"))),
+                transport: transport, clock: clock, random: random)
+        }
+    }
+
+    /// Sends "Hello" to one device.
+    func send(to handle: DeviceHandle) async throws -> Verdict {
+        let body =
+            switch handle.platform {
+            case .apns: #"{"aps":{"alert":"Hello"}}"#
+            case .fcmV1: #"{"message":{"notification":{"body":"Hello"}}}"#
+            case .wns: #"<toast><visual><binding template="ToastText01"><text id="1">Hello</text></binding></visual></toast>"#
+            default: #"{"title":"Hello"}"#
+            }
+        let batch = DeliveryBatch(notificationID: "n1", platform: handle.platform, body: Array(body.utf8), handles: [handle])
+        return try #require(try await connector(handle.platform).deliver(batch).first)
+    }
+
+    static func word(_ platform: Platform) -> String {
+        switch platform {
+        case .apns: "apns"
+        case .fcmV1: "fcm"
+        case .wns: "wns"
+        default: "browser"
+        }
+    }
+}
+
+extension Verdict {
+    /// Accepted, the reason of a refusal, or what else it is.
+    var word: String {
+        switch self {
+        case .accepted: "accepted"
+        case .rejected(let rejection), .transient(let rejection, _): rejection.reason
+        case .unknown(let reason): "unknown: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+/// The commands of docs/operating.md, one after the other, beside one server.
+@Suite struct OperatingPageTests {
+    private struct Step {
+        let command: String
+        var output = ""
+
+        /// An ellipsis stands for anything: within a line, or for whole lines.
+        func matches(_ text: String) -> Bool {
+            var rest = text[...]
+            let parts = output.split(separator: "…", omittingEmptySubsequences: false)
+            for (place, part) in parts.enumerated() {
+                guard let found = place == 0 ? (rest.hasPrefix(part) ? rest.firstRange(of: part) : nil) : rest.firstRange(of: part) else {
+                    return part.isEmpty
+                }
+                rest = rest[found.upperBound...]
+            }
+            return rest.isEmpty || parts.last?.isEmpty == true
+        }
+    }
+
+    private static let steps: [Step] = {
+        let page = (try? String(contentsOf: Program.root.appending(path: "docs/operating.md"), encoding: .utf8)) ?? ""
+        var steps: [Step] = []
+        for block in page.components(separatedBy: "```console server\n").dropFirst() {
+            for line in block[..<(block.range(of: "```")?.lowerBound ?? block.endIndex)].split(separator: "\n") {
+                if line.hasPrefix("$ ") {
+                    steps.append(Step(command: String(line.dropFirst(2))))
+                } else {
+                    steps[steps.count - 1].output += line + "\n"
+                }
+            }
+        }
+        return steps
+    }()
+
+    @Test func `Every command prints what the page shows`() async throws {
+        #expect(Self.steps.count > 12)
+        let folder = try ScriptFolder(["pushhost.yaml": "lab: on\nlisten: { port: 0, tls_port: none }\nlog: { level: error }\n"])
+        let server = try Dialogue(["serve"], in: folder.url)
+        try await server.hear("Ctrl-C ends it.")
+        for step in Self.steps {
+            let program = try await Program.shell(step.command.replacing(/^pushhost/, with: "\"$P\"") + " 2>&1", in: folder.url)
+            #expect(program.status == 0, "\(step.command)")
+            #expect(step.matches(program.output), "\(step.command)\n\(program.output)")
+        }
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+    }
+
+    @Test func `Every command is on the page and in the completion, and --help tells its exit codes or its commands`() async throws {
+        let page = try String(contentsOf: Program.root.appending(path: "docs/operating.md"), encoding: .utf8)
+        let completion = try await Program.run(["--generate-completion-script", "bash"]).output
+        for command in ["hub", "key", "send", "devices", "tags", "doctor"] {
+            #expect(page.contains("$ pushhost \(command)"), "\(command)")
+            #expect(completion.contains("_pushhost_\(command)"), "\(command)")
+            #expect(try await Program.run([command, "--help"]).status == 0)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// `pushhost hub backup` and `restore`, of a server that runs and of one that does not.
+@Suite struct BackupTests {
+    private static let registration =
+        #"<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><AppleRegistrationDescription "#
+        + #"xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><Tags>TAG</Tags><DeviceToken>"#
+        + String(repeating: "0123456789abcdef", count: 4) + "</DeviceToken></AppleRegistrationDescription></content></entry>"
+
+    private static func register(_ tag: String, at hub: ServedHub) async throws {
+        let answer = try await hub.call(
+            "POST", "/hub/registrations?api-version=2015-01", ["Content-Type": "application/atom+xml"],
+            body: registration.replacing("TAG", with: tag))
+        #expect(answer.status == 200, "\(answer.body)")
+    }
+
+    private static func tags(at hub: ServedHub) async throws -> [String] {
+        try await hub.call("GET", "/hub/registrations?api-version=2015-01").body.matches(of: /<Tags>(\w+)</).map { String($0.1) }
+    }
+
+    @Test func `A server is backed up and restored while it works, and a file that is no backup changes nothing`() async throws {
+        try await ServedHub.serving { hub in
+            try await Self.register("early", at: hub)
+            #expect(try await hub.command(["hub", "backup", "a.sqlite"]).status == 0)
+            try await Self.register("late", at: hub)
+            let taken = try await hub.command(["hub", "backup", "a.sqlite"])
+            #expect(taken.status == 2)
+            #expect(taken.errors.contains("error[storage.backup_exists]"), "\(taken.errors)")
+            let second = try await hub.command(["hub", "backup", "b.sqlite", "--json"])
+            #expect(try JSON(parsing: second.output)["result"]?["file"]?.string == "b.sqlite")
+
+            let unasked = try await hub.command(["hub", "restore", "a.sqlite"])
+            #expect(unasked.status == 2)
+            #expect(unasked.errors.contains("say --yes"))
+            #expect(try await hub.command(["hub", "restore", "a.sqlite", "--yes"]).status == 0)
+            #expect(try await Self.tags(at: hub) == ["early"])
+            try await Self.register("again", at: hub)
+
+            try Data("no database".utf8).write(to: hub.data.appending(path: "../bad"))
+            let bad = try await hub.command(["hub", "restore", "bad", "--yes"])
+            #expect(bad.status == 4)
+            #expect(bad.errors.contains("file bad cannot be used"), "\(bad.errors)")
+            #expect(try await Self.tags(at: hub) == ["early", "again"])
+
+            #expect(try await hub.command(["hub", "backup", "a.sqlite", "--force"]).status == 0)
+            #expect(try await hub.command(["hub", "restore", "b.sqlite", "--yes"]).status == 0)
+            #expect(try await Self.tags(at: hub) == ["early", "late"])
+            #expect(try await hub.command(["hub", "backup", "none/a.sqlite"]).status == 1)
+            for (target, why) in [
+                ("data/pushhost.sqlite", "the data folder"), ("data/new.sqlite", "the data folder"), ("/dev/full", "no ordinary"),
+            ] {
+                let refused = try await hub.command(["hub", "backup", target, "--force"])
+                #expect(refused.status == 1 && refused.errors.contains(why), "\(refused.errors)")
+            }
+            try await Self.register("safe", at: hub)
+            let elsewhere = try await Program.run(
+                ["hub", "backup", "c.sqlite"], in: hub.data.appending(path: ".."),
+                environment: ["PUSHHOST_CONNECTION": "Endpoint=sb://other/;SharedAccessKeyName=a;SharedAccessKey=b"])
+            #expect(elsewhere.status == 2 && elsewhere.errors.contains("--data"), "\(elsewhere.errors)")
+            // Of all this nothing is left but what was asked for.
+            let files = try FileManager.default.contentsOfDirectory(atPath: hub.data.path)
+            #expect(!files.contains { $0.hasPrefix("backup-") || $0.contains("restoring") }, "\(files)")
+            let beside = try FileManager.default.contentsOfDirectory(atPath: hub.data.appending(path: "..").path)
+            #expect(!beside.contains { $0.hasSuffix(".part") }, "\(beside)")
+        }
+    }
+
+    @Test func `The socket is its owner's alone, needs no key, and is the only way to a backup`() async throws {
+        try await ServedHub.serving { hub in
+            let socket = hub.data.appending(path: "pushhost.sock").path
+            let rights = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions] as? Int
+            #expect(rights == 0o600)
+            for path in ["/api/v1/backup", "/api/v1/restore"] {
+                for signer in [ServedHub.Signer.root, nil] {
+                    let answer = try await hub.call("POST", path, body: #"{"file":"backup-1.sqlite"}"#, by: signer)
+                    #expect(answer.status == 403)
+                }
+            }
+            #expect(try await hub.call("GET", "/hub/registrations?api-version=2015-01", by: nil).status == 401)
+            let curl = "curl -s -o /dev/null -w '%{http_code}' --unix-socket \(socket)"
+            let free = try await Program.shell("\(curl) 'http://localhost/hub/registrations?api-version=2015-01'")
+            #expect(free.output == "200")
+            for name in ["pushhost.sqlite", "../backup-1", "backup-/../x", "backup-\\u0000", ""] {
+                let outside = try await Program.shell(#"\#(curl) http://localhost/api/v1/backup -d '{"file":"\#(name)"}'"#)
+                #expect(outside.output == "400", "\(name)")
+            }
+        }
+    }
+
+    @Test func `Without a server the data folder is used, however long its path is; a partly written file never stays`() async throws {
+        let folder = try ScriptFolder()
+        let deep = (["x"] + Array(repeating: String(repeating: "long", count: 10), count: 4)).joined(separator: "/")
+        try FileManager.default.createDirectory(at: folder.url.appending(path: deep), withIntermediateDirectories: true)
+        let data = ["--data", "\(deep)/data"]
+        #expect(try await Program.run(["hub", "backup", "a"] + data, in: folder.url).errors.contains("no server's data"))
+
+        let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none"] + data, in: folder.url)
+        try await server.hear("Ctrl-C ends it.")
+        #expect(try await Program.run(["hub", "backup", "a"] + data, in: folder.url).status == 0)
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+
+        #expect(try await Program.run(["hub", "backup", "b"] + data, in: folder.url).status == 0)
+        let restored = try await Program.run(["hub", "restore", "b", "--yes", "--data", "new"], in: folder.url)
+        #expect(restored.status == 0, "\(restored.errors)")
+        let none = try await Program.run(["hub", "restore", "c", "--yes"] + data, in: folder.url)
+        #expect(none.status == 2)
+        #expect(none.errors.contains("error[storage.not_found]"))
+        // The file can grow to 64 KiB only.
+        let full = try await Program.shell(
+            "ulimit -f 64; trap '' XFSZ; \"$P\" hub backup full \(data.joined(separator: " "))", in: folder.url)
+        #expect(full.status != 0)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(Set(files) == ["a", "b", "new", "x", "demo_secrets.json"])
+    }
+}

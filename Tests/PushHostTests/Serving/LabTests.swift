@@ -1,0 +1,77 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// `pushhost serve --lab`: the simulated push services inside of the server.
+@Suite struct LabTests {
+    /// A server whose data lie in `data` of the folder; its standard output up to the end of the first screen.
+    private static func serve(_ arguments: [String], in folder: URL) async throws -> (server: Dialogue, screen: String) {
+        let server = try Dialogue(
+            ["serve", "--port", "0", "--tls-port", "none", "--data", "data"] + arguments, in: folder,
+            environment: ["PUSHHOST_LOG_LEVEL": "error"])
+        return (server, try await server.hear("Ctrl-C ends it."))
+    }
+
+    private static func curl(_ line: String, in folder: URL) async throws -> String {
+        try await Program.shell("curl -s --unix-socket data/pushhost.sock \(line)", in: folder).output
+    }
+
+    private static let handle = String(repeating: "0123456789abcdef", count: 4)
+    private static let credentials =
+        #"<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><NotificationHubDescription "#
+        + #"xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><WnsCredential><Properties>"#
+        + "<Property><Name>PackageSid</Name><Value>ms-app://s-1</Value></Property><Property><Name>SecretKey</Name><Value>x</Value>"
+        + "</Property></Properties></WnsCredential></NotificationHubDescription></content></entry>"
+
+    @Test func `What a hub sends is shown by the phones of the lab; a hub with real credentials is not let near them`() async throws {
+        let folder = try ScriptFolder()
+        let (server, screen) = try await Self.serve(["--lab"], in: folder.url)
+        let lab = try #require(screen.firstMatch(of: /lab +on, at (http:\/\/127\.0\.0\.1:\d+)\n/)?.1)
+        #expect(screen.contains("the lab, and nowhere else"))
+        let installation = #"{"installationId":"i","platform":"apns","pushChannel":"\#(Self.handle)"}"#
+        _ = try await Self.curl("-X PUT 'http://localhost/hub/installations/i?api-version=2020-06' -d '\(installation)'", in: folder.url)
+        let sent = try await Self.curl(
+            "-H 'ServiceBusNotification-Format: apple' 'http://localhost/hub/messages?api-version=2015-01&test' "
+                + #"-d '{"aps":{"alert":"Hello lab"}}'"#, in: folder.url)
+        #expect(sent.contains("<Success>1</Success>"), "\(sent)")
+        let phone = try await Program.shell("curl -s \(lab)/phones/\(Self.handle)").output
+        let phones = try await Program.shell("curl -s \(lab)/phones").output
+        #expect(phone.contains("Hello lab") || phones.contains(Self.handle), "\(phone) \(phones)")
+        // As in `pushhost simulate`, the control plane answers to names of this machine alone.
+        let foreign = try await Program.shell("curl -s -o /dev/null -w '%{http_code}' -H 'Host: evil.example' \(lab)/credentials")
+        #expect(foreign.output == "421")
+        let keys = try Data(contentsOf: folder.url.appending(path: "data/lab/credentials.json"))
+
+        _ = try await Self.curl("-X PUT http://localhost/real -d '\(Self.credentials)'", in: folder.url)
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+        let refused = try await Program.run(["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
+        #expect(refused.status == 2)
+        #expect(refused.errors.contains("error[lab.credentials]: the hub real has credentials"), "\(refused.errors)")
+        #expect(try Data(contentsOf: folder.url.appending(path: "data/lab/credentials.json")) == keys)
+
+        let (plain, without) = try await Self.serve([], in: folder.url)
+        #expect(without.contains("  lab       off\n"))
+        plain.signal(SIGTERM)
+        #expect(await plain.end(closingInput: false).status == 0)
+    }
+
+    @Test func `The lab excludes simulators elsewhere, and says when its port is taken`() async throws {
+        let folder = try ScriptFolder()
+        let both = try await Program.run(["serve", "--lab", "--simulators", "http://127.0.0.1:1"], in: folder.url)
+        #expect(both.status == 2)
+        #expect(both.errors.contains("lab and simulators exclude each other"))
+        #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "pushhost-data").path))
+        let (server, screen) = try await Self.serve(["--lab"], in: folder.url)
+        let port = try #require(screen.firstMatch(of: /on, at http:\/\/127\.0\.0\.1:(\d+)/)?.1)
+        let taken = try await Program.run(
+            ["serve", "--port", "0", "--tls-port", "none", "--data", "other"], in: folder.url,
+            environment: ["PUSHHOST_LAB_PORT": String(port)])
+        #expect(taken.status == 2)
+        #expect(taken.errors.contains("error[lab.port]"), "\(taken.errors)")
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+    }
+}

@@ -1,0 +1,77 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import PushHost
+
+@Suite struct LogLinesTests {
+    /// A reader that takes nothing until it is let, and then all.
+    private final class Reader: Sendable {
+        private let gate = DispatchSemaphore(value: 0)
+        private let state = Mutex((text: "", isOpen: false, fails: false))
+
+        var text: String { state.withLock { $0.text } }
+        var fails: Bool {
+            get { state.withLock { $0.fails } }
+            set { state.withLock { $0.fails = newValue } }
+        }
+
+        func open() {
+            state.withLock { $0.isOpen = true }
+            gate.signal()
+        }
+
+        func write(_ bytes: [UInt8]) -> Bool {
+            if !state.withLock({ $0.isOpen }) { gate.wait() }
+            guard !fails else { return false }
+            state.withLock { $0.text += String(decoding: bytes, as: UTF8.self) }
+            return true
+        }
+    }
+
+    private func lines(_ reader: Reader, limit: Int) -> LogLines {
+        LogLines(limit: limit, write: { reader.write($0) }, note: { "\($0) are missing" })
+    }
+
+    @Test func `nobody waits for a reader that does not read; what has no room is counted, and the log says so`() async {
+        let reader = Reader()
+        let lines = lines(reader, limit: 100)
+        for number in 0..<1000 { lines.line("line \(number)") }
+        reader.open()
+        await lines.finish(within: .seconds(60))
+        let heard = reader.text.split(separator: "\n")
+        // The first may have been on its way before there was a second.
+        let kept = heard.dropLast().count
+        #expect((12...14).contains(kept) && heard.first == "line 0")
+        #expect(heard.last == "\(1000 - kept) are missing")
+        lines.line("later")
+        await lines.finish(within: .seconds(60))
+        #expect(reader.text.hasSuffix(" are missing\nlater\n"))
+    }
+
+    @Test func `the end waits for a reader that does not read, but not for ever`() async {
+        let reader = Reader()
+        let lines = lines(reader, limit: 100)
+        lines.line("a")
+        await lines.finish(within: .zero)
+        #expect(reader.text.isEmpty)
+        reader.open()
+        await lines.finish(within: .seconds(60))
+        #expect(reader.text == "a\n")
+    }
+
+    @Test func `what cannot be written is counted, and the next line tries again`() async {
+        let reader = Reader()
+        reader.open()
+        reader.fails = true
+        let lines = lines(reader, limit: 100)
+        for text in ["a", "b"] {
+            lines.line(text)
+            await lines.finish(within: .seconds(60))
+        }
+        reader.fails = false
+        lines.line("c")
+        await lines.finish(within: .seconds(60))
+        #expect(reader.text == "c\n2 are missing\n")
+    }
+}

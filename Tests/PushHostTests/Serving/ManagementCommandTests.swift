@@ -1,0 +1,207 @@
+import Foundation
+import PushCore
+import Testing
+import WebAPI
+
+@testable import PushHost
+
+/// The commands that manage a server, against one that runs.
+@Suite struct ManagementCommandTests {
+    private static func install(
+        _ id: String, _ tag: String, _ handle: String, at hub: ServedHub, template: Bool = true, platform: String = "apns"
+    ) async throws {
+        let templates = template ? #", "templates": {"t": {"body": "{\"aps\": {\"alert\": \"$(message)\"}}"}}"# : ""
+        let body =
+            #"{"installationId": "\#(id)", "platform": "\#(platform)", "userId": "ana", "pushChannel": "\#(handle)", "#
+            + #""tags": ["\#(tag)"]\#(templates)}"#
+        let answer = try await hub.call("PUT", "/hub/installations/\(id)?api-version=2020-06", body: body)
+        #expect(answer.status == 200, "\(answer.body)")
+    }
+
+    private static func handle(_ digit: Int) -> String { String(repeating: "0123456789abcde\(digit)", count: 4) }
+
+    private static func result(_ program: Program) throws -> JSON {
+        let document = try JSON(parsing: program.output)
+        #expect(document["schema"]?.string == "pushhost.manage/1")
+        #expect(document["exit_code"]?.int == Int(program.status))
+        return try #require(document["result"] ?? document["error"])
+    }
+
+    @Test func `A send tells who got it and who did not and why, and who is near where nobody matches`() async throws {
+        try await ServedHub.serving(isSimulated: true) { hub in
+            try await Self.install("good", "sports", Self.handle(1), at: hub)
+            try await Self.install("plain", "sports", Self.handle(2), at: hub, template: false)
+            try await Self.install("bad", "wrong", "no-channel-of-wns", at: hub, template: false, platform: "fcmv1")
+            let sent = try await hub.command(["send", "Goal", "--to", "sports"])
+            #expect(sent.status == 0)
+            #expect(sent.output.contains("to sports  1 of 1 sent · 0 failed\n  APNs      1 sent\n"), "\(sent.output)\(sent.errors)")
+
+            let preview = try Self.result(try await hub.command(["send", "Goal", "--to", "sports", "--dry-run", "--json"]))
+            let group = try #require(preview["items"]?.array?.first?["groups"]?.array?.first)
+            #expect(group["payload"]?.text().contains("Goal") == true)
+            let count = try await hub.call("GET", "/api/v1/hubs/hub/notifications", by: .root)
+            #expect(try JSON(parsing: count.body)["items"]?.array?.count == 1)
+
+            let near = try await hub.command(["send", "Goal", "--to", "sport", "--fail-on-no-target"])
+            #expect(near.status == 6)
+            #expect(near.output.contains("near    \"sports\" has"), "\(near.output)")
+
+            let file = hub.data.appending(path: "payload.json")
+            try Data(#"{"message": {"notification": {"body": "Goal"}}}"#.utf8).write(to: file)
+            let failed = try await hub.command(["send", "--native", "fcm", file.path, "--to", "wrong"])
+            #expect(failed.status == 0)
+            #expect(failed.output.contains("0 of 1 sent · 1 failed"), "\(failed.output)")
+            #expect(failed.output.contains("BadChannel"))
+            #expect(!failed.output.contains("no-channel-of-wns"))
+
+            let later = try Self.result(try await hub.command(["send", "Goal", "--to", "sports", "--at", "1h", "--json"]))
+            #expect(later["items"]?.array?.first?["state"]?.string == "Scheduled")
+            let test = try await hub.command(["send", "Goal", "--to", "sports", "--test", "--message", "a=b"])
+            #expect(test.output.contains("1 of 1 sent"), "\(test.output)\(test.errors)")
+            let everybody = try await hub.command(["send", "Goal", "--broadcast", "--yes"])
+            #expect(everybody.output.contains("to everybody  1 of 1 sent"), "\(everybody.output)\(everybody.errors)")
+
+            let devices = try Self.result(try await hub.command(["devices", "--user", "ana", "--outcome", "Success", "--json"]))
+            #expect(devices["items"]?.array?.compactMap { $0["installationId"]?.string } == ["good"])
+            let some = try await hub.command(["devices", "--top", "1"])
+            #expect(some.output.contains("there are more: --all shows them"))
+            #expect(!some.output.contains(Self.handle(1)))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["send", "Goal"], "give --to TAGS, or --broadcast"), (["send", "Goal", "--to", " "], "--to is empty"),
+            (["send", "Goal", "--to", "a", "--broadcast"], "exclude each other"), (["send", "--to", "a"], "there is nothing to send"),
+            (["send", "Goal", "--to", "a", "--at", "soon"], "that is no moment"),
+            (["send", "Goal", "--to", "a", "--at", "1h", "--test"], "exclude each other"),
+            (["send", "--to", "a", "--native", "apns"], "a platform has no file"),
+            (["send", "--to", "a", "--native", "apnz", "f"], "no platform \"apnz\""),
+            (["send", "--to", "a", "--native", "apns", "none.json"], "none.json does not exist"),
+            (["send", "--to", "a", "--message", "x"], "--message name=value"), (["devices", "--top", "0"], "from 1 on"),
+            (["key", "create", "k", "--rights", "own"], "\"own\" is no right"), (["key", "rotate", "k"], "--primary"),
+            (["hub", "list", "--connection", "Endpoint=x;SharedAccessKey=verysecret"], "no connection string"),
+            (["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKey=verysecret;a"], "no connection string"),
+        ])
+    func `What cannot be meant is said before anybody is asked`(arguments: [String], expected: String) async throws {
+        let program = try await Program.run(arguments)
+        #expect(program.status == 2)
+        #expect(program.errors.contains(expected), "\(program.errors)")
+        #expect(!program.errors.contains("verysecret"))
+        let json = try await Program.run(arguments + ["--json"])
+        #expect(json.status == 2)
+        #expect(try JSON(parsing: json.output)["schema"]?.string == "pushhost.manage/1")
+    }
+
+    @Test func `A server elsewhere is asked with a key, whose rights decide`() async throws {
+        try await ServedHub.serving { hub in
+            let folder = try ScriptFolder()
+            func run(_ arguments: [String], _ string: String) async throws -> Program {
+                try await Program.run(arguments, in: folder.url, environment: ["PUSHHOST_CONNECTION": string])
+            }
+            let root = try hub.connectionString(.root)
+            let untrusted = try await run(["hub", "list"], root)
+            #expect(untrusted.status == 4)
+            #expect(untrusted.errors.contains("its certificate is not trusted"), "\(untrusted.errors)")
+            let trusted = try await run(["hub", "list", "--authority", hub.authority], root)
+            #expect(trusted.status == 0 && trusted.output.contains("\nhub "), "\(trusted.errors)")
+            let plain = try await run(["key", "list", "--json"], try hub.plainConnectionString(.root))
+            #expect(try Self.result(plain)["items"]?.array?.first?["primaryKey"] == nil)
+            let listener = try await run(["devices", "--hub", "hub"], try hub.plainConnectionString(.listen))
+            #expect(listener.status == 4)
+            #expect(listener.errors.contains("error[sas.forbidden]"), "\(listener.errors)")
+            let named = try await run(["devices"], try hub.plainConnectionString(.full) + ";EntityPath=hub")
+            #expect(named.output == "no devices\n", "\(named.errors)")
+            let nobody = try await run(["hub", "list"], "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=a;SharedAccessKey=b")
+            #expect(nobody.status == 4)
+            #expect(nobody.errors.contains("error[control.unreachable]"))
+        }
+    }
+
+    @Test func `Keys are made, rotated and revoked, and each works from that moment on, and no longer`() async throws {
+        try await ServedHub.serving { hub in
+            let made = try Self.result(
+                try await hub.command(["key", "create", "new", "--rights", "listen,manage", "--hub", "hub", "--json"]))
+            func status(_ key: JSON?) async throws -> Int {
+                let now = SystemClock().now
+                let rule = AuthorizationRule(
+                    name: "new", rights: [], primaryKey: Secret(key?.string ?? ""), secondaryKey: Secret(""), createdAt: now,
+                    modifiedAt: now)
+                let token = SASToken(minting: "sb://localhost/", rule: rule, expiration: now + .seconds(600)).header
+                return try await hub.call(
+                    "GET", "/hub/registrations?api-version=2015-01", ["Authorization": token], by: nil
+                ).status
+            }
+            #expect(try await status(made["primaryKey"]) == 200)
+            let rotated = try await hub.command(["key", "rotate", "new", "--primary", "--hub", "hub", "--json"])
+            #expect(try await status(made["primaryKey"]) == 401)
+            #expect(try await status(made["secondaryKey"]) == 200)
+            #expect(try await status(try Self.result(rotated)["primaryKey"]) == 200)
+            #expect(try await hub.command(["key", "revoke", "new", "--hub", "hub"]).status == 2)
+            #expect(try await hub.command(["key", "revoke", "new", "--hub", "hub", "--yes"]).status == 0)
+            #expect(try await status(made["secondaryKey"]) == 401)
+            let last = try await hub.command(["key", "revoke", "RootManageSharedAccessKey", "--yes"])
+            #expect(last.status == 4)
+            #expect(last.errors.contains("error[key.last]"))
+            let listed = try await hub.command(["key", "list", "--hub", "hub"])
+            let key = try hub.key(.full).reveal()
+            #expect(!listed.output.contains(key))
+            #expect(try await hub.command(["key", "list", "--hub", "hub", "--reveal"]).output.contains(key))
+            // A name with a slash is one part of a path.
+            #expect(try await hub.command(["hub", "create", "team/news"]).status == 0)
+            #expect(try await hub.command(["hub", "show", "team/news"]).output.hasPrefix("hub team/news\n"))
+            let which = try await hub.command(["devices"])
+            #expect(which.status == 2)
+            #expect(which.errors.contains("there are 2 hubs: hub, team/news"), "\(which.errors)")
+        }
+    }
+
+    @Test func `On a terminal a deletion asks, and does nothing without a yes`() async throws {
+        try await ServedHub.serving { hub in
+            for (answer, status, rest) in [("n\n", 2, "nothing was done"), ("\n", 2, "nothing was done"), ("y\n", 0, "hub hub deleted")] {
+                let dialogue = try Dialogue(["hub", "delete", "hub", "--data", hub.data.path], onTerminal: true)
+                try await dialogue.hear("The hub hub goes with its 0 registrations and its keys. [y/N] ")
+                dialogue.say(answer)
+                let end = await dialogue.end()
+                #expect(end.status == Int32(status))
+                #expect(end.output.contains(rest), "\(end.output)")
+            }
+        }
+    }
+
+    @Test func `The doctor finds what is wrong, with a server and without`() async throws {
+        try await ServedHub.serving { hub in
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: hub.data.path)
+            // The server was told its ports on the command line.
+            let ports = ["PUSHHOST_LISTEN_PORT": String(hub.port), "PUSHHOST_LISTEN_TLS_PORT": String(hub.tlsPort)]
+            let well = try await hub.command(["doctor"], environment: ports)
+            #expect(well.status == 0, "\(well.output)")
+            for part in ["server        it answers", "port \(hub.tlsPort)", "certificate", "database"] {
+                #expect(well.output.contains("✓ \(part)"), "\(well.output)")
+            }
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hub.data.path)
+            let open = try await hub.command(["doctor"], environment: ["PUSHHOST_SIMULATORS": "http://127.0.0.1:1"])
+            #expect(open.status == 1)
+            #expect(open.output.contains("✗ rights") && open.output.contains("✗ simulators"), "\(open.output)")
+        }
+        let folder = try ScriptFolder(["pushhost.yaml": "listen: { prot: 1 }\nlog: { level: loud }\n"])
+        let faults = try Self.result(try await Program.run(["doctor", "--json"], in: folder.url))
+        #expect(faults["checks"]?.array?.compactMap { $0["ok"]?.bool } == [false, false])
+        let data = folder.url.appending(path: "data")
+        try FileManager.default.createDirectory(at: data.appending(path: "tls"), withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: data.path)
+        try Data("no database, but longer than a header of one would be".utf8).write(to: data.appending(path: "pushhost.sqlite"))
+        let old = try DevelopmentCertificate(names: [], now: SystemClock().now + .seconds(-900 * 86_400))
+        try Data(old.chain.utf8).write(to: data.appending(path: "tls/server.pem"))
+        try Data(old.key.reveal().utf8).write(to: data.appending(path: "tls/server.key"))
+        let simulators = try await SimulatorBench()
+        let sick = try await Program.run(
+            ["doctor", "--data", data.path],
+            environment: ["PUSHHOST_LISTEN_PORT": String(simulators.port), "PUSHHOST_LISTEN_TLS_PORT": "8443"])
+        _ = await simulators.end()
+        #expect(sick.status == 1)
+        for part in ["✗ database", "✗ certificate   it ended on", "✗ port \(simulators.port)"] {
+            #expect(sick.output.contains(part), "\(part): \(sick.output)")
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import PushHost
+
+/// Clients of Azure as they are on PyPI, against the served hub.
+@Suite struct PythonClientTests {
+    private static let python = Program.root.appending(path: ".build/python/bin/python")
+
+    /// Runs a script of `Clients` on what it is told.
+    private static func run(_ script: String, _ arguments: [String], trusting authority: String) async throws {
+        try #require(
+            FileManager.default.isExecutableFile(atPath: python.path), "there is no \(python.path); run make test, which makes it")
+        let path = Program.root.appending(path: "Tests/PushHostTests/Clients/\(script)").path
+        let run = try await Program.run(
+            ["-W", "ignore", path] + arguments, tool: python,
+            environment: ["SSL_CERT_FILE": authority, "REQUESTS_CA_BUNDLE": authority, "PYTHONDONTWRITEBYTECODE": "1"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.hasSuffix("done\n"))
+    }
+
+    @Test func `azure-notification-hub-unofficial does all that it can, over TLS`() async throws {
+        try await ServedHub.serving(isSimulated: true) { hub in
+            try await Self.run(
+                "unofficial.py", [hub.connectionString(), "hub", hub.connectionString(.listen)], trusting: hub.authority)
+        }
+    }
+
+    @Test func `azure-notification-hub-unofficial does the same over plain HTTP`() async throws {
+        try await ServedHub.serving(isSimulated: true) { hub in
+            try await Self.run(
+                "unofficial.py", [hub.plainConnectionString(), "hub", hub.plainConnectionString(.listen)], trusting: hub.authority)
+        }
+    }
+
+    @Test func `notificationhubs-rest-python does all that it can, over TLS`() async throws {
+        try await ServedHub.serving(isSimulated: true) { hub in
+            try await Self.run("rest.py", [hub.connectionString(), "hub", hub.connectionString(.listen)], trusting: hub.authority)
+        }
+    }
+}

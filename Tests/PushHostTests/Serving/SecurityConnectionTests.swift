@@ -1,0 +1,214 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// Clients that are slow, silent or many. The server sends them away, and others notice nothing.
+@Suite struct SecurityConnectionTests {
+    private static let short = ["PUSHHOST_LIMITS_HEAD": "1s", "PUSHHOST_LIMITS_BODY": "1s", "PUSHHOST_LIMITS_IDLE": "1s"]
+
+    private func isWell(_ hub: ServedHub) async throws -> Bool { try await hub.call("GET", "/hub/registrations/1-2-3").status == 404 }
+
+    @Test func `whoever says nothing, or too slowly, is sent away on both ports`() async throws {
+        try await ServedHub.serving(settings: Self.short) { hub in
+            for (name, port, bytes) in [
+                ("nothing", hub.port, ""), ("nothing for TLS", hub.tlsPort, ""),
+                ("half a handshake", hub.tlsPort, "\u{16}\u{03}\u{01}\u{02}"),
+                ("half a head", hub.port, "GET /health/live HTTP/1.1\r\nHo"), ("empty lines", hub.port, "\r\n\r\n"),
+            ] {
+                let connection = try WireConnection(port: port)
+                await connection.send(bytes.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+                #expect(await connection.rest().ending != .never, "\(name)")
+            }
+            // A connection that was used is no better.
+            let connection = try WireConnection(port: hub.port)
+            let request = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            await connection.send(request)
+            #expect(try await connection.answer()?.status == 200)
+            await connection.send(String(request.prefix(20)))
+            #expect(await connection.rest().ending != .never)
+            #expect(try await isWell(hub))
+        }
+    }
+
+    @Test func `a head and a body that trickle are cut off, however steadily they come`() async throws {
+        try await ServedHub.serving(settings: Self.short) { hub in
+            let head = "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: \(try hub.token(.full))\r\n"
+            // The next byte is sent when the one before is with the other side: never is the connection silent.
+            for (name, start, piece) in [
+                ("head", head, "X: a\r\n"), ("body", head + "Content-Length: 60000\r\n\r\n", "{"),
+                ("chunks", head + "Transfer-Encoding: chunked\r\n\r\n", "1\r\n{\r\n"),
+            ] {
+                let connection = try WireConnection(port: hub.port)
+                await connection.send(start)
+                // Trickles until the server has had enough.
+                let isRefused = await connection.trickle(piece)
+                #expect(isRefused, "\(name)")
+                let text = String(decoding: await connection.rest().bytes, as: UTF8.self)
+                #expect(text.isEmpty || text.hasPrefix("HTTP/1.1 4"), "\(name): \(text.prefix(80))")
+            }
+            #expect(try await isWell(hub))
+        }
+    }
+
+    @Test func `a body that stops is answered with 408`() async throws {
+        try await ServedHub.serving(settings: Self.short) { hub in
+            let head = "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nServiceBusNotification-Format: apple\r\n"
+            let connection = try WireConnection(port: hub.port)
+            await connection.send(head + "Authorization: \(try hub.token(.full))\r\nContent-Length: 100\r\n\r\n{\"\(ServedHub.unspeakable)")
+            let answer = try WireAnswer(parsing: await connection.rest().bytes)
+            #expect(answer.status == 408 && answer["Connection"] == "close")
+        }
+    }
+
+    @Test func `a refused body is not read to its end: answer, close, and a little patience`() async throws {
+        try await ServedHub.serving { hub in
+            for (name, head) in [
+                ("no token", "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n"),
+                ("chunks", "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n"),
+                ("a method that is none", "PUT /hub/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n"),
+                ("a path that is none", "POST /hub/../x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n"),
+            ] {
+                let connection = try WireConnection(port: hub.port)
+                await connection.send(head + "0123456789")
+                let answer = try #require(try await connection.answer(), "\(name)")
+                #expect([401, 404, 405].contains(answer.status) && answer["Connection"] == "close", "\(name)")
+                // It would take a gigabyte.
+                let isCut = await connection.trickle(String(repeating: "a", count: 1 << 16))
+                #expect(isCut, "\(name)")
+            }
+            // A body that has come whole keeps nobody from the next request.
+            let connection = try WireConnection(port: hub.port)
+            for _ in 0..<2 {
+                await connection.send("POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nabcd")
+                let answer = try await connection.answer()
+                #expect(answer?.status == 401 && answer?["Connection"] == nil)
+            }
+        }
+    }
+
+    @Test func `a thousand connections that say nothing hinder nobody`() async throws {
+        // As many as this process may have open.
+        let count = Self.raiseFiles(wanting: 1400) >= 1400 ? 1000 : 200
+        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_HEAD": "10m"]) { hub in
+            let (idle, client) = (
+                try (0..<count).map { try WireConnection(port: $0 % 2 == 0 ? hub.port : hub.tlsPort) }, try WireConnection(port: hub.port)
+            )
+            for _ in 0..<20 {
+                await client.send("GET /health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                #expect(try await client.answer()?.status == 200)
+                #expect(try await isWell(hub))
+            }
+            let metrics = try await hub.call("GET", "/metrics", by: nil).body
+            let open = try #require(metrics.firstMatch(of: /pushhost_http_connections (\d+)/).flatMap { Int($0.1) })
+            #expect(open >= count)
+            withExtendedLifetime(idle) {}
+        }
+    }
+
+    @Test func `where all connections are taken, the one that is idle the longest makes room, and none that is in use`() async throws {
+        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_CONNECTIONS": "20", "PUSHHOST_LIMITS_BODY": "10m"]) { hub in
+            let request = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            let body = #"{"aps":{"alert":"\#(ServedHub.unspeakable)"}}"#
+            let busy = try WireConnection(port: hub.port)
+            let head = "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nServiceBusNotification-Format: apple\r\nExpect: 100-continue\r\n"
+            await busy.send(head + "Authorization: \(try hub.token(.full))\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+            #expect(await busy.hears("HTTP/1.1 100 Continue\r\n\r\n"))
+            let first = try WireConnection(port: hub.port)
+            await first.send(request)
+            #expect(try await first.answer()?.status == 200)
+            var others: [WireConnection] = []
+            for _ in 0..<60 {
+                let other = try WireConnection(port: hub.port)
+                await other.send(request)
+                #expect(try await other.answer()?.status == 200)
+                others.append(other)
+            }
+            #expect(await first.rest().ending != .never)
+            await busy.send(body)
+            #expect(try await busy.answer()?.status == 201)
+            #expect(try await isWell(hub))
+        }
+    }
+
+    @Test func `where all connections are in use, a new one is refused until one is free`() async throws {
+        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_CONNECTIONS": "3"]) { hub in
+            let body = #"{"aps":{"alert":"\#(ServedHub.unspeakable)"}}"#
+            let head = "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nServiceBusNotification-Format: apple\r\nExpect: 100-continue\r\n"
+            var busy: [WireConnection] = []
+            for _ in 0..<3 {
+                busy.append(try WireConnection(port: hub.port))
+                await busy.last?.send(head + "Authorization: \(try hub.token(.full))\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+                #expect(await busy.last?.hears("HTTP/1.1 100 Continue\r\n\r\n") == true)
+            }
+            for port in [hub.port, hub.tlsPort, hub.port] {
+                let refused = try WireConnection(port: port)
+                #expect(await refused.rest().ending != .never)
+            }
+            for connection in busy {
+                await connection.send(body)
+                #expect(try await connection.answer()?.status == 201)
+            }
+            #expect(try await isWell(hub))
+        }
+    }
+
+    @Test func `whoever asks much and reads nothing is sent away`() async throws {
+        try await ServedHub.serving(settings: Self.short) { hub in
+            let connection = try WireConnection(port: hub.port)
+            let request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            let isCut = await connection.trickle(String(repeating: request, count: 1000))
+            #expect(isCut)
+            #expect(try await isWell(hub))
+        }
+    }
+
+    @Test func `a server without files for more connections waits until some are free`() async throws {
+        try await ServedHub.serving(line: #"ulimit -n 64; exec "$0" "$@""#) { hub in
+            for _ in 0..<3 {
+                // More than there are files. Those that the server cannot take wait in the system.
+                let many = try (0..<100).map { _ in try WireConnection(port: hub.port) }
+                for connection in many { await connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n") }
+                withExtendedLifetime(many) {}
+            }
+            #expect(try await isWell(hub))
+        }
+    }
+
+    @Test func `a log that nobody reads holds up nobody, and says what is missing`() async throws {
+        try await ServedHub.serving(settings: ["PUSHHOST_LOG_LEVEL": "info"]) { hub in
+            let request = "GET /\(String(repeating: "a", count: 280)) HTTP/1.1\r\nHost: localhost\r\n"
+            for _ in 0..<40 {
+                let connection = try WireConnection(port: hub.port)
+                await connection.send(String(repeating: request + "\r\n", count: 99) + request + "Connection: close\r\n\r\n")
+                let answers = String(decoding: await connection.rest().bytes, as: UTF8.self)
+                #expect(answers.ranges(of: "HTTP/1.1 401 ").count == 100)
+            }
+            #expect(try await isWell(hub))
+            try await hub.hear("lines of the log are missing")
+        }
+    }
+
+    @Test func `a log that cannot be written ends nothing`() async throws {
+        for errors in ["2>/dev/full", "2>&-"] {
+            try await ServedHub.serving(settings: ["PUSHHOST_LOG_LEVEL": "info"], line: #"exec "$0" "$@" "# + errors) { hub in
+                for _ in 0..<3 {
+                    let answers = try await isWell(hub)
+                    #expect(answers, "\(errors)")
+                }
+            }
+        }
+    }
+
+    /// How many files the process may have open then.
+    private static func raiseFiles(wanting count: UInt) -> UInt {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        if limit.rlim_cur < count {
+            limit.rlim_cur = min(count, limit.rlim_max)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+        return limit.rlim_cur
+    }
+}

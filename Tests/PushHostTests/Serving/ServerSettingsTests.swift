@@ -1,0 +1,122 @@
+import FoundationEssentials
+import PushCore
+import Testing
+
+@testable import PushHost
+
+@Suite struct ServerSettingsTests {
+    private func settings(
+        _ yaml: String? = nil, environment: [String: String] = [:], flags: [String: String] = [:]
+    ) throws(PushError) -> ServerSettings {
+        try ServerSettings(file: yaml.map { ("pushhost.yaml", $0) }, environment: environment, flags: flags)
+    }
+
+    private func faults(
+        _ yaml: String? = nil, environment: [String: String] = [:], flags: [String: String] = [:]
+    ) -> String? {
+        do throws(PushError) {
+            _ = try settings(yaml, environment: environment, flags: flags)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test func `Without anything the server listens on this machine alone`() throws {
+        let settings = try settings()
+        #expect(settings.host == "127.0.0.1" && settings.port == 8080 && settings.tlsPort == 8443)
+        #expect(settings.data == "pushhost-data" && settings.simulators == nil)
+    }
+
+    @Test func `A file, the environment and options lie over one another`() throws {
+        let yaml = """
+            listen:
+              host: 0.0.0.0
+              port: 1
+              tls_port: none
+            data: /a
+            keep: { notifications: 12h }
+            tls: { names: [push.example, 10.0.0.1] }
+            limits:
+              requests_per_minute: 600
+              test_sends_per_minute: none
+            """
+        let settings = try settings(
+            yaml, environment: ["PUSHHOST_LISTEN_PORT": "2", "PUSHHOST_DATA": "/b", "PUSHHOST_OTHER": "x"],
+            flags: ["data": "/c"])
+        #expect(settings.host == "0.0.0.0" && settings.port == 2 && settings.tlsPort == nil && settings.data == "/c")
+        #expect(settings.keepNotifications == .seconds(12 * 3600))
+        #expect(settings.certificateNames == ["push.example", "10.0.0.1"])
+        #expect(settings.requestsPerMinute == 600 && settings.testSendsPerMinute == nil)
+    }
+
+    @Test func `An empty file is none`() throws {
+        for text in ["", "# nothing\n", "---\n"] { #expect(try settings(text) == settings()) }
+    }
+
+    @Test func `Every fault is listed, with its line and the nearest name`() {
+        let yaml = """
+            listen:
+              prot: 80
+              port: high
+            log: { level: loud }
+            dta: x
+            jobs: here
+            """
+        #expect(
+            faults(yaml, environment: ["PUSHHOST_LISTEN_TLS_PORT": "70000"], flags: ["simulators": "there"])
+                == """
+                7 settings are wrong
+                  pushhost.yaml:2: there is no setting "listen.prot"; did you mean "listen.port"?
+                  pushhost.yaml:3: "listen.port" takes 0 to 65535, or none
+                  pushhost.yaml:4: "log.level" takes debug, info, notice, warning, error
+                  pushhost.yaml:5: there is no setting "dta"; did you mean "data"?
+                  pushhost.yaml:6: "jobs" holds further settings, not a value
+                  PUSHHOST_LISTEN_TLS_PORT: takes 0 to 65535, or none
+                  --simulators: takes http:// or https:// address
+                """)
+    }
+
+    @Test(
+        arguments: [
+            ("listen: [", "pushhost.yaml:"), ("just text", "pushhost.yaml:1: settings are written as name: value"),
+            ("tls: { certificate: a.pem }", "tls.certificate and tls.key belong together"),
+            ("listen: { port: none, tls_port: none }", "the server would listen nowhere"),
+            ("data: ''", "\"data\" takes text"), ("tls: { names: { a: b } }", "\"tls.names\" takes list of texts"),
+            ("data: [a, b]", "\"data\" takes text"), ("keep: { notifications: -1d }", "\"keep.notifications\" takes duration"),
+        ])
+    func `What cannot be meant is refused`(yaml: String, expected: String) {
+        #expect(faults(yaml)?.contains(expected) == true, "\(faults(yaml) ?? "nothing")")
+    }
+
+    @Test func `Settings have names of their own, each explained, and the page of the documentation is new`() throws {
+        let names = ServerSettings.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        for setting in ServerSettings.all {
+            #expect(setting.explanation.hasSuffix("."), "\(setting.name)")
+            if let standard = setting.standard { #expect(setting.value(standard) != nil, "\(setting.name)") }
+        }
+        // What is written as the default is the default.
+        var standard = ServerSettings()
+        for setting in ServerSettings.all {
+            if let value = setting.standard.flatMap(setting.value) { setting.apply(&standard, value) }
+        }
+        #expect(standard == ServerSettings())
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/reference/settings.md"), encoding: .utf8)
+        #expect(page == SettingsReference.text, "make docs writes it")
+    }
+
+    @Test func `The lab is a word or a port, and a word that says off is stronger`() throws {
+        for (yaml, flags, isLab, port) in [
+            ("lab: on", [:], true, nil), ("lab: { port: 8090 }", [:], true, 8090), ("lab:\n  port: 0", ["lab": "off"], false, 0),
+            ("", [:], false, nil), ("", ["lab": "on"], true, nil),
+        ] as [(String, [String: String], Bool, Int?)] {
+            let settings = try settings(yaml, flags: flags)
+            #expect(settings.isLab == isLab && settings.labPort == port, "\(yaml)")
+        }
+        #expect(faults("lab: { port: x }")?.contains("\"lab.port\" takes") == true)
+        #expect(faults("lab: on\nsimulators: http://a:1")?.contains("exclude each other") == true)
+    }
+}

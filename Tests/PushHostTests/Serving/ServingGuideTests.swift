@@ -1,0 +1,26 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// The commands of `docs/serving.md` that talk to a server, against one.
+@Suite struct ServingGuideTests {
+    @Test func `the commands of Over JSON do what they say, from the signature to the hub that is gone`() async throws {
+        let page = try String(contentsOf: Program.root.appending(path: "docs/serving.md"), encoding: .utf8)
+        let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("Over JSON\n") })
+        let blocks = section.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+        #expect(blocks.count == 5)
+        try await ServedHub.serving { hub in
+            let script = try blocks.joined().replacing("URL=http://localhost:8080", with: "URL=http://localhost:\(hub.port)")
+                .replacing("KEY=...", with: "KEY='\(hub.key(.root).reveal())'")
+            let run = try await Program.shell("set -e\n" + script)
+            #expect(run.status == 0, "\(run.output)\(run.errors)")
+            let texts = [
+                #""registrationTTL":"P90D""#, #""primaryKey":""#, #"{"items":[]}{"items":[]}{"items":[]}{"items":[]}"#,
+                "the hub has no registrations yet", #""secondaryKey":""#,
+            ]
+            for text in texts { #expect(run.output.contains(text), "\(text)") }
+        }
+    }
+}

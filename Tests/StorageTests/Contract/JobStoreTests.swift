@@ -1,0 +1,96 @@
+import PushCore
+import Storage
+import Support
+import Testing
+
+@Suite struct JobStoreTests {
+    private static func job(
+        _ number: Int64, kind: NotificationHubJob.Kind = .exportRegistrations, status: NotificationHubJob.Status = .started
+    ) -> NotificationHubJob {
+        NotificationHubJob(
+            id: "job-\(number)", kind: kind, outputContainerURI: "file:///\(Samples.oddText)", status: status,
+            createdAt: HubBench.dawn + .seconds(number), updatedAt: HubBench.dawn + .seconds(2 * number))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Jobs of every kind come back as they were`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            for (number, kind) in NotificationHubJob.Kind.allCases.enumerated() {
+                var job = Self.job(Int64(number), kind: kind)
+                try await store.putJob(job)
+                #expect(try await store.job(job.id) == job)
+                job.importFileURI = Samples.oddText
+                job.inputProperties = [Samples.oddText: "", "a": Samples.oddText]
+                job.outputProperties = ["OutputFilePath": "/hub/job/Output.txt"]
+                job.failure = Samples.oddText
+                job.progress = 33.25
+                job.status = .failed
+                try await store.putJob(job)
+                #expect(try await store.job(job.id) == job)
+            }
+            #expect(try await store.job("another") == nil)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `The newest job is listed first, the oldest unfinished one goes on first`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            for (number, status) in NotificationHubJob.Status.allCases.enumerated() {
+                try await store.putJob(Self.job(Int64(number), status: status))
+            }
+            #expect(try await store.jobs(limit: 3).map(\.id) == ["job-3", "job-2", "job-1"])
+            #expect(try await store.unfinishedJobs().map(\.id) == ["job-0", "job-1"])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Jobs that ended long ago are forgotten, oldest first`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            for number in Int64(0)..<6 { try await store.putJob(Self.job(number, status: number == 0 ? .running : .completed)) }
+            let moment = HubBench.dawn + .seconds(8)
+            #expect(try await store.removeJobs(endedBefore: moment, limit: 2) == 2)
+            #expect(try await store.jobs(limit: 9).map(\.id) == ["job-5", "job-4", "job-3", "job-0"])
+            #expect(try await store.removeJobs(endedBefore: moment, limit: 2) == 1)
+            #expect(try await store.jobs(limit: 9).map(\.id) == ["job-5", "job-4", "job-0"])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Jobs belong to their hub and go with it`(engine: Engine) async throws {
+        try await engine.run { storage in
+            for number in Int64(1)...2 {
+                try await storage.namespace.putHub(Samples.hub(number, name: "hub-\(number)"))
+                try await storage.namespace.store(ofHub: number).putJob(Self.job(number))
+            }
+            try await storage.namespace.removeHub(1)
+            #expect(try await storage.namespace.store(ofHub: 1).jobs(limit: 9).isEmpty)
+            #expect(try await storage.namespace.store(ofHub: 2).jobs(limit: 9) == [Self.job(2)])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Dead devices are listed from the latest notification on, in pages`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            for sequence in Int64(1)...3 {
+                _ = try await store.accept(try Samples.notification(sequence))
+                let devices = (0..<4).map { number in
+                    var device = Samples.device(number, outcome: .expiredChannel)
+                    device.isRegistrationRemoved = number.isMultiple(of: 2)
+                    return device
+                }
+                try await store.record(try Samples.ended(sequence, after: sequence, devices: devices))
+            }
+            var found: [DeadDevice] = []
+            repeat {
+                let page = try await store.deadDevices(after: found.last?.position, limit: 4)
+                found += page
+                if page.count < 4 { break }
+            } while true
+            #expect(found.map(\.notificationID) == [3, 3, 2, 2, 1, 1].map { "notification-\($0)" })
+            #expect(found.map(\.position.ordinal) == [2, 0, 2, 0, 2, 0])
+            #expect(found.first?.time == HubBench.dawn + .seconds(3))
+            #expect(found.first?.device.handle == .phone(2))
+            #expect(found.allSatisfy { $0.device.isRegistrationRemoved })
+        }
+    }
+}

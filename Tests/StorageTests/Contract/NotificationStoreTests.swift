@@ -1,0 +1,235 @@
+import PushCore
+import Storage
+import Support
+import Testing
+
+@Suite struct NotificationStoreTests {
+    private static func requests() throws -> [NotificationRequest] {
+        var requests = [
+            try NotificationRequest.alert(Samples.oddText), try .alert(to: "(a || b) && !(c && !d) || $UserId:{x=y}"),
+            try .properties(["m": Samples.oddText, "": "", "e\u{301}": "\u{0}"], to: "Größe"), try .properties([:]),
+            NotificationRequest(
+                audience: .everyone,
+                content: .native([
+                    .wns: NativePayload(body: [0xff, 0, 0xfe], headers: [PushHeader("X-WNS-Type", "wns/raw"), PushHeader("a", "")]),
+                    .apns: NativePayload(body: []), .mpns: NativePayload(body: Array(Samples.oddText.utf8)),
+                ]),
+                options: PushOptions(
+                    expiration: Timestamp(milliseconds: .max), priority: .low, collapseID: Samples.oddText), isTest: true),
+            NotificationRequest(audience: .everyone, content: .native([:])),
+        ]
+        for handle in Samples.handles {
+            requests.append(NotificationRequest(audience: .device(handle), content: .native([handle.platform: NativePayload(body: [32])])))
+        }
+        return requests
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Requests of every kind come back as they were`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            var kept: [KeptNotification] = []
+            for (number, request) in try Self.requests().enumerated() {
+                kept.append(try Samples.notification(Int64(number) + 1, key: "key-\(number)", fingerprint: 9, request: request))
+                #expect(try await store.accept(kept[number]) == .accepted)
+            }
+            #expect(try await store.unfinished(after: 0, limit: 100) == kept)
+            for notification in kept { #expect(try await store.notification(notification.sequence) == notification) }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Outcomes of every state come back, without their devices`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            for (number, state) in NotificationOutcome.State.allCases.enumerated() {
+                let devices = OutcomeName.allCases.enumerated().map { Samples.device($0, outcome: $1) }
+                var outcome = NotificationOutcome(
+                    id: "\(number) \(Samples.oddText)", state: state, tags: number == 0 ? nil : Samples.oddText,
+                    enqueuedAt: HubBench.dawn, startedAt: HubBench.dawn + .seconds(1), endedAt: Timestamp(milliseconds: -1),
+                    scheduledFor: .distantFuture, devices: devices, nearMisses: ["a", Samples.oddText])
+                outcome.count(devices)
+                outcome.counts[.wns] = [:]
+                var kept = try Samples.notification(Int64(number) + 1)
+                kept.outcome = outcome
+                #expect(try await store.accept(kept) == .accepted)
+                kept.outcome.devices = []
+                #expect(try await store.notification(kept.sequence) == kept)
+            }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `The same key and request are the first one's result, another request is told whose the key is`(
+        engine: Engine
+    ) async throws {
+        try await engine.runHub { store in
+            let first = try Samples.notification(1, key: "Key")
+            #expect(try await store.accept(first) == .accepted)
+            #expect(try await store.accept(try Samples.notification(2, key: "Key")) == .repeated(first))
+            #expect(try await store.accept(try Samples.notification(2, key: "Key", fingerprint: 1)) == .keyInUse(id: first.outcome.id))
+            #expect(try await store.accept(try Samples.notification(2, key: "key", fingerprint: 1)) == .accepted)
+            #expect(try await store.accept(try Samples.notification(3)) == .accepted)
+            #expect(try await store.accept(try Samples.notification(4)) == .accepted)
+            #expect(try await store.load().lastSequence == 4)
+            // The result is the one of now.
+            let news = try Samples.ended(1, devices: [Samples.device(1)])
+            try await store.record(news)
+            var finished = first
+            finished.outcome = news.outcome
+            #expect(try await store.accept(try Samples.notification(5, key: "Key")) == .repeated(finished))
+            #expect(try await store.notifications(before: nil, limit: 9).map(\.sequence) == [4, 3, 2, 1])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Of many at once with one key, one is kept`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            let acceptances = try await withThrowingTaskGroup(of: Acceptance.self) { group in
+                for sequence in 1...32 {
+                    group.addTask {
+                        try await store.accept(
+                            try Samples.notification(Int64(sequence), key: "key", fingerprint: sequence.isMultiple(of: 2) ? 0 : 1))
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let kept = try await store.notifications(before: nil, limit: 99)
+            #expect(kept.count == 1)
+            let first = try #require(kept.first)
+            #expect(acceptances.count { $0 == .accepted } == 1)
+            #expect(acceptances.count { $0 == .repeated(first) } == 15)
+            #expect(acceptances.count { $0 == .keyInUse(id: first.outcome.id) } == 16)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A sequence that is given out twice is refused, and nothing is kept`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            #expect(try await store.accept(try Samples.notification(1)) == .accepted)
+            let other = try Samples.notification(1, id: "other")
+            #expect(await refusal { _ = try await store.accept(other) }?.code == "storage.conflict")
+            #expect(try await store.unfinished(after: 0, limit: 9) == [try Samples.notification(1)])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `The unfinished come in order, in portions, and leave when they end`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            let states: [NotificationOutcome.State] = [.enqueued, .scheduled, .processing, .completed, .enqueued, .enqueued]
+            for (number, state) in states.enumerated() {
+                _ = try await store.accept(try Samples.notification(Int64(number) + 1, state: state))
+            }
+            #expect(try await store.unfinished(after: 0, limit: 2).map(\.sequence) == [1, 2])
+            #expect(try await store.unfinished(after: 2, limit: 9).map(\.sequence) == [3, 5, 6])
+            try await store.record(try Samples.ended(5))
+            try await store.record(try Samples.ended(1, state: .processing))
+            #expect(try await store.unfinished(after: 0, limit: 9).map(\.sequence) == [1, 2, 3, 6])
+            #expect(try await store.unfinished(after: .max, limit: 9).isEmpty)
+            #expect(try await store.unfinished(after: 0, limit: 0).isEmpty)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `The notifications come newest first, in portions`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            for sequence in [1, 2, 5, 7] as [Int64] { _ = try await store.accept(try Samples.notification(sequence)) }
+            #expect(try await store.notifications(before: nil, limit: 3).map(\.sequence) == [7, 5, 2])
+            #expect(try await store.notifications(before: 5, limit: 3).map(\.sequence) == [2, 1])
+            #expect(try await store.notifications(before: 1, limit: 3).isEmpty)
+            #expect(try await store.notification(3) == nil)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `News takes the place of the outcome before and adds devices behind those that are there`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            _ = try await store.accept(try Samples.notification(1))
+            var odd = Samples.device(3, outcome: .wrongToken)
+            odd.registrationID = nil
+            odd.installationID = Samples.oddText
+            odd.handle = .subscription
+            odd.platform = .browser
+            odd.templateName = Samples.oddText
+            odd.reason = Samples.oddText
+            odd.explanation = Samples.oddText
+            odd.pushID = nil
+            odd.size = .max
+            odd.isRegistrationRemoved = true
+            let devices =
+                [Samples.device(1), Samples.device(2), odd]
+                + Samples.handles.map { handle in
+                    var device = Samples.device(4)
+                    device.handle = handle
+                    device.platform = handle.platform
+                    return device
+                }
+            var news = try Samples.ended(1, state: .processing, devices: Array(devices.prefix(2)))
+            news.outcome.count(news.devices)
+            try await store.record(news)
+            news = try Samples.ended(1, devices: Array(devices.dropFirst(2)))
+            news.outcome.startedAt = HubBench.dawn
+            news.outcome.count(devices)
+            news.outcome.nearMisses = ["nearly"]
+            try await store.record(news)
+            #expect(try await store.notification(1)?.outcome == news.outcome)
+            #expect(try await store.devices(ofNotification: 1, from: 0, limit: 99) == devices)
+            #expect(try await store.devices(ofNotification: 1, from: 1, limit: 2) == Array(devices[1...2]))
+            #expect(try await store.devices(ofNotification: 1, from: 99, limit: 2).isEmpty)
+            #expect(try await store.devices(ofNotification: 2, from: 0, limit: 2).isEmpty)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `News of a notification that is forgotten is no news`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            try await store.record(try Samples.ended(7, devices: [Samples.device(1)]))
+            #expect(try await store.notifications(before: nil, limit: 9).isEmpty)
+            _ = try await store.accept(try Samples.notification(7))
+            #expect(try await store.devices(ofNotification: 7, from: 0, limit: 9).isEmpty)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `What ended before a moment is forgotten oldest first, in portions, with its devices and its key`(
+        engine: Engine
+    ) async throws {
+        try await engine.runHub { store in
+            for sequence in 1...5 as ClosedRange<Int64> {
+                _ = try await store.accept(try Samples.notification(sequence, key: "key-\(sequence)"))
+            }
+            for (sequence, seconds) in [(2, 10), (3, 30), (4, 20), (5, 5)] as [(Int64, Int64)] {
+                try await store.record(try Samples.ended(sequence, after: seconds, devices: [Samples.device(1)]))
+            }
+            let moment = HubBench.dawn + .seconds(30)
+            #expect(try await store.removeEnded(before: moment, limit: 2) == 2)
+            #expect(try await store.notifications(before: nil, limit: 9).map(\.sequence) == [4, 3, 1])
+            #expect(try await store.removeEnded(before: moment, limit: 2) == 1)
+            #expect(try await store.removeEnded(before: moment, limit: 2) == 0)
+            #expect(try await store.removeEnded(before: HubBench.dawn + .seconds(31), limit: 2) == 1)
+            // Without an end it stays, and what went took all with it but the count.
+            #expect(try await store.notifications(before: nil, limit: 9).map(\.sequence) == [1])
+            #expect(try await store.devices(ofNotification: 5, from: 0, limit: 9).isEmpty)
+            #expect(try await store.notification(5) == nil)
+            #expect(try await store.load().lastSequence == 5)
+            #expect(try await store.accept(try Samples.notification(6, id: "notification-5", key: "key-5", fingerprint: 3)) == .accepted)
+            #expect(try await store.load().lastSequence == 6)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Many at once are all kept`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            try await withThrowingTaskGroup { group in
+                for writer in 0..<64 as Range<Int64> {
+                    group.addTask {
+                        for index in 0..<20 as Range<Int64> {
+                            let acceptance = try await store.accept(try Samples.notification(writer * 20 + index + 1))
+                            #expect(acceptance == .accepted)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await store.unfinished(after: 0, limit: 9999).map(\.sequence) == Array(1...1280))
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import PushCore
+import Storage
+import Support
+import Testing
+
+@Suite struct RegistrationStoreTests {
+    @Test(arguments: Engine.allCases)
+    func `A hub that is new has nothing`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            let loaded = try await store.load()
+            #expect(loaded == StoredHub())
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Registrations of every platform and kind come back as they were, in the order of their places`(
+        engine: Engine
+    ) async throws {
+        var registrations = Samples.handles.enumerated().map { number, handle in
+            Registration(
+                id: Samples.id(number), etag: number, expiration: HubBench.dawn + .milliseconds(number), updatedAt: HubBench.dawn,
+                handle: handle, tags: [])
+        }
+        for (number, template) in try Samples.templates().enumerated() {
+            let handle = try #require(Samples.handles.first { $0.platform == template.platform })
+            registrations.append(
+                Registration(
+                    id: Samples.id(100 + number), etag: .max, expiration: Timestamp(milliseconds: .max),
+                    updatedAt: Timestamp(milliseconds: .min), handle: handle,
+                    tags: [try Tag("Größe"), try Tag("größe_2"), try Tag("$InstallationId:{a=b.c:d}"), try Tag("e\u{301}")],
+                    template: template, pushVariables: ["a": Samples.oddText, Samples.oddText: "", "e\u{301}": "1"],
+                    installationID: Samples.oddText, secondaryTile: Samples.oddText))
+        }
+        let puts =
+            registrations.enumerated().map { PlacedRegistration(place: UInt32($0 * 7), registration: $1) }
+            + [PlacedRegistration(place: .max, registration: Samples.registration(999))]
+        try await engine.runHub { store in
+            try await store.commit(RegistrationChange(puts: puts.reversed()))
+            let loaded = try await store.load()
+            #expect(loaded.registrations == puts)
+            for (kept, put) in zip(loaded.registrations, puts) {
+                #expect(kept.registration.tags.map(\.text) == put.registration.tags.map(\.text))
+                #expect(kept.registration.template?.body == put.registration.template?.body)
+                #expect(
+                    kept.registration.installationID.map { Array($0.utf8) } == put.registration.installationID.map { Array($0.utf8) })
+            }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Installations come back with all of their fields`(engine: Engine) async throws {
+        let puts = [
+            PlacedInstallation(place: 0, installation: Installation(id: "", handle: .phone(1)), expiration: .distantFuture),
+            PlacedInstallation(place: 1, installation: try Samples.installation(), expiration: HubBench.dawn),
+        ]
+        try await engine.runHub { store in
+            try await store.commit(RegistrationChange(installationPuts: puts))
+            #expect(try await store.load().installations == puts)
+            let changed = PlacedInstallation(place: 0, installation: try Samples.installation("1"), expiration: HubBench.dawn)
+            try await store.commit(RegistrationChange(installationRemovals: [1, 5], installationPuts: [changed]))
+            #expect(try await store.load().installations == [changed])
+            try await store.commit(RegistrationChange(installationRemovals: [0], installationPuts: [changed]))
+            #expect(try await store.load().installations == [changed])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `What is put takes the place of what stood there`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            try await store.commit(RegistrationChange(puts: [Samples.put(0, 1), Samples.put(1, 2)]))
+            try await store.commit(RegistrationChange(puts: [Samples.put(0, 1, etag: 2)]))
+            #expect(try await store.load().registrations == [Samples.put(0, 1, etag: 2), Samples.put(1, 2)])
+            try await store.commit(RegistrationChange(puts: [Samples.put(1, 3)]))
+            #expect(try await store.load().registrations == [Samples.put(0, 1, etag: 2), Samples.put(1, 3)])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Two registrations change places, and one moves`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            try await store.commit(RegistrationChange(puts: [Samples.put(0, 1), Samples.put(1, 2)]))
+            try await store.commit(RegistrationChange(puts: [Samples.put(0, 2), Samples.put(1, 1)]))
+            #expect(try await store.load().registrations == [Samples.put(0, 2), Samples.put(1, 1)])
+            try await store.commit(RegistrationChange(puts: [Samples.put(5, 1)]))
+            #expect(try await store.load().registrations == [Samples.put(0, 2), Samples.put(5, 1)])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A registration leaves with a reason, its place is used again, and an id that departed comes back`(
+        engine: Engine
+    ) async throws {
+        try await engine.runHub { store in
+            try await store.commit(RegistrationChange(puts: [Samples.put(0, 1), Samples.put(1, 2), Samples.put(2, 3), Samples.put(3, 4)]))
+            let removals = [
+                Samples.removal(0, 1), Samples.removal(1, 2, .expired, after: 1),
+                Samples.removal(2, 3, .handleDied("Unregistered \(Samples.oddText)"), after: 2),
+                Samples.removal(3, 4, .installationChanged, after: 3),
+            ]
+            try await store.commit(RegistrationChange(removals: removals, puts: [Samples.put(0, 5)]))
+            var loaded = try await store.load()
+            #expect(loaded.registrations == [Samples.put(0, 5)])
+            #expect(loaded.departures == Dictionary(uniqueKeysWithValues: removals.map { ($0.id, $0.departure) }))
+            try await store.commit(RegistrationChange(puts: [Samples.put(9, 1)]))
+            loaded = try await store.load()
+            #expect(loaded.registrations == [Samples.put(0, 5), Samples.put(9, 1)])
+            #expect(loaded.departures[Samples.id(1)] == nil && loaded.departures.count == 3)
+            // Out and in again in one change, at another place.
+            try await store.commit(RegistrationChange(removals: [Samples.removal(9, 1)], puts: [Samples.put(2, 1)]))
+            loaded = try await store.load()
+            #expect(loaded.registrations == [Samples.put(0, 5), Samples.put(2, 1)])
+            #expect(loaded.departures[Samples.id(1)] == nil)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `An id that departs twice has its last departure`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            try await store.commit(RegistrationChange(removals: [Samples.removal(0, 1)]))
+            let again = Samples.removal(0, 1, .expired, after: 9)
+            try await store.commit(RegistrationChange(removals: [again]))
+            #expect(try await store.load().departures == [Samples.id(1): again.departure])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Departures are forgotten oldest first, in portions, and those at the moment stay`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            let removals = (0..<5).map { Samples.removal(UInt32($0), $0, after: Int64($0)) }
+            try await store.commit(RegistrationChange(removals: removals.reversed()))
+            let moment = HubBench.dawn + .seconds(4)
+            #expect(try await store.forgetDepartures(before: moment, limit: 3) == 3)
+            #expect(Set(try await store.load().departures.keys) == [Samples.id(3), Samples.id(4)])
+            #expect(try await store.forgetDepartures(before: moment, limit: 3) == 1)
+            #expect(try await store.forgetDepartures(before: moment, limit: 3) == 0)
+            #expect(Set(try await store.load().departures.keys) == [Samples.id(4)])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `The last outcome belongs to a registration, not to its place`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            try await store.commit(RegistrationChange(puts: (0..<5).map { Samples.put(UInt32($0), $0) }))
+            _ = try await store.accept(try Samples.notification(1))
+            try await store.record(
+                try Samples.ended(1, lastOutcomes: [0: .success, 1: .wrongToken, 2: .dropped, 3: .throttled, 77: .success]))
+            #expect(try await store.load().lastOutcomes == [0: .success, 1: .wrongToken, 2: .dropped, 3: .throttled])
+            // An update keeps it, a removal does not, nor does somebody else.
+            try await store.commit(
+                RegistrationChange(removals: [Samples.removal(1, 1)], puts: [Samples.put(0, 0, etag: 2), Samples.put(2, 22)]))
+            try await store.commit(RegistrationChange(puts: [Samples.put(1, 11), Samples.put(77, 77)]))
+            #expect(try await store.load().lastOutcomes == [0: .success, 3: .throttled])
+            // Whoever moves leaves it behind.
+            try await store.commit(RegistrationChange(puts: [Samples.put(8, 3)]))
+            #expect(try await store.load().lastOutcomes == [0: .success])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Hubs do not see each other's rows`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let (first, second) = (storage.namespace.store(ofHub: 1), storage.namespace.store(ofHub: 2))
+            try await first.commit(RegistrationChange(puts: [Samples.put(0, 1)]))
+            try await second.commit(RegistrationChange(removals: [Samples.removal(0, 1)], puts: [Samples.put(1, 1, etag: 7)]))
+            _ = try await first.accept(try Samples.notification(1, key: "key"))
+            #expect(try await second.accept(try Samples.notification(1, key: "key", fingerprint: 1)) == .accepted)
+            #expect(try await first.load().registrations == [Samples.put(0, 1)])
+            #expect(try await second.load().registrations == [Samples.put(1, 1, etag: 7)])
+            #expect(try await first.removeEnded(before: .distantFuture, limit: 9) == 0)
+            #expect(try await storage.namespace.store(ofHub: 1).load().registrations.count == 1)
+        }
+    }
+}

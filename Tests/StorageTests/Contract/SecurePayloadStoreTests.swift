@@ -1,0 +1,130 @@
+import PushCore
+import Storage
+import Support
+import Testing
+
+@Suite struct SecurePayloadStoreTests {
+    private func payload(_ id: String, _ seconds: Int64 = 60, for addressee: String = "bob") throws -> SealedPayload {
+        SealedPayload(
+            id: id, sender: try Tag.username("alice"), addressee: try Tag.username(addressee),
+            expiration: HubBench.dawn + .seconds(seconds), sealed: [1])
+    }
+
+    private func sweep(_ store: any SecurePayloadStore, _ seconds: Int64) async throws -> Int {
+        try await store.sweep(now: HubBench.dawn + .seconds(seconds), retention: .seconds(100))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A payload comes back with all of its fields`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let reads = SecureRead.Result.allCases.map { SecureRead(time: HubBench.dawn, username: Samples.oddText, result: $0) }
+            for (number, ending) in [nil, .expired, .exhausted, .revoked].enumerated() as EnumeratedSequence<[SealedPayload.Ending?]> {
+                let payload = SealedPayload(
+                    id: "\(number)", sender: try Tag.username("Al"), addressee: try Tag.username("BOB"), expiration: .distantFuture,
+                    maximumReads: number == 0 ? nil : number, sealed: number == 0 ? Array(0...255) : number == 1 ? [] : nil,
+                    grantedReads: number, ending: ending, reads: number == 3 ? [] : reads)
+                #expect(try await storage.securePayloads.insert(payload, limit: 9) == .inserted)
+                #expect(try await storage.securePayloads.payload(payload.id) == payload)
+            }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `An id in use is not given again, and what it stands for stays`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.securePayloads
+            #expect(try await store.insert(try payload("1"), limit: 9) == .inserted)
+            #expect(try await store.insert(try payload("1", for: "mallory"), limit: 9) == .idInUse)
+            let kept = try await store.payload("1")
+            #expect(kept == (try payload("1")))
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A change that fails keeps nothing, and one of nothing is told`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.securePayloads
+            _ = try await store.insert(try payload("1"), limit: 9)
+            let error = await refusal {
+                try await store.update("1") { payload throws(PushError) in
+                    payload.end(.revoked)
+                    throw PushError("test", "no")
+                }
+            }
+            #expect(error?.code == "test")
+            #expect(try await store.payload("1")?.isLive == true)
+            #expect(try await store.update("2") { $0.grantedReads } == nil)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Changes at once come one after the other`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.securePayloads
+            _ = try await store.insert(try payload("1"), limit: 9)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<50 {
+                    group.addTask { _ = try await store.update("1") { $0.grantedReads += 1 } }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await store.payload("1")?.grantedReads == 50)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `The limit counts what can be read, of one addressee in any case`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.securePayloads
+            #expect(try await store.insert(try payload("1"), limit: 2) == .inserted)
+            #expect(try await store.insert(try payload("2", for: "BOB"), limit: 2) == .inserted)
+            #expect(try await store.insert(try payload("3"), limit: 2) == .full)
+            #expect(try await store.insert(try payload("3", for: "carol"), limit: 2) == .inserted)
+            _ = try await store.update("1") { $0.end(.revoked) }
+            #expect(try await store.insert(try payload("4"), limit: 2) == .inserted)
+            try await store.remove("4")
+            try await store.remove("4")
+            #expect(try await store.insert(try payload("5"), limit: 2) == .inserted)
+            #expect(try await store.insert(try payload("6"), limit: 2) == .full)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Sweeping ends what has expired once, and forgets it after the retention`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.securePayloads
+            for (id, seconds) in [("1", 10), ("2", 20), ("3", 30)] as [(String, Int64)] {
+                _ = try await store.insert(try payload(id, seconds), limit: 9)
+            }
+            _ = try await store.update("2") { $0.end(.revoked) }
+            #expect(try await sweep(store, 9) == 0)
+            #expect(try await sweep(store, 20) == 1)
+            #expect(try await sweep(store, 20) == 0)
+            #expect(try await store.payload("1")?.ending == .expired)
+            #expect(try await store.payload("1")?.sealed == nil)
+            #expect(try await store.payload("2")?.ending == .revoked)
+            #expect(try await store.payload("3")?.isLive == true)
+            #expect(try await sweep(store, 119) == 1)
+            #expect(try await store.payload("1") == nil)
+            #expect(try await store.payload("2") != nil)
+            #expect(try await sweep(store, 500) == 0)
+            #expect(try await store.payload("3") == nil)
+            #expect(try await store.sweep(now: Timestamp(milliseconds: .min), retention: .seconds(Int64.max)) == 0)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `An id that is used again lives as long as its new payload, however often that happens`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.securePayloads
+            for round in 0..<200 {
+                _ = try await store.insert(try payload("1", Int64(round % 50)), limit: 9)
+                try await store.remove("1")
+            }
+            _ = try await store.insert(try payload("1", 60), limit: 9)
+            #expect(try await sweep(store, 59) == 0)
+            #expect(try await store.payload("1")?.isLive == true)
+            #expect(try await sweep(store, 60) == 1)
+        }
+    }
+}

@@ -1,0 +1,12 @@
+import Dispatch
+
+/// Holds a thread of Dispatch until it is opened.
+final class Gate: Sendable {
+    private let group = DispatchGroup()
+
+    init() { group.enter() }
+
+    func open() { group.leave() }
+
+    func wait() { group.wait() }
+}

@@ -1,0 +1,111 @@
+import PushCore
+import Support
+
+/// What stores are asked to keep, the odd things among it.
+enum Samples {
+    /// Canonically equivalent spellings, marks, NUL, quotes, a byte order mark, a flag.
+    static let oddText = "e\u{301} é \u{FEFF}\u{0}\u{1F}'\"\\\n\r\u{2028}🏳️‍🌈 %s ?1 NULL"
+
+    static let handles: [DeviceHandle] = [
+        .phone(1), .fcmV1(token: "fcm:token-1"), .gcm(token: "gcm:token-1"), .wns(channel: "https://wns.example/?token=a%2fb"),
+        .subscription, .mpns(channel: "http://mpns.example/u/1"), .adm(token: "amzn1.adm.1"), .baidu(user: "17-8", channel: "9-1"),
+        .xiaomi(token: "xiaomi=="),
+    ]
+
+    static func id(_ number: Int) -> RegistrationID {
+        RegistrationID("\(1_000_000 + number)-\(2_000_000 + number)-1") ?? RegistrationID(random: SeededRandom(seed: UInt64(number)))
+    }
+
+    static func registration(_ number: Int, etag: Int = 1, tags: [Tag] = []) -> Registration {
+        Registration(
+            id: id(number), etag: etag, expiration: .distantFuture, updatedAt: HubBench.dawn, handle: .phone(number), tags: tags)
+    }
+
+    static func put(_ place: UInt32, _ number: Int, etag: Int = 1) -> PlacedRegistration {
+        PlacedRegistration(place: place, registration: registration(number, etag: etag))
+    }
+
+    static func removal(
+        _ place: UInt32, _ number: Int, _ reason: RegistrationDeparture.Reason = .deleted, after seconds: Int64 = 0
+    ) -> RemovedRegistration {
+        RemovedRegistration(
+            place: place, id: id(number), departure: RegistrationDeparture(reason, at: HubBench.dawn + .seconds(seconds)))
+    }
+
+    /// A template of every platform, with all that can stand beside a body.
+    static func templates() throws -> [RegistrationTemplate] {
+        [
+            try RegistrationTemplate(
+                name: "greeting \(oddText)", body: #"{"aps":{"alert":"$(message:{é 🎉})"}}"#,
+                headers: [PushHeader("apns-push-type", "alert"), PushHeader("APNS-Priority", "$(level)")], expiry: "$(expiry)",
+                priority: "5", platform: .apns),
+            try RegistrationTemplate(body: ##"{"message":{"data":{"a":"#(count)"}}}"##, platform: .fcmV1),
+            try RegistrationTemplate(name: "", body: #"{"data":{"a":"%(link)"}}"#, platform: .gcm),
+            try RegistrationTemplate(
+                name: "tile", body: "<tile><visual><binding template=\"TileText\"><text id=\"1\">$(m)</text></binding></visual></tile>",
+                platform: .wns),
+            try RegistrationTemplate(
+                name: "raw", body: #"{"a":"$(m)"}"#, headers: [PushHeader("X-WNS-Type", "wns/raw"), PushHeader("X-WNS-TTL", "60")],
+                platform: .wns),
+            try RegistrationTemplate(body: #"{"title":".(title, 20)"}"#, platform: .browser),
+            try RegistrationTemplate(body: #"{"data":{"a":"{$(a) + ' ' + $(b)}"}}"#, platform: .adm),
+            try RegistrationTemplate(body: #"{"title":"$(a)"}"#, platform: .baidu),
+            try RegistrationTemplate(body: #"{"title":"$(a)"}"#, platform: .xiaomi),
+        ]
+    }
+
+    static func installation(_ id: String = "device \(oddText)") throws -> Installation {
+        let template = InstallationTemplate(
+            body: #"{"aps":{"alert":"$(m)"}}"#, headers: [PushHeader("b", "2"), PushHeader("a", "1"), PushHeader("b", oddText)],
+            expiry: "2026-01-31", tags: [])
+        return Installation(
+            id: id, userID: "Bob", handle: .wns(channel: "https://wns.example/1"), isPushChannelExpired: true,
+            expiration: HubBench.dawn, tags: [try Tag("News"), try Tag("größe")], pushVariables: ["a": "1", oddText: oddText, "": ""],
+            templates: ["all": template, "none": InstallationTemplate(body: "")],
+            secondaryTiles: [
+                "tile \(oddText)": SecondaryTile(
+                    handle: .wns(channel: "https://wns.example/2"), isPushChannelExpired: true, tags: [try Tag("tile")],
+                    templates: ["t": template]),
+                "plain": SecondaryTile(handle: .phone(2)),
+            ], updatedAt: HubBench.dawn + .milliseconds(1))
+    }
+
+    static func notification(
+        _ sequence: Int64, id: String? = nil, key: String? = nil, fingerprint: UInt8 = 0,
+        state: NotificationOutcome.State = .enqueued, request: NotificationRequest? = nil
+    ) throws -> KeptNotification {
+        KeptNotification(
+            sequence: sequence, request: try request ?? .alert(to: "news && !muted"),
+            idempotency: key.map { IdempotencyKey(key: $0, fingerprint: Array(repeating: fingerprint, count: 32)) },
+            outcome: NotificationOutcome(
+                id: id ?? "notification-\(sequence)", state: state, tags: "news && !muted", enqueuedAt: HubBench.dawn))
+    }
+
+    /// News that a notification has ended.
+    static func ended(
+        _ sequence: Int64, after seconds: Int64 = 1, state: NotificationOutcome.State = .completed, devices: [DeviceOutcome] = [],
+        lastOutcomes: [UInt32: OutcomeName] = [:]
+    ) throws -> NotificationProgress {
+        var outcome = try notification(sequence, state: state).outcome
+        outcome.endedAt = HubBench.dawn + .seconds(seconds)
+        return NotificationProgress(sequence: sequence, outcome: outcome, devices: devices, lastOutcomes: lastOutcomes)
+    }
+
+    static func device(_ number: Int, outcome: OutcomeName = .success) -> DeviceOutcome {
+        DeviceOutcome(
+            registrationID: id(number), platform: .apns, handle: .phone(number), templateName: nil, outcome: outcome, reason: "",
+            explanation: "", pushID: "push-\(number)", size: number, isRegistrationRemoved: false)
+    }
+
+    static func hub(_ number: Int64, name: String? = nil) -> HubRecord {
+        HubRecord(
+            number: number, name: name ?? "hub-\(number)", description: HubDescription(), createdAt: HubBench.dawn, updatedAt: HubBench.dawn
+        )
+    }
+
+    static func rule(_ name: String, _ rights: Set<AuthorizationRule.Right>) -> AuthorizationRule {
+        AuthorizationRule(
+            name: name, rights: rights, primaryKey: Secret("primary \(oddText)"), secondaryKey: Secret("secondary"),
+            createdAt: HubBench.dawn, modifiedAt: HubBench.dawn + .seconds(1))
+    }
+}

@@ -1,0 +1,29 @@
+import FoundationEssentials
+import Glibc
+
+/// A file system of its own of two megabytes, where the test may mount one (root may), that can be full.
+final class SmallDisk: Sendable {
+    private let folder: Folder
+    private var filler: String { folder.file("filler") }
+
+    /// Nil where nothing may be mounted.
+    init?() throws {
+        folder = try Folder()
+        guard mount("tmpfs", folder.path, "tmpfs", 0, "size=2m") == 0 else { return nil }
+    }
+
+    deinit { umount2(folder.path, Int32(MNT_DETACH)) }
+
+    func file(_ name: String) -> String { folder.file(name) }
+
+    /// Leaves no room on it.
+    func fill() throws {
+        let descriptor = open(filler, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        guard descriptor >= 0 else { throw Folder.Failure() }
+        defer { close(descriptor) }
+        let block = [UInt8](repeating: 0, count: 4096)
+        while write(descriptor, block, block.count) > 0 {}
+    }
+
+    func makeRoom() { unlink(filler) }
+}

@@ -1,0 +1,124 @@
+import GRDB
+import PushCore
+import Support
+import Testing
+
+@testable import Storage
+
+@Suite struct BackupTests {
+    private func filled() async throws -> Bench {
+        let bench = try await Bench()
+        try await bench.storage.namespace.putHub(Samples.hub(1))
+        try await bench.store.commit(RegistrationChange(puts: (0..<500).map { Samples.put(UInt32($0), $0) }))
+        _ = try await bench.store.accept(try Samples.notification(1, key: "key"))
+        return bench
+    }
+
+    @Test func `A backup is a database with everything, and what comes later is not in it`() async throws {
+        let bench = try await filled()
+        let kept = try await bench.store.load()
+        try await bench.storage.backup(to: bench.folder.file("backup.db"))
+        _ = try await bench.store.accept(try Samples.notification(2))
+        #expect(!bench.folder.files.contains { $0.contains("partial") })
+        let copy = try await SQLiteStorage.open(bench.folder.file("backup.db"))
+        #expect(try await copy.namespace.store(ofHub: 1).load() == kept)
+        #expect(try await copy.namespace.load() == (try await bench.storage.namespace.load()))
+        try await copy.close()
+    }
+
+    @Test func `A backup is taken while others write, and is of one moment`() async throws {
+        let bench = try await filled()
+        let (storage, store) = (bench.storage, bench.store)
+        let writing: [Work] = (0..<8).map { writer in
+            {
+                for index in 0..<50 { _ = try await store.accept(try Samples.notification(Int64(100 + index * 8 + writer))) }
+            }
+        }
+        let path = bench.folder.file("backup.db")
+        let results = await outcomes(writing + [{ try await storage.backup(to: path) }])
+        #expect(results.allSatisfy { $0 == nil })
+        let copy = try await SQLiteStorage.open(path)
+        #expect(try await copy.database.read { try $0.first("PRAGMA integrity_check") { $0.text(0) } } == "ok")
+        #expect(try await copy.namespace.store(ofHub: 1).load().registrations.count == 500)
+        try await copy.close()
+    }
+
+    @Test func `A backup overwrites nothing and leaves nothing behind where it fails`() async throws {
+        let bench = try await filled()
+        try bench.folder.write([1, 2, 3], to: "taken")
+        let files = bench.folder.files
+        #expect(await refusal { try await bench.storage.backup(to: bench.folder.file("taken")) }?.code == "storage.backup_exists")
+        #expect(try bench.folder.bytes(of: "taken") == [1, 2, 3])
+        let error = await refusal { try await bench.storage.backup(to: bench.folder.file("no/folder/backup.db")) }
+        #expect(error?.code == "storage.unavailable")
+        #expect(bench.folder.files == files)
+        #expect(try await bench.store.load().registrations.count == 500)
+    }
+
+    @Test func `Restoring puts a backup in the place of everything, in the running database`() async throws {
+        let bench = try await filled()
+        var put = Samples.put(900, 900)
+        put.registration.template = try Samples.templates()[0]
+        let backup = bench.folder.file("backup.db")
+        let (hub, namespace) = (try await bench.store.load(), try await bench.storage.namespace.load())
+        try await bench.storage.backup(to: backup)
+        try await bench.store.commit(RegistrationChange(removals: [Samples.removal(0, 0)], puts: [put]))
+        try await bench.storage.namespace.putHub(Samples.hub(7))
+        try await bench.storage.restore(from: backup)
+        #expect(try await bench.store.load() == hub)
+        #expect(try await bench.storage.namespace.load() == namespace)
+        // It goes on, and forgets nothing when it is closed; a template that is gone is made again.
+        try await bench.store.commit(RegistrationChange(puts: [put]))
+        #expect(try await bench.store.accept(try Samples.notification(2)) == .accepted)
+        #expect(try await bench.integer("PRAGMA synchronous") == 2)
+        let after = try await bench.store.load()
+        #expect(after.registrations.last == put)
+        try await bench.storage.close()
+        #expect(bench.folder.files == ["backup.db", "hub.db"])
+        let reopened = try await SQLiteStorage.open(bench.folder.file("hub.db"))
+        #expect(try await reopened.namespace.store(ofHub: 1).load() == after)
+        try await reopened.close()
+    }
+
+    @Test func `A backup of before more was kept makes the database smaller again`() async throws {
+        let bench = try await Bench()
+        let backup = bench.folder.file("backup.db")
+        try await bench.storage.backup(to: backup)
+        try await bench.store.commit(RegistrationChange(puts: (0..<5000).map { Samples.put(UInt32($0), $0) }))
+        try await bench.storage.restore(from: backup)
+        #expect(try await bench.store.load() == StoredHub())
+    }
+
+    @Test func `A file that is no backup is refused, and nothing is lost`() async throws {
+        let bench = try await filled()
+        let kept = try await bench.store.load()
+        let folder = bench.folder
+        try folder.write(Array("no database at all, but long enough to be read as a header".utf8), to: "text")
+        try folder.write([], to: "empty")
+        let other = try DatabaseQueue(path: folder.file("other"))
+        try await other.write { try $0.execute(sql: "CREATE TABLE registration (a)") }
+        try other.close()
+        try await bench.storage.backup(to: folder.file("newer"))
+        let newer = try DatabaseQueue(path: folder.file("newer"))
+        try await newer.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('tables of tomorrow')") }
+        try newer.close()
+        try await bench.storage.backup(to: folder.file("damaged"))
+        var bytes = try folder.bytes(of: "damaged")
+        for page in stride(from: 5 * 4096, to: bytes.count - 4096, by: 4096) {
+            for place in page..<page + 2048 { bytes[place] = 0xA5 }
+        }
+        try folder.write(bytes, to: "damaged")
+        let refused = [
+            ("text", "storage.foreign_file"), ("empty", "storage.foreign_file"), ("other", "storage.foreign_file"),
+            ("newer", "storage.newer_schema"), ("damaged", "storage.corrupt"), ("missing", "storage.not_found"),
+        ]
+        for (name, code) in refused {
+            let error = await refusal { try await bench.storage.restore(from: folder.file(name)) }
+            #expect(error?.code == code, "\(name)")
+            #expect(error?.message.contains(folder.file(name)) == true, "\(error?.message ?? "")")
+            #expect(try await bench.store.load() == kept)
+        }
+        #expect(!folder.files.contains { $0.contains("restoring") })
+        #expect(try await bench.store.accept(try Samples.notification(9)) == .accepted)
+    }
+}

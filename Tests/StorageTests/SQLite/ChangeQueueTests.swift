@@ -1,0 +1,182 @@
+import GRDB
+import PushCore
+import Support
+import Testing
+
+@testable import Storage
+
+@Suite struct ChangeQueueTests {
+    /// Keeps the writer busy while `work` is started, so that all of it shares a transaction.
+    private func together(_ bench: Bench, _ work: [Work]) async throws -> [PushError?] {
+        let (isReached, reached) = AsyncStream<Void>.makeStream()
+        let gate = Gate()
+        async let blocked: Void = bench.storage.database.pool.writeWithoutTransaction { _ in
+            reached.finish()
+            gate.wait()
+        }
+        for await _ in isReached {}
+        async let results = outcomes(work)
+        // Each has been queued, or comes soon after; the transaction takes what is there.
+        for _ in 0..<1000 { await Task.yield() }
+        gate.open()
+        try await blocked
+        return await results
+    }
+
+    @Test func `A change that SQLite refuses does not take its neighbours down`() async throws {
+        let bench = try await Bench()
+        let store = bench.store
+        let results = try await together(
+            bench,
+            (1...16).map { number in
+                { _ = try await store.accept(try Samples.notification(number == 9 ? 8 : Int64(number), id: "id-\(number)")) }
+            })
+        // Two have one sequence: whichever came later is refused.
+        #expect(results.count { $0 != nil } == 1)
+        #expect((results[7] ?? results[8])?.code == "storage.conflict")
+        #expect(try await bench.sequences() == [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16])
+    }
+
+    @Test func `A change that is refused before it writes fails alone`() async throws {
+        let bench = try await Bench()
+        let (store, payloads) = (bench.store, bench.storage.securePayloads)
+        let payload = SealedPayload(id: "1", sender: try Tag("a"), addressee: try Tag("b"), expiration: .distantFuture, sealed: [1])
+        _ = try await payloads.insert(payload, limit: 1)
+        let results = try await together(
+            bench,
+            (1...8).map { number in
+                {
+                    guard number == 4 else {
+                        _ = try await store.accept(try Samples.notification(Int64(number)))
+                        return
+                    }
+                    _ = try await payloads.update("1") { payload throws(PushError) -> Void in
+                        payload.end(.revoked)
+                        throw PushError("test", "no")
+                    }
+                }
+            })
+        #expect(results.map { $0?.code } == [nil, nil, nil, "test", nil, nil, nil, nil])
+        #expect(try await bench.sequences() == [1, 2, 3, 5, 6, 7, 8])
+        #expect(try await payloads.payload("1")?.isLive == true)
+    }
+
+    @Test func `A change that fails halfway leaves nothing, and its neighbours stay`() async throws {
+        let bench = try await Bench()
+        let (database, store) = (bench.storage.database, bench.store)
+        let results = try await together(
+            bench,
+            [
+                { _ = try await store.accept(try Samples.notification(1)) },
+                {
+                    try await database.write { database in
+                        try database.run("DELETE FROM notification")
+                        throw PushError("test", "no")
+                    }
+                },
+                { _ = try await store.accept(try Samples.notification(2)) },
+            ])
+        #expect(results.map { $0?.code } == [nil, "test", nil])
+        #expect(try await bench.sequences() == [1, 2])
+    }
+
+    @Test func `A template of a transaction that was taken back is kept with the next registration`() async throws {
+        let bench = try await Bench()
+        var put = Samples.put(0, 1)
+        put.registration.template = try Samples.templates()[0]
+        let change = RegistrationChange(puts: [put])
+        let templates = bench.storage.database.templates
+        let template = try #require(put.registration.template)
+        let error = await refusal {
+            try await bench.storage.database.write { database in
+                _ = try templates.key(of: template, in: database)
+                throw PushError("test", "no")
+            }
+        }
+        #expect(error?.code == "test")
+        try await bench.store.commit(change)
+        #expect(try await bench.store.load().registrations == [put])
+    }
+
+    @Test func `On a full disk nothing is half done, and it works again when there is room`() async throws {
+        let bench = try await Bench()
+        let (store, pages) = (bench.store, try #require(try await bench.integer("PRAGMA page_count")))
+        try await bench.execute("PRAGMA max_page_count = \(pages + 8)")
+        let puts = (0..<2000).map { Samples.put(UInt32($0), $0) }
+        let error = await refusal { try await store.commit(RegistrationChange(removals: [Samples.removal(0, 5000)], puts: puts)) }
+        #expect(error?.code == "storage.unavailable")
+        #expect(error?.status == 503 && error?.isRetryable == true)
+        #expect(error?.message.hasSuffix("the disk is full") == true)
+        #expect(try await store.load() == StoredHub())
+        // Together with small ones, the large one alone fails.
+        let results = try await together(
+            bench,
+            [
+                { _ = try await store.accept(try Samples.notification(1)) }, { try await store.commit(RegistrationChange(puts: puts)) },
+                { _ = try await store.accept(try Samples.notification(2)) },
+            ])
+        #expect(results.map { $0?.code } == [nil, "storage.unavailable", nil])
+        try await bench.execute("PRAGMA max_page_count = 100000")
+        try await store.commit(RegistrationChange(puts: puts))
+        #expect(try await store.load().registrations == puts)
+        #expect(try await bench.sequences() == [1, 2])
+    }
+
+    @Test func `What cannot be written can be read, and is told as read-only`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.store.accept(try Samples.notification(1))
+        try await bench.execute("PRAGMA query_only = 1")
+        let error = await refusal { try await bench.store.accept(try Samples.notification(2)) }
+        #expect(error?.code == "storage.unavailable")
+        #expect(error?.message.hasSuffix("the file is read-only") == true)
+        #expect(try await bench.sequences() == [1])
+        try await bench.execute("PRAGMA query_only = 0")
+        #expect(try await bench.store.accept(try Samples.notification(2)) == .accepted)
+    }
+
+    @Test func `Changes of one transaction are safe together`() async throws {
+        let bench = try await Bench()
+        let store = bench.store
+        let before = try bench.folder.bytes(of: "hub.db-wal").count
+        let work: [Work] = (1...64).map { number in
+            { _ = try await store.accept(try Samples.notification(Int64(number))) }
+        }
+        let results = try await together(bench, work)
+        #expect(results.allSatisfy { $0 == nil })
+        #expect(try await bench.sequences() == Array(1...64))
+        // Alone, each would have written the pages that it changes anew.
+        let after = try bench.folder.bytes(of: "hub.db-wal").count
+        #expect(after - before < 64 * 4 * 4096)
+    }
+
+    @Test func `Where no transaction can begin, all that share it fail with its error`() async throws {
+        let bench = try await Bench()
+        let store = bench.store
+        try await bench.execute("PRAGMA busy_timeout = 0")
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: bench.folder.file("hub.db"), configuration: configuration)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let work: [Work] = (1...8).map { number in
+            { _ = try await store.accept(try Samples.notification(Int64(number))) }
+        }
+        let results = try await together(bench, work)
+        #expect(results.allSatisfy { $0?.message.hasSuffix("in use by another program") == true && $0?.isRetryable == true })
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(await outcomes(work).allSatisfy { $0 == nil })
+        #expect(try await bench.sequences() == Array(1...8))
+    }
+
+    @Test func `Old notifications are removed with their devices, however many`() async throws {
+        let bench = try await Bench()
+        for sequence in 1...2 as ClosedRange<Int64> { _ = try await bench.store.accept(try Samples.notification(sequence)) }
+        for start in [0, 2000] {
+            let devices = (start..<start + 2000).map { Samples.device($0) }
+            try await bench.store.record(try Samples.ended(1, devices: devices))
+        }
+        try await bench.store.record(try Samples.ended(2, after: 9, devices: [Samples.device(1)]))
+        #expect(try await bench.store.removeEnded(before: HubBench.dawn + .seconds(5), limit: 9) == 1)
+        #expect(try await bench.integer("SELECT count(*) FROM device_outcome") == 1)
+        #expect(try await bench.store.notifications(before: nil, limit: 9).map(\.sequence) == [2])
+    }
+}

@@ -1,0 +1,44 @@
+import PushCore
+import Support
+import Testing
+
+@testable import Storage
+
+@Suite struct RestoredStoreTests {
+    @Test func `Whoever had loaded a hub before a restore neither changes nor reads what came in its place`() async throws {
+        let bench = try await Bench()
+        let (namespace, store) = (bench.storage.namespace, bench.store)
+        try await namespace.putHub(Samples.hub(1))
+        let backup = bench.folder.file("backup.db")
+        try await bench.storage.backup(to: backup)
+        try await store.commit(RegistrationChange(puts: [Samples.put(1, 1)]))
+        try await bench.storage.restore(from: backup)
+        for stale in [
+            await refusal { try await store.commit(RegistrationChange(puts: [Samples.put(2, 2)])) },
+            await refusal { _ = try await store.load() },
+            await refusal { try await namespace.putHub(Samples.hub(2)) },
+        ] {
+            #expect(stale?.code == "storage.unavailable")
+        }
+        #expect(try await bench.store.load() == StoredHub())
+        #expect(try await bench.storage.namespace.load().hubs == [Samples.hub(1)])
+    }
+
+    @Test func `A backup with a hub that means nothing is refused before anything is touched`() async throws {
+        let broken = try await Bench()
+        try await broken.storage.namespace.putHub(Samples.hub(1))
+        try await broken.storage.database.write { try $0.run("UPDATE hub SET description = 'pigeon'") }
+        let backup = broken.folder.file("backup.db")
+        try await broken.storage.backup(to: backup)
+        let bench = try await Bench()
+        try await bench.storage.namespace.putHub(Samples.hub(1))
+        try await bench.store.commit(RegistrationChange(puts: [Samples.put(1, 1)]))
+        let kept = try await bench.store.load()
+        let error = await refusal {
+            try await bench.storage.restore(from: backup) { Issue.record("it was about to change something") }
+        }
+        #expect(error?.code == "storage.corrupt")
+        #expect(error?.message.contains(backup) == true)
+        #expect(try await bench.store.load() == kept)
+    }
+}

@@ -1,0 +1,241 @@
+import Foundation
+import GRDB
+import PushCore
+import Support
+import Testing
+
+@testable import Storage
+
+@Suite struct SQLiteStorageTests {
+    @Test func `Everything survives closing and opening`() async throws {
+        let bench = try await Bench()
+        let change = RegistrationChange(
+            removals: [Samples.removal(5, 9)],
+            puts: try Samples.templates().enumerated().map { number, template in
+                var registration = Samples.registration(number, tags: [try Tag("news")])
+                registration.template = template
+                registration.handle = try #require(Samples.handles.first { $0.platform == template.platform })
+                return PlacedRegistration(place: UInt32(number), registration: registration)
+            },
+            installationPuts: [PlacedInstallation(place: 0, installation: try Samples.installation(), expiration: .distantFuture)])
+        try await bench.store.commit(change)
+        _ = try await bench.store.accept(try Samples.notification(1))
+        _ = try await bench.store.accept(try Samples.notification(2))
+        try await bench.store.record(try Samples.ended(2, devices: [Samples.device(1)], lastOutcomes: [0: .success]))
+        #expect(try await bench.store.removeEnded(before: .distantFuture, limit: 9) == 1)
+        try await bench.storage.namespace.putHub(Samples.hub(1))
+        try await bench.storage.namespace.putHub(Samples.hub(2))
+        try await bench.storage.namespace.removeHub(2)
+        let (hub, namespace) = (try await bench.store.load(), try await bench.storage.namespace.load())
+        try await bench.storage.close()
+        #expect(bench.folder.files == ["hub.db"])
+        let reopened = try await SQLiteStorage.open(bench.folder.file("hub.db"))
+        #expect(try await reopened.namespace.store(ofHub: 1).load() == hub)
+        #expect(hub.lastSequence == 2 && hub.registrations.count == 9)
+        #expect(try await reopened.namespace.load() == namespace)
+        #expect(namespace.lastNumber == 2)
+        try await reopened.close()
+    }
+
+    @Test func `What was answered is there after an end without closing`() async throws {
+        let bench = try await Bench()
+        let copies = try Folder()
+        for sequence in 1...20 as ClosedRange<Int64> {
+            #expect(try await bench.store.accept(try Samples.notification(sequence)) == .accepted)
+            // What a crash at this moment would leave on the disk.
+            let name = "\(sequence).db"
+            try copies.write(try bench.folder.bytes(of: "hub.db"), to: name)
+            try copies.write(try bench.folder.bytes(of: "hub.db-wal"), to: "\(name)-wal")
+            let survivor = try await SQLiteStorage.open(copies.file(name))
+            #expect(try await survivor.namespace.store(ofHub: 1).load().lastSequence == sequence)
+            try await survivor.close()
+        }
+    }
+
+    @Test func `Whether it can write is found out by writing, which leaves nothing`() async throws {
+        let bench = try await Bench()
+        func written() throws -> Int { try Data(contentsOf: URL(filePath: bench.folder.file("hub.db-wal"))).count }
+        let (before, size) = (try await bench.storage.namespace.load(), try written())
+        try await bench.storage.checkWriting()
+        #expect(try written() > size)
+        #expect(try await bench.storage.namespace.load() == before)
+    }
+
+    @Test func `Commits are written through to the disk`() async throws {
+        let bench = try await Bench()
+        #expect(try await bench.integer("PRAGMA synchronous") == 2)
+        #expect(try await bench.integer("SELECT 1 FROM pragma_journal_mode WHERE journal_mode = 'wal'") == 1)
+        #expect(try await bench.integer("PRAGMA application_id") == Int(SQLiteSchema.applicationID))
+    }
+
+    @Test func `Nobody but its owner can read the files`() async throws {
+        let bench = try await Bench()
+        _ = try await bench.store.accept(try Samples.notification(1))
+        for file in ["hub.db", "hub.db-wal", "hub.db-shm"] { #expect(try bench.folder.rights(of: file) == 0o600, "\(file)") }
+        try await bench.storage.backup(to: bench.folder.file("backup.db"))
+        #expect(try bench.folder.rights(of: "backup.db") == 0o600)
+        try await bench.storage.close()
+        // One that others can read is taken from them.
+        let open = try Folder()
+        try open.write([], to: "hub.db")
+        #expect(try open.rights(of: "hub.db") != 0o600)
+        let storage = try await SQLiteStorage.open(open.file("hub.db"))
+        #expect(try open.rights(of: "hub.db") == 0o600)
+        try await storage.close()
+    }
+
+    @Test func `A closed storage refuses, and closes once`() async throws {
+        let bench = try await Bench()
+        let store = bench.store
+        let work: [Work] = (1...8).map { number in
+            { _ = try await store.accept(try Samples.notification(Int64(number))) }
+        }
+        _ = await outcomes(work + [{ try await bench.storage.close() }])
+        try await bench.storage.close()
+        #expect(await refusal { try await store.accept(try Samples.notification(99)) }?.code == "storage.unavailable")
+        #expect(await refusal { try await store.load() }?.code == "storage.unavailable")
+        #expect(await refusal { try await bench.storage.restore(from: "/nowhere") }?.code == "storage.not_found")
+    }
+
+    @Test func `A database of an older version becomes one of this, with all that is in it`() async throws {
+        let folder = try Folder()
+        let old = try DatabaseQueue(path: folder.file("hub.db"), configuration: SQLiteFile.configuration(readonly: false))
+        try SQLiteSchema.migrator.migrate(old, upTo: "feedback and jobs")
+        try await old.write { database in
+            try database.execute(sql: "PRAGMA application_id = \(SQLiteSchema.applicationID)")
+            for (number, name) in [(1, "Hub"), (2, "hub")] {
+                try database.execute(sql: "INSERT INTO hub VALUES (?, ?, '{\"rules\":[]}', 1, 1)", arguments: [number, name])
+            }
+            for (sequence, state, end) in [(3, "Enqueued", nil), (7, "Completed", 5)] as [(Int, String, Int?)] {
+                try database.execute(
+                    sql: """
+                        INSERT INTO notification (hub, sequence, id, request, state, is_final, enqueued_at, ended_at)
+                        VALUES (2, ?1, 'n-' || ?1, '{"everyone":true,"native":{}}', ?2, ?3 IS NOT NULL, 1, ?3)
+                        """, arguments: [sequence, state, end])
+            }
+        }
+        try old.close()
+        let storage = try await SQLiteStorage.open(folder.file("hub.db"))
+        // Of two hubs of one name the last one made has it.
+        #expect(try await storage.namespace.load().hubs.map(\.name) == ["Hub-1", "hub"])
+        let store = storage.namespace.store(ofHub: 2)
+        #expect(try await store.notifications(before: nil, limit: 9).map(\.outcome.id) == ["n-7", "n-3"])
+        #expect(try await store.unfinished(after: 0, limit: 9).map(\.sequence) == [3])
+        #expect(try await store.notification(7)?.outcome.state == .completed)
+        #expect(try await store.load().lastSequence == 7)
+        #expect(try await storage.namespace.store(ofHub: 1).load() == StoredHub())
+        #expect(try await store.removeEnded(before: HubBench.dawn, limit: 9) == 1)
+        try await storage.close()
+    }
+
+    // MARK: - Files that are refused
+
+    @Test func `A database of a newer version is refused and stays as it is`() async throws {
+        let bench = try await Bench()
+        try await bench.execute("INSERT INTO grdb_migrations (identifier) VALUES ('tables of tomorrow')")
+        try await bench.storage.close()
+        let before = try bench.folder.bytes(of: "hub.db")
+        let error = await refusal { try await SQLiteStorage.open(bench.folder.file("hub.db")) }
+        #expect(error?.code == "storage.newer_schema")
+        #expect(try bench.folder.bytes(of: "hub.db") == before)
+    }
+
+    @Test func `A file of another program is refused and stays as it is`() async throws {
+        let folder = try Folder()
+        try folder.write(Array("Dear diary, today I learned about databases\n".utf8), to: "text")
+        for (name, sql) in [("tables", "CREATE TABLE a (b)"), ("number", "PRAGMA application_id = 7")] {
+            let queue = try DatabaseQueue(path: folder.file(name))
+            try await queue.write { try $0.execute(sql: sql) }
+            try queue.close()
+        }
+        for name in ["text", "tables", "number"] {
+            let before = try folder.bytes(of: name)
+            let error = await refusal { try await SQLiteStorage.open(folder.file(name)) }
+            #expect(error?.code == "storage.foreign_file", "\(name)")
+            #expect(error?.message.contains(folder.file(name)) == true)
+            #expect(try folder.bytes(of: name) == before)
+        }
+        #expect(folder.files == ["number", "tables", "text"])
+    }
+
+    @Test func `A file that cannot be made is told with its path`() async throws {
+        let error = await refusal { try await SQLiteStorage.open("/nowhere/hub.db") }
+        #expect(error?.code == "storage.unavailable")
+        #expect(error?.status == 503)
+        #expect(error?.message == "the file /nowhere/hub.db cannot be made: no such file or directory")
+    }
+
+    // MARK: - Rows
+
+    @Test func `A row that means nothing is named`() async throws {
+        let rows: [(String, String, @Sendable (Bench) async throws -> Void)] = [
+            ("UPDATE notification SET state = 'Lost'", "the notification 1 of hub 1", { _ = try await $0.sequences() }),
+            (
+                "UPDATE notification SET request = '{'", "the notification 1 of hub 1",
+                { _ = try await $0.store.notification(1) }
+            ),
+            ("UPDATE registration SET tags = 'a b'", "the registration \(Samples.id(1)) of hub 1", { try await $0.loadAll() }),
+            ("UPDATE registration SET platform = 'pager'", "the registration", { try await $0.loadAll() }),
+            ("UPDATE registration SET template = 77", "the registration", { try await $0.loadAll() }),
+            ("UPDATE template SET content = '{}'", "the template 1", { try await $0.loadAll() }),
+            ("UPDATE departure SET reason = 'bored'", "the departure of \(Samples.id(9))", { try await $0.loadAll() }),
+            ("UPDATE installation SET content = '[]'", "the installation 0 of hub 1", { try await $0.loadAll() }),
+            (
+                "UPDATE device_outcome SET outcome = ''", "the device 0 of notification 1 of hub 1",
+                { _ = try await $0.store.devices(ofNotification: 1, from: 0, limit: 9) }
+            ),
+            ("UPDATE hub SET description = '{}'", "hub 1", { _ = try await $0.storage.namespace.load() }),
+            ("UPDATE secure_payload SET ending = 'x'", "the secure payload 1", { _ = try await $0.storage.securePayloads.payload("1") }),
+        ]
+        for (sql, name, reading) in rows {
+            let bench = try await Bench()
+            var registration = Samples.registration(1, tags: [try Tag("a")])
+            registration.template = try Samples.templates()[0]
+            try await bench.store.commit(
+                RegistrationChange(
+                    removals: [Samples.removal(5, 9)], puts: [PlacedRegistration(place: 0, registration: registration)],
+                    installationPuts: [
+                        PlacedInstallation(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
+                    ]))
+            _ = try await bench.store.accept(try Samples.notification(1))
+            try await bench.store.record(try Samples.ended(1, state: .processing, devices: [Samples.device(1)]))
+            try await bench.storage.namespace.putHub(Samples.hub(1))
+            let payload = SealedPayload(
+                id: "1", sender: try Tag("a"), addressee: try Tag("b"), expiration: .distantFuture, sealed: [1])
+            _ = try await bench.storage.securePayloads.insert(payload, limit: 1)
+            try await bench.execute(sql)
+            let error = await refusal { try await reading(bench) }
+            #expect(error?.code == "storage.corrupt", "\(sql)")
+            #expect(error?.message.hasPrefix(name) == true, "\(error?.message ?? "") for \(sql)")
+            try await bench.storage.close()
+        }
+    }
+
+    @Test func `A template is kept once, and not at all when nobody uses it`() async throws {
+        let bench = try await Bench()
+        let template = try Samples.templates()[0]
+        let puts = (0..<50).map { number in
+            var put = Samples.put(UInt32(number), number)
+            put.registration.template = template
+            return put
+        }
+        for put in puts { try await bench.store.commit(RegistrationChange(puts: [put])) }
+        #expect(try await bench.integer("SELECT count(*) FROM template") == 1)
+        #expect(try await bench.store.load().registrations == puts)
+        try await bench.store.commit(RegistrationChange(puts: puts.map { Samples.put($0.place, Int($0.place), etag: 2) }))
+        try await bench.storage.close()
+        let reopened = try await SQLiteStorage.open(bench.folder.file("hub.db"))
+        #expect(try await reopened.database.read { try $0.first("SELECT count(*) FROM template") { $0.integer(0) } } == 0)
+        try await reopened.close()
+    }
+
+    @Test func `A removal that a crash has interrupted is finished at the next start`() async throws {
+        let bench = try await Bench()
+        try await bench.store.commit(RegistrationChange(puts: [Samples.put(0, 1)]))
+        try await bench.execute("INSERT INTO leaving_hub VALUES (1)")
+        try await bench.storage.close()
+        let reopened = try await SQLiteStorage.open(bench.folder.file("hub.db"))
+        #expect(try await reopened.namespace.store(ofHub: 1).load() == StoredHub())
+        try await reopened.close()
+    }
+}

@@ -1,0 +1,97 @@
+import PushCore
+import Synchronization
+
+/// A store that can be told to refuse what is to be kept, as one on a full disk does.
+package final class BreakableStore: RegistrationStore, NotificationStore, JobStore {
+    package enum Call: Sendable, Hashable, CaseIterable { case commit, accept, record, read, devices }
+
+    private let store: any HubStore
+    private let refused = Mutex<Set<Call>>([])
+    private let commits = Mutex<[Int]>([])
+
+    package init(_ store: any HubStore) { self.store = store }
+
+    package func refuse(_ calls: Set<Call>) { refused.withLock { $0 = calls } }
+
+    /// How many registrations each change that was kept has removed, in order.
+    package var removals: [Int] { commits.withLock { $0 } }
+
+    private func check(_ call: Call) throws(PushError) {
+        guard refused.withLock({ $0.contains(call) }) else { return }
+        throw PushError("storage.unavailable", "the disk is full", hint: "make room", status: 503, isRetryable: true)
+    }
+
+    package func load() async throws(PushError) -> StoredHub { try await store.load() }
+
+    package func commit(_ change: RegistrationChange) async throws(PushError) {
+        try check(.commit)
+        try await store.commit(change)
+        commits.withLock { $0.append(change.removals.count) }
+    }
+
+    package func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try check(.commit)
+        return try await store.forgetDepartures(before: moment, limit: limit)
+    }
+
+    package func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance {
+        try check(.accept)
+        return try await store.accept(notification)
+    }
+
+    package func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
+        try check(.read)
+        return try await store.unfinished(after: sequence, limit: limit)
+    }
+
+    package func unfinished(_ sequences: [Int64]) async throws(PushError) -> [KeptNotification] {
+        try check(.read)
+        return try await store.unfinished(sequences)
+    }
+
+    package func record(_ progress: NotificationProgress) async throws(PushError) {
+        try check(.record)
+        try await store.record(progress)
+    }
+
+    package func notification(_ sequence: Int64) async throws(PushError) -> KeptNotification? {
+        try check(.read)
+        return try await store.notification(sequence)
+    }
+
+    package func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification] {
+        try check(.read)
+        return try await store.notifications(before: sequence, limit: limit)
+    }
+
+    package func devices(ofNotification sequence: Int64, from start: Int, limit: Int) async throws(PushError) -> [DeviceOutcome] {
+        try check(.read)
+        try check(.devices)
+        return try await store.devices(ofNotification: sequence, from: start, limit: limit)
+    }
+
+    package func deadDevices(after position: DeadDevice.Position?, limit: Int) async throws(PushError) -> [DeadDevice] {
+        try check(.read)
+        return try await store.deadDevices(after: position, limit: limit)
+    }
+
+    package func putJob(_ job: NotificationHubJob) async throws(PushError) {
+        try check(.record)
+        try await store.putJob(job)
+    }
+
+    package func job(_ id: String) async throws(PushError) -> NotificationHubJob? { try await store.job(id) }
+
+    package func jobs(limit: Int) async throws(PushError) -> [NotificationHubJob] { try await store.jobs(limit: limit) }
+
+    package func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] { try await store.unfinishedJobs() }
+
+    package func removeJobs(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeJobs(endedBefore: moment, limit: limit)
+    }
+
+    package func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try check(.commit)
+        return try await store.removeEnded(before: moment, limit: limit)
+    }
+}

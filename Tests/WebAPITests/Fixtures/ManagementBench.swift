@@ -1,0 +1,77 @@
+import HTTPTypes
+import PushCore
+import Support
+import Testing
+
+@testable import WebAPI
+
+/// The JSON interface over a namespace with one hub, `hub`.
+struct ManagementBench {
+    let bench: RouteBench
+    private let interface: ManagementInterface
+
+    init() async throws {
+        bench = try await RouteBench()
+        interface = ManagementInterface(access: bench.access)
+    }
+
+    var namespace: Namespace { bench.access.namespace }
+    var hub: NotificationHub {
+        get throws { try #require(namespace.hub("hub")).service }
+    }
+    var root: AuthorizationRule {
+        get throws { try #require(namespace.rules.first) }
+    }
+
+    /// A rule of a hub.
+    func rule(_ name: String, of hub: String = "hub") throws -> AuthorizationRule {
+        try #require(namespace.hub(hub)?.record.description.rules.first { $0.name == name })
+    }
+
+    /// Answers the JSON, after it was held against what the document says of it.
+    /// - Parameters:
+    ///   - path: with its query.
+    ///   - rule: whose primary key signs; nil for the server's.
+    @discardableResult
+    func call(
+        _ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil, by rule: AuthorizationRule? = nil,
+        for resource: String = "sb://localhost/"
+    ) async throws -> JSON {
+        let rule = try rule ?? root
+        let token = SASToken(minting: resource, rule: rule, expiration: HubBench.dawn + .seconds(60))
+        let request = WebRequest(
+            method: method, base: "http://localhost", authority: "localhost", path: String(path.prefix { $0 != "?" }),
+            query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: [.authorization: token.header], trackingID: "t",
+            now: HubBench.dawn, body: RequestBody { _ in body?.serialized() ?? [] })
+        let answer = try await interface.answer(request)
+        let template = interface.route(of: request.path)
+        let route = try #require(ManagementRoute.all.first { $0.path == template && $0.method == method })
+        #expect(answer.status == route.answer.status)
+        guard let schema = route.answer.schema else {
+            #expect(answer.body.isEmpty)
+            return .null
+        }
+        let json = try JSON(parsing: answer.body)
+        try schema.check(json, template)
+        return json
+    }
+
+    /// All items of a list, page by page, and how many each page had.
+    func pages(_ path: String) async throws -> (items: [JSON], sizes: [Int]) {
+        var (items, sizes): ([JSON], [Int]) = ([], [])
+        var continuation = ""
+        while true {
+            let page = try await call(.get, path + continuation)
+            let found = try #require(page["items"]?.array)
+            items += found
+            sizes.append(found.count)
+            guard let next = page["continuation"]?.string else { return (items, sizes) }
+            continuation = "&continuation=\(PercentEncoding.encode(next))"
+        }
+    }
+
+    /// A member of each item of a list, page by page.
+    func list(_ path: String, _ member: String) async throws -> [String] {
+        try await pages(path).items.compactMap { $0[member]?.string }
+    }
+}

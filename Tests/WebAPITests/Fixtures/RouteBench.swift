@@ -1,0 +1,57 @@
+import HTTPTypes
+import PushCore
+import Storage
+import Support
+
+@testable import WebAPI
+
+/// A namespace with one hub, `hub`, and requests to it.
+struct RouteBench {
+    let store = MemoryNamespaceStore()
+    let access: HubAccess
+    /// Where the hubs send to.
+    let connector: ScriptedConnector
+
+    init() async throws {
+        let bench = try HubBench(platforms: [.apns, .fcmV1])
+        let connector = bench.connector
+        self.connector = connector
+        let namespace = try await Namespace(
+            environment: bench.environment, store: store, settings: HubSettings(),
+            jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [connector] })
+        _ = try await namespace.create("hub", HubDescription())
+        access = HubAccess(namespace: namespace, throttle: nil)
+    }
+
+    /// Signed with a key of the hub.
+    func request(_ path: String, rule: String = Namespace.fullRule, body: String = "") throws -> WebRequest {
+        var request = unsigned(path, body: body)
+        let rules = access.namespace.hub("hub")?.record.description.rules ?? []
+        for rule in rules.filter({ $0.name == rule }) {
+            let token = SASToken(minting: "sb://localhost/", rule: rule, expiration: HubBench.dawn + .seconds(60))
+            request = unsigned(path, body: body, fields: [.authorization: token.header])
+        }
+        return request
+    }
+
+    func unsigned(
+        _ path: String, query: String = "", body: String = "", fields: HTTPFields = [:], now: Timestamp? = nil
+    ) -> WebRequest {
+        WebRequest(
+            method: .get, base: "http://localhost", authority: "localhost", path: path, query: RequestQuery(parsing: query),
+            fields: fields, trackingID: "t", now: now ?? HubBench.dawn, body: RequestBody { _ in Array(body.utf8) })
+    }
+}
+
+/// Takes everything and keeps nothing.
+private struct NoFiles: JobFiles {
+    struct Output: JobOutput {
+        func write(_ bytes: [UInt8]) {}
+        func finish() {}
+        func discard() {}
+    }
+
+    func check(_ uri: String) {}
+    func read(_ uri: String) throws(PushError) -> any JobInput { throw PushError("job.files", "there is no \(uri)", hint: nil) }
+    func write(_ path: String, in container: String) -> any JobOutput { Output() }
+}

@@ -1,0 +1,108 @@
+import HTTPTypes
+import PushCore
+import Storage
+import Support
+import Testing
+
+@testable import WebAPI
+
+@Suite struct KeyManagementTests {
+    @Test(arguments: ["/api/v1/keys", "/api/v1/hubs/hub/keys"])
+    func `A key is made, shown on request, used, rotated and taken away`(path: String) async throws {
+        let bench = try await ManagementBench()
+        let made = try await bench.call(.post, path, ["name": "ops", "rights": ["Send", "Manage"]])
+        #expect(made["rights"] == ["Manage", "Send"])
+        func rule() throws -> AuthorizationRule {
+            try #require((path == "/api/v1/keys" ? bench.namespace.rules : bench.namespace.hub("hub")?.record.description.rules ?? []).last)
+        }
+        let before = try rule()
+        #expect(made["primaryKey"]?.string == before.primaryKey.reveal() && made["secondaryKey"]?.string == before.secondaryKey.reveal())
+        let hidden = try #require(try await bench.pages(path + "?").items.last)
+        #expect(hidden["name"] == "ops" && hidden["primaryKey"] == nil && hidden["secondaryKey"] == nil)
+        #expect(try await bench.list(path + "?reveal=true", "secondaryKey").last == before.secondaryKey.reveal())
+
+        try await bench.call(.get, "/api/v1/hubs/hub", by: before)
+        let rotated = try await bench.call(.post, "\(path)/ops/rotate", ["key": "primary"])
+        let after = try rule()
+        #expect(rotated["primaryKey"]?.string == after.primaryKey.reveal() && after.primaryKey != before.primaryKey)
+        #expect(after.secondaryKey == before.secondaryKey)
+        #expect(await refusal { try await bench.call(.get, "/api/v1/hubs/hub", by: before) }?.code == "sas.signature")
+        try await bench.call(.get, "/api/v1/hubs/hub", by: after)
+
+        try await bench.call(.delete, "\(path)/ops")
+        #expect(await refusal { try await bench.call(.get, "/api/v1/hubs/hub", by: after) }?.code == "sas.signature")
+        let missing = await refusal { try await bench.call(.post, "\(path)/ops/rotate", ["key": "secondary"]) }
+        #expect(missing?.code == "key.not_found" && missing?.status == 404)
+    }
+
+    @Test func `A name stands for one rule, of the server or of a hub`() async throws {
+        let bench = try await ManagementBench()
+        for (path, name) in [
+            ("/api/v1/keys", "defaultlistensharedaccesssignature"), ("/api/v1/hubs/hub/keys", Namespace.rootRule),
+            ("/api/v1/keys", Namespace.rootRule), ("/api/v1/hubs/hub/keys", Namespace.listenRule),
+        ] {
+            let error = await refusal { try await bench.call(.post, path, ["name": .string(name), "rights": ["Listen"]]) }
+            #expect(error?.code == "key.exists" && error?.status == 409, "\(name)")
+        }
+    }
+
+    @Test func `Keys that are made at the same time are all kept`() async throws {
+        let bench = try await ManagementBench()
+        try await withThrowingTaskGroup { group in
+            for number in 1...20 {
+                group.addTask {
+                    for hub in [nil, "hub"] { _ = try await bench.namespace.addRule("\(hub ?? "server")-\(number)", [.send], to: hub) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(bench.namespace.rules.count == 21 && bench.namespace.hub("hub")?.record.description.rules.count == 22)
+        let kept = bench.bench.store.load()
+        #expect(kept.rules.count == 21 && kept.hubs[0].description.rules.count == 22)
+    }
+
+    @Test func `The last key to the server stays`() async throws {
+        let bench = try await ManagementBench()
+        try await bench.call(.post, "/api/v1/keys", ["name": "sender", "rights": ["Send"]])
+        let error = await refusal { try await bench.call(.delete, "/api/v1/keys/\(Namespace.rootRule)") }
+        #expect(error?.code == "key.last" && error?.status == 409)
+        let root = try bench.root
+        try await bench.call(.post, "/api/v1/keys", ["name": "other", "rights": ["Manage"]])
+        try await bench.call(.delete, "/api/v1/keys/\(Namespace.rootRule)", by: root)
+        #expect(bench.namespace.rules.map(\.name) == ["sender", "other"])
+    }
+
+    @Test func `Every key does what its rights say and no more`() async throws {
+        let bench = try await ManagementBench()
+        try await bench.call(.post, "/api/v1/hubs", ["name": "other"])
+        try await bench.call(.post, "/api/v1/hubs/hub/keys", ["name": "send", "rights": ["Send"]])
+        let listen = try bench.rule(Namespace.listenRule)
+        let (full, send) = (try bench.rule(Namespace.fullRule), try bench.rule("send"))
+        let stranger = try bench.rule(Namespace.fullRule, of: "other")
+        for route in ManagementRoute.all {
+            let path = route.path.replacing("{hub}", with: "hub").replacing("{id}", with: "x").replacing("{name}", with: "x")
+            func answer(_ rule: AuthorizationRule, _ resource: String = "sb://localhost/") async -> String? {
+                await refusal { try await bench.call(route.method, path, [:], by: rule, for: resource) }?.code
+            }
+            let refused = ["sas.signature", "sas.forbidden"]
+            #expect(refused.contains(await answer(listen) ?? ""), "\(route.name)")
+            #expect(await answer(stranger) == "sas.signature", "\(route.name)")
+            guard route.scope == .hub else {
+                #expect(await answer(full) == "sas.signature", "\(route.name)")
+                continue
+            }
+            #expect(await answer(send) == "sas.forbidden" || route.right == .send, "\(route.name)")
+            #expect(await answer(full, "sb://localhost/other") == "sas.audience", "\(route.name)")
+            guard route.name != "deleteHub" else { continue }
+            #expect(!refused.contains(await answer(full) ?? ""), "\(route.name)")
+            // As clients of the hub's own interface sign.
+            #expect(await answer(full, "sb://localhost/HUB") != "sas.audience", "\(route.name)")
+            #expect(await answer(full, "sb://localhost/api/v1/hubs/hub") != "sas.audience", "\(route.name)")
+        }
+        try await bench.call(.post, "/api/v1/hubs", ["name": "shop/eu"])
+        let deep = try bench.rule(Namespace.fullRule, of: "shop/eu")
+        try await bench.call(.get, "/api/v1/hubs/shop%2Feu", by: deep, for: "sb://localhost/shop/eu")
+        try await bench.call(.delete, "/api/v1/hubs/hub", by: full)
+        #expect(bench.namespace.hubs.map(\.record.name) == ["other", "shop/eu"])
+    }
+}

@@ -1,0 +1,109 @@
+import HTTPTypes
+import PushCore
+import Support
+import Testing
+
+@testable import WebAPI
+
+@Suite struct BatchTests {
+    private static let tokens = ["AA01", "AA02"]
+
+    private static func body(
+        devices: String = #"["AA01","AA02"]"#, boundary: String = "nh-batch-multipart-boundary", end: String = "\r\n", quote: String = "",
+        type: String = "Content-Type"
+    ) -> String {
+        [
+            "--\(boundary)", "\(type): application/json", "Content-Disposition: inline; name=\(quote)notification\(quote)", "",
+            #"{"aps":{"alert":"a"}}"#, "--\(boundary)", "\(type): application/json",
+            "Content-Disposition: inline; name=\(quote)devices\(quote)", "", devices, "--\(boundary)--",
+        ].map { $0 + end }.joined()
+    }
+
+    private func batch(
+        _ body: String, contentType: String = "multipart/mixed; boundary=\"nh-batch-multipart-boundary\"", format: String = "apple"
+    ) throws -> Message {
+        try Message(
+            batch: .of(["ServiceBusNotification-Format": format, "Content-Type": contentType, "apns-topic": "t"]),
+            query: RequestQuery(parsing: "direct"), body: Array(body.utf8))
+    }
+
+    @Test(
+        arguments: [
+            #"multipart/mixed; boundary="nh-batch-multipart-boundary""#, "multipart/mixed; boundary=nh-batch-multipart-boundary",
+            #"multipart/mixed; boundary = "nh-batch-multipart-boundary""#,
+            "multipart/form-data;boundary=nh-batch-multipart-boundary; charset=utf-8",
+            #"Multipart/Mixed; charset="a;b"; Boundary="nh-batch\-multipart-boundary""#,
+        ])
+    func `a batch is read in every wrapping`(contentType: String) throws {
+        let devices = Self.tokens.map { DeviceHandle.apns(token: $0) }
+        let payload = NativePayload(body: Array(#"{"aps":{"alert":"a"}}"#.utf8), headers: [PushHeader("apns-topic", "t")])
+        for text in [
+            Self.body(), Self.body(end: "\n"), Self.body(quote: "\""), Self.body(type: "Content-type"),
+            Self.body(devices: "['AA01', 'AA02']"), "preamble\r\n" + Self.body() + "epilogue",
+            Self.body(devices: "[\n\"AA01\",\n\"AA02\"\n]"), String(Self.body().dropLast()),
+        ] {
+            let message = try batch(text, contentType: contentType)
+            #expect(message.devices == devices)
+            #expect(message.platform == .apns)
+            #expect(message.requests == devices.map { NotificationRequest(audience: .device($0), content: .native([.apns: payload])) })
+        }
+    }
+
+    @Test func `devices come first as well, and a longer delimiter is none`() throws {
+        let text =
+            "--b\r\nContent-Disposition: inline; name=devices\r\n\r\n[\"AA01\"]\r\n--b \t\r\nContent-Disposition: form-data; name=\"notification\"\r\n\r\n--bb\r\n--b--"
+        let message = try batch(text, contentType: "multipart/mixed; boundary=b")
+        #expect(message.devices.count == 1)
+        guard case .native(let payloads) = message.request.content else { return }
+        #expect(payloads[.apns]?.body == Array("--bb".utf8))
+    }
+
+    @Test func `browsers are listed as subscriptions or as their JSON`() throws {
+        guard case .browser(let endpoint, let p256dh, let auth) = DeviceHandle.subscription else { return }
+        let subscription: JSON = ["endpoint": .string(endpoint), "p256dh": .string(p256dh), "auth": .string(auth)]
+        let list = JSON.array([subscription, .string(subscription.text())]).text()
+        #expect(try batch(Self.body(devices: list), format: "browser").devices == [.subscription, .subscription])
+    }
+
+    @Test func `a batch has 1 to 1,000 devices`() async throws {
+        func list(_ count: Int) -> String { JSON.array(Array(repeating: "AA01", count: count)).text() }
+        #expect(try batch(Self.body(devices: list(1000))).devices.count == 1000)
+        for count in [0, 1001] {
+            let error = await refusal { try batch(Self.body(devices: list(count))) }
+            #expect(error?.code == "notification.batch" && error?.status == 400)
+        }
+    }
+
+    @Test func `a bad handle is named by its place`() async {
+        let error = await refusal { try batch(Self.body(devices: #"["AA01","x"]"#)) }
+        #expect(error?.code == "handle.invalid" && error?.message.hasPrefix("device 2 of the batch: ") == true)
+        #expect(await refusal { try batch(Self.body(devices: "[1]")) }?.code == "notification.batch")
+    }
+
+    @Test(
+        arguments: [
+            "", "--nh-batch-multipart-boundary", "--nh-batch-multipart-boundary--", "--nh-batch-multipart-boundary\r\n\r\n",
+            "--nh-batch-multipart-boundary\r\nno colon\r\n\r\nx\r\n--nh-batch-multipart-boundary--",
+            String(body().dropLast("--nh-batch-multipart-boundary--\r\n".utf8.count - 2)), body(devices: "AA01"), body(devices: "['it's']"),
+            String(repeating: "--nh-batch-multipart-boundary\r\n\r\n", count: 100),
+            "--nh-batch-multipart-boundary\r\n" + String(repeating: "a: b\r\n", count: 1000),
+        ])
+    func `a broken body is refused`(body: String) async {
+        let error = await refusal { try batch(body) }
+        #expect(error?.code == "notification.batch" && error?.status == 400, "\(body)")
+    }
+
+    @Test(arguments: ["application/json", "multipart/mixed", "multipart/mixed; boundary=", "multipart/mixed; boundary=\"\"", "", ";;=;"])
+    func `a type without a boundary is refused`(contentType: String) async {
+        let error = await refusal { try batch(Self.body(), contentType: contentType) }
+        #expect(error?.code == "notification.batch")
+    }
+
+    @Test func `templates cannot be sent to devices, and sizes are bounded`() async {
+        #expect(await refusal { try batch(Self.body(), format: "template") }?.code == "payload.template_direct")
+        let text = Self.body().replacing("{\"aps\"", with: String(repeating: " ", count: 64 << 10) + "{\"aps\"")
+        #expect(await refusal { try batch(text) }?.code == "payload.too_large")
+        let error = await refusal { try batch(String(repeating: "x", count: (6 << 20) + 1)) }
+        #expect(error?.code == "payload.too_large" && error?.status == 413)
+    }
+}
