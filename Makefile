@@ -43,7 +43,9 @@ demo: setup
 test: setup setup-tests
 	@echo "Building everything with its tests (the first time takes some minutes) …"
 	@swift build --build-tests
-	@swift test --skip-build
+	@swift test --skip-build 2>&1 | tee .build/tests.log; status=$${PIPESTATUS[0]}; \
+	  [ $$status = 0 ] || { echo; echo "What failed, of .build/tests.log:"; grep -aE '^(✘|error:)|Fatal error' .build/tests.log | cut -c1-2000; }; \
+	  exit $$status
 
 check: setup
 	@swift format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `a call that fails, overspends or allocates too much ends alone`() async throws {
-        let bench = try await SessionBench(limits: LuaLimits(memory: 8 << 20, cpu: .milliseconds(30)))
+        let bench = try await SessionBench(limits: LuaLimits(memory: 8 << 20, cpu: .milliseconds(300)))
         try await bench.call("x = 1 kept = t.spawn(function() t.gate 'g' return 'kept' end)")
         await bench.bench.gates.arrival(at: "g")
         let failed = try await bench.failure(of: "\nerror 'boom'")

@@ -10,7 +10,7 @@ final class Dialogue: Sendable {
     private let input: Int32
     private let state = Mutex((unheard: [UInt8](), isInputOpen: true, hasEnded: false))
 
-    /// The program said something else, or nothing, for a minute; it has been killed.
+    /// The program said something else, or nothing, for ten minutes; it has been killed.
     struct Silence: Error, CustomStringConvertible {
         let wanted: String
         let heard: String
@@ -128,10 +128,10 @@ final class Dialogue: Sendable {
         return poll(&wait, 1, 0) == 0
     }
 
-    /// Reads what there is, waiting for it for a minute at most. False at the end.
+    /// Reads what there is, waiting for it for ten minutes at most. False at the end.
     private func listen() -> Bool {
         var wait = pollfd(fd: child.output.descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&wait, 1, 60_000) > 0 else { return false }
+        guard poll(&wait, 1, 600_000) > 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = read(child.output.descriptor, &buffer, buffer.count)
         guard count > 0 else { return false }

@@ -9,7 +9,7 @@ struct WireAnswer: Sendable {
     /// Whether `100 Continue` came first.
     var isContinued = false
 
-    /// The bytes were no answer of HTTP/1.1, or none came within a minute.
+    /// The bytes were no answer of HTTP/1.1, or none came within ten minutes.
     struct Broken: Error, CustomStringConvertible {
         let description: String
     }

@@ -8,13 +8,13 @@ final class WireConnection: Sendable {
     enum Ending: Equatable {
         case closed
         case reset
-        /// Not within a minute.
+        /// Not within ten minutes.
         case never
     }
 
     init(port: Int) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: 600, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(socket, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
@@ -94,11 +94,11 @@ final class WireConnection: Sendable {
     }
 
     /// Sends a piece again and again, with a moment between two of them, until the server takes no more. False where it has taken
-    /// them for a minute, or has kept one waiting for that long.
+    /// them for ten minutes, or has kept one waiting for that long.
     func trickle(_ piece: String) async -> Bool {
         await onThread { [socket] in
             let bytes = Array(piece.utf8)
-            let end = ContinuousClock.now + .seconds(60)
+            let end = ContinuousClock.now + .seconds(600)
             while ContinuousClock.now < end {
                 let count = bytes.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
                 if count <= 0 { return errno != EAGAIN }

@@ -7,12 +7,12 @@ import Testing
 
     /// A shell line that is killed when it hangs.
     private func shell(_ line: String, in folder: ScriptFolder) async throws -> Program {
-        try await Program.shell("timeout -s KILL 60 sh -c '\(line.replacing("'", with: "'\\''"))'", in: folder.url)
+        try await Program.shell("timeout -s KILL 600 sh -c '\(line.replacing("'", with: "'\\''"))'", in: folder.url)
     }
 
     @Test(arguments: [
         "cat flow.lua | $P run /dev/stdin", "cat flow.lua | { $P run /dev/fd/3 3<&0; }", "mkfifo f && { cat flow.lua > f & $P run f; }",
-        "mkfifo f && { { head -c 9 flow.lua; tail -c +10 flow.lua; } > f & $P run f --timeout 50s; }",
+        "mkfifo f && { { head -c 9 flow.lua; tail -c +10 flow.lua; } > f & $P run f --timeout 500s; }",
     ])
     func `a flow may come through a pipe`(line: String) async throws {
         let run = try await shell(line, in: ScriptFolder(["flow.lua": Self.flow]))

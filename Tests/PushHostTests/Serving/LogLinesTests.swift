@@ -38,14 +38,14 @@ import Testing
         let lines = lines(reader, limit: 100)
         for number in 0..<1000 { lines.line("line \(number)") }
         reader.open()
-        await lines.finish(within: .seconds(60))
+        await lines.finish(within: .seconds(600))
         let heard = reader.text.split(separator: "\n")
         // The first may have been on its way before there was a second.
         let kept = heard.dropLast().count
         #expect((12...14).contains(kept) && heard.first == "line 0")
         #expect(heard.last == "\(1000 - kept) are missing")
         lines.line("later")
-        await lines.finish(within: .seconds(60))
+        await lines.finish(within: .seconds(600))
         #expect(reader.text.hasSuffix(" are missing\nlater\n"))
     }
 
@@ -56,7 +56,7 @@ import Testing
         await lines.finish(within: .zero)
         #expect(reader.text.isEmpty)
         reader.open()
-        await lines.finish(within: .seconds(60))
+        await lines.finish(within: .seconds(600))
         #expect(reader.text == "a\n")
     }
 
@@ -67,11 +67,11 @@ import Testing
         let lines = lines(reader, limit: 100)
         for text in ["a", "b"] {
             lines.line(text)
-            await lines.finish(within: .seconds(60))
+            await lines.finish(within: .seconds(600))
         }
         reader.fails = false
         lines.line("c")
-        await lines.finish(within: .seconds(60))
+        await lines.finish(within: .seconds(600))
         #expect(reader.text == "c\n2 are missing\n")
     }
 }

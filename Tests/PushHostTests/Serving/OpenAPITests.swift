@@ -18,6 +18,8 @@ import Testing
             [
                 "--config-file", configuration, "run", "http://localhost:\(hub.port)/openapi.json", "--header",
                 "Authorization: \(try hub.token(.root))", "--checks", "all", "--max-examples", "8", "--seed", "1", "--no-color",
+                // What is slow here is the machine.
+                "--suppress-health-check", "too_slow", "--request-timeout", "600",
             ] + arguments, tool: tool, in: folder.url,
             environment: ["NOTIFICATION": notification, "PYTHONDONTWRITEBYTECODE": "1", "HOME": folder.url.path])
         #expect(run.status == 0, "\(run.output)\(run.errors)")

@@ -8,7 +8,11 @@ import Testing
 @Suite struct SecurityConnectionTests {
     private static let short = ["PUSHHOST_LIMITS_HEAD": "1s", "PUSHHOST_LIMITS_BODY": "1s", "PUSHHOST_LIMITS_IDLE": "1s"]
 
-    private func isWell(_ hub: ServedHub) async throws -> Bool { try await hub.call("GET", "/hub/registrations/1-2-3").status == 404 }
+    /// Whether others are served. Where a head may take a second only, a busy machine may need some tries.
+    private func isWell(_ hub: ServedHub) async throws -> Bool {
+        for _ in 0..<20 where (try? await hub.call("GET", "/hub/registrations/1-2-3"))?.status == 404 { return true }
+        return false
+    }
 
     @Test func `whoever says nothing, or too slowly, is sent away on both ports`() async throws {
         try await ServedHub.serving(settings: Self.short) { hub in
@@ -22,10 +26,14 @@ import Testing
                 #expect(await connection.rest().ending != .never, "\(name)")
             }
             // A connection that was used is no better.
-            let connection = try WireConnection(port: hub.port)
             let request = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
-            await connection.send(request)
-            #expect(try await connection.answer()?.status == 200)
+            var used: WireConnection?
+            for _ in 0..<20 where used == nil {
+                let connection = try WireConnection(port: hub.port)
+                await connection.send(request)
+                if try await connection.answer()?.status == 200 { used = connection }
+            }
+            let connection = try #require(used)
             await connection.send(String(request.prefix(20)))
             #expect(await connection.rest().ending != .never)
             #expect(try await isWell(hub))
@@ -53,7 +61,7 @@ import Testing
     }
 
     @Test func `a body that stops is answered with 408`() async throws {
-        try await ServedHub.serving(settings: Self.short) { hub in
+        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_BODY": "1s"]) { hub in
             let head = "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nServiceBusNotification-Format: apple\r\n"
             let connection = try WireConnection(port: hub.port)
             await connection.send(head + "Authorization: \(try hub.token(.full))\r\nContent-Length: 100\r\n\r\n{\"\(ServedHub.unspeakable)")
