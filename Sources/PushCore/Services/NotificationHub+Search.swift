@@ -36,10 +36,12 @@ extension NotificationHub {
             registrations: found.map { ($0, table.lastOutcome(of: $0.id)) }, continuation: last.map { String($0) })
     }
 
-    /// Of its registrations, the one whose push did not succeed, if there is one.
+    /// Of its registrations, the one whose push did not succeed, if there is one. Where the channel is dead, the registration that
+    /// found it out has left.
     package func lastOutcome(ofInstallation id: String) -> OutcomeName? {
         let outcomes = table.registrations(ofInstallation: id).compactMap { table.lastOutcome(of: $0.id) }
-        return outcomes.first { $0 != .success } ?? outcomes.first
+        if let failed = outcomes.first(where: { $0 != .success }) { return failed }
+        return table.installation(id)?.installation.isPushChannelExpired == true ? .expiredChannel : outcomes.first
     }
 
     /// The tags that begin with a text, in any case, with how many registrations have each: those of most registrations first,

@@ -107,8 +107,19 @@ extension NotificationHub {
     }
 
     /// Newest first, those before a sequence number, or from the newest on.
-    package func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification] {
-        try await store.notifications(before: sequence, limit: limit).map { kept in
+    /// - Parameter isScheduled: whether only those are meant that wait for their moment.
+    package func notifications(
+        before sequence: Int64?, limit: Int, isScheduled: Bool = false
+    ) async throws(PushError) -> [KeptNotification] {
+        var found: [KeptNotification] = []
+        if isScheduled {
+            for one in schedule.sequences(before: sequence, limit: limit) {
+                if let kept = try await store.notification(one) { found.append(kept) }
+            }
+        } else {
+            found = try await store.notifications(before: sequence, limit: limit)
+        }
+        return found.map { kept in
             var kept = kept
             if let outcome = live[kept.outcome.id] { kept.outcome = outcome.withoutDevices }
             return kept

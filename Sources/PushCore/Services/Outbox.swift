@@ -75,6 +75,11 @@ struct Schedule: Sendable {
     var momentCount: Int { moments.count }
     var ids: [String] { entries.sorted { ($0.value.moment, $0.value.sequence) < ($1.value.moment, $1.value.sequence) }.map(\.key) }
 
+    /// Those below `sequence`, the highest first.
+    func sequences(before sequence: Int64?, limit: Int) -> ArraySlice<Int64> {
+        entries.values.map(\.sequence).filter { $0 < sequence ?? .max }.sorted(by: >).prefix(limit)
+    }
+
     subscript(id: String) -> Entry? { entries[id] }
 
     mutating func insert(_ id: String, _ entry: Entry) {

@@ -10,8 +10,8 @@ struct PushHostCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             RunCommand.self, TestCommand.self, ReplCommand.self, CheckCommand.self, InitCommand.self, ExplainCommand.self,
-            ServeCommand.self, HubCommand.self, KeyCommand.self, SendCommand.self, DevicesCommand.self, TagsCommand.self,
-            DoctorCommand.self, SimulateCommand.self, ReferenceCommand.self,
+            ServeCommand.self, HubCommand.self, KeyCommand.self, SendCommand.self, NotificationCommand.self,
+            DevicesCommand.self, TagsCommand.self, DoctorCommand.self, SimulateCommand.self, ReferenceCommand.self,
         ])
 
     /// Exit codes of the program: 2 for a command line that cannot be understood.

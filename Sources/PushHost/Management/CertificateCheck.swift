@@ -1,3 +1,4 @@
+import Delivery
 import FoundationEssentials
 import PushCore
 import SwiftASN1
@@ -49,9 +50,8 @@ struct CertificateCheck {
 
     /// What clients call the server, where that is known.
     private var clientHost: String? {
-        guard settings.host != "0.0.0.0", settings.host != "::" || settings.publicURL != nil else { return nil }
-        let host = settings.clientHost.map { $0.split(separator: ":").first.map(String.init) ?? $0 }
-        return (host ?? settings.clientName).lowercased()
+        if let publicURL = settings.publicURL { return WebAddress(publicURL)?.host.lowercased() }
+        return ["0.0.0.0", "::"].contains(settings.host) ? nil : settings.clientName.lowercased()
     }
 
     private static func matches(_ name: String, _ host: String) -> Bool {

@@ -19,15 +19,17 @@ struct Doctor: Sendable {
     init(source: SettingsSource) { self.source = source }
 
     func examine() async -> [Check] {
-        let settings: ServerSettings
+        let given: GivenSettings
         do throws(PushError) {
-            settings = try source.read().settings
+            given = try source.read()
         } catch {
             let faults = error.details["faults"]?.array?.compactMap(\.string) ?? [error.message]
             return faults.map { .wrong("settings", $0, error.hint) }
         }
         let file = source.file.map { "\($0): every one is understood" } ?? "no file: what is not given elsewhere has its default"
+        let settings = given.settings
         var checks: [Check] = [.well("settings", file)]
+        checks += given.misspelt.map { .wrong("settings", $0, "rename it, or take it away") }
         let (state, isRunning) = folder(settings.data)
         checks += state
         if access("\(settings.data)/pushhost.sqlite", F_OK) == 0 { checks.append(await database(settings.data)) }

@@ -8,7 +8,7 @@ extension ManagementClient {
     func hub(_ name: String?) async throws(PushError) -> String {
         if let name { return name }
         if case .network(let connection, _) = target, let hub = connection.hub { return hub }
-        let names = try await items(Self.path("hubs"), first: nil).items.compactMap { $0["name"]?.string }
+        let names = try await hubNames()
         guard names.count == 1 else {
             throw PushError(
                 "usage.hub",
@@ -18,25 +18,41 @@ extension ManagementClient {
         return names[0]
     }
 
+    private func hubNames() async throws(PushError) -> [String] {
+        do throws(PushError) {
+            return try await allItems(Self.path("hubs")).compactMap { $0["name"]?.string }
+        } catch {
+            guard case .network = target, error.status == 401 || error.status == 403 else { throw error }
+            // A hub's own keys open that hub alone.
+            throw PushError(
+                error.code, "the key does not open the list of hubs: \(error.message)",
+                hint: "for the key of a hub say --hub NAME, or write ;EntityPath=NAME behind the connection string",
+                status: error.status, details: error.details)
+        }
+    }
+
     /// Address and port for connection strings; nil where that is not known.
-    func endpoint(_ settings: ServerSettings?) -> String? {
+    func endpoint() async -> String? {
         switch target {
         case .network(let connection, _): connection.host
-        case .folder: settings?.clientHost
+        case .folder: try? await get(Self.path("server"))["clientHost"]?.string
         }
     }
 }
 
 extension ServerSettings {
-    /// What clients are told to connect to; nil where the system chooses the port.
-    var clientHost: String? {
+    /// What clients are told to connect to; nil where no port is known.
+    func clientHost(_ ports: ListeningPorts) -> String? {
         if let publicURL, let start = publicURL.firstRange(of: "://") {
             return String(publicURL[start.upperBound...].prefix { $0 != "/" })
         }
-        guard let port = tlsPort ?? port, port > 0 else { return nil }
-        return "\(clientName):\(port)"
+        return (ports.tls ?? ports.http).map { "\(clientName):\($0)" }
     }
 
-    /// The name of this machine for clients, without a port.
-    var clientName: String { IPAddress(host).map(\.isLoopback) == true ? "localhost" : host }
+    /// The name of this machine for clients, without a port. Where every address is listened on, it is known only if it was given
+    /// for the certificate; localhost is true at least here.
+    var clientName: String {
+        if ["0.0.0.0", "::"].contains(host) { return certificateNames.first ?? "localhost" }
+        return IPAddress(host).map(\.isLoopback) == true ? "localhost" : host
+    }
 }

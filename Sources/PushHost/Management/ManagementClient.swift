@@ -60,16 +60,22 @@ final class ManagementClient: Sendable {
             socket = nil
             if let authority {
                 var tls = TLSConfiguration.makeClientConfiguration()
+                guard access(authority, R_OK) == 0 else {
+                    throw Self.authority("\(authority) cannot be read: \(String(cString: strerror(errno)))")
+                }
                 do {
                     tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(authority))]
                 } catch {
-                    throw PushError(
-                        "connection.authority", "\(authority) holds no certificate in PEM", hint: "name the file that clients trust")
+                    throw Self.authority("\(authority) holds no certificate in PEM")
                 }
                 configuration.tlsConfiguration = tls
             }
         }
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    private static func authority(_ message: String) -> PushError {
+        PushError("connection.authority", message, hint: "--authority names the file of the certificate that clients trust")
     }
 
     // MARK: - The JSON API
@@ -105,6 +111,11 @@ final class ManagementClient: Sendable {
         }
     }
 
+    /// All items of a list that has no pages.
+    func allItems(_ path: String, _ query: [(String, String?)] = []) async throws(PushError) -> [JSON] {
+        try await get(path, query)["items"]?.array ?? []
+    }
+
     /// All items of a list, page after page, or the first `count`.
     /// - Returns: the items, and whether there are more.
     func items(
@@ -132,6 +143,7 @@ final class ManagementClient: Sendable {
         var request = HTTPClientRequest(url: "\(base)\(path)\(pairs.isEmpty ? "" : "?")\(pairs.joined(separator: "&"))")
         request.method = method
         request.headers = headers
+        request.headers.add(name: "Accept", value: "application/json, application/problem+json")
         switch target {
         case .folder: request.headers.add(name: "Host", value: "localhost")
         case .network(let connection, _): request.headers.add(name: "Authorization", value: token(connection))
@@ -187,16 +199,13 @@ final class ManagementClient: Sendable {
         PushError(code, message, hint: hint, status: status, details: [Self.fromServer: true])
     }
 
-    /// In the words of the server, whose answers are `application/problem+json`, or XML from the hub's own interface.
+    /// In the words of the server.
     private func refusal(of answer: Answer) -> PushError {
-        if let problem = try? JSON(parsing: answer.body), let code = problem["code"]?.string {
-            let message = problem["detail"]?.string ?? problem["title"]?.string ?? "the server refused"
-            return refusal(code, message.asClause, hint: problem["hint"]?.string, status: answer.status)
+        guard let problem = try? JSON(parsing: answer.body), let code = problem["code"]?.string else {
+            return refusal("control.refused", "the server answered \(answer.status)", status: answer.status)
         }
-        let detail = (try? XMLElement(parsing: answer.body, limit: 1 << 20))?.text(of: "Detail")
-        let said = detail.map { String($0.prefix(upTo: $0.firstRange(of: "TrackingId:")?.lowerBound ?? $0.endIndex)) }
-        let why = said.flatMap { $0.isEmpty ? nil : $0.asClause } ?? "it answered \(answer.status)"
-        return refusal("control.refused", "the server refused: \(why)", status: answer.status)
+        let message = problem["detail"]?.string ?? problem["title"]?.string ?? "the server refused"
+        return refusal(code, message.asClause, hint: problem["hint"]?.string, status: answer.status)
     }
 }
 

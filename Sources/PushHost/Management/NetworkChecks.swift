@@ -15,7 +15,9 @@ struct NetworkChecks {
     /// The ports of a server that runs answer; those of one that does not are free.
     func ports(isRunning: Bool) async -> [Check] {
         var checks: [Check] = []
-        for (port, scheme) in [(settings.port, "http"), (settings.tlsPort, "https")] {
+        let running = isRunning ? await listening() : nil
+        let ports = running ?? ListeningPorts(http: settings.port, tls: settings.tlsPort)
+        for (port, scheme) in [(ports.http, "http"), (ports.tls, "https")] {
             guard let port, port > 0 else { continue }
             let name = "port \(port)"
             let answer = await ask("\(scheme)://\(host):\(port)/health/live")
@@ -31,6 +33,14 @@ struct NetworkChecks {
             }
         }
         return checks
+    }
+
+    /// Where a server that runs listens: it may have been told so on its command line.
+    private func listening() async -> ListeningPorts? {
+        let server = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
+            try await client.get(ManagementClient.path("server"))
+        }
+        return server.map { ListeningPorts(http: $0["httpPort"]?.int, tls: $0["tlsPort"]?.int) }
     }
 
     /// Over the socket, as commands reach it.
@@ -59,7 +69,7 @@ struct NetworkChecks {
         }
         guard isRunning, !settings.isLab else { return checks }
         let hubs = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-            try await client.items(ManagementClient.path("hubs"), first: nil).items
+            try await client.allItems(ManagementClient.path("hubs"))
         }
         let used = Set((hubs ?? []).flatMap { $0["pushServices"]?.array?.compactMap(\.string) ?? [] })
         for (service, address) in Self.services where used.contains(service) {

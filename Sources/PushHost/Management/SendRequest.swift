@@ -55,7 +55,12 @@ struct SendRequest: Sendable {
             guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
                 throw value("--message \(pair): that is no property", "write --message name=value")
             }
-            properties.append((String(pair[..<equals]), String(pair[pair.index(after: equals)...])))
+            let name = String(pair[..<equals])
+            guard !properties.contains(where: { $0.name == name }) else {
+                throw value(
+                    "--message \(pair): the property \(name) is given twice", name == "message" ? "TEXT is that property" : "keep one")
+            }
+            properties.append((name, String(pair[pair.index(after: equals)...])))
         }
         guard !properties.isEmpty else {
             throw value("there is nothing to send", "write a text, --message name=value or --native PLATFORM FILE")

@@ -14,7 +14,7 @@ struct Sender {
     private static let shortestPause: Duration = .milliseconds(50)
     private static let longestPause: Duration = .seconds(1)
 
-    init(client: ManagementClient, hub: String, progress: @escaping (String) -> Void) {
+    init(client: ManagementClient, hub: String, progress: @escaping (String) -> Void = { _ in }) {
         self.client = client
         self.hub = hub
         self.progress = progress
@@ -50,15 +50,24 @@ struct Sender {
         return try await follow(id)
     }
 
+    /// What has become of a notification so far.
+    func report(_ id: String) async throws(PushError) -> Report {
+        let path = path(id)
+        let notification = try await client.get(path)
+        return Report(notification: notification, failed: try await failed(path, OutcomeCounts(notification)))
+    }
+
+    private func path(_ id: String) -> String { ManagementClient.path("hubs", hub, "notifications", id) }
+
     private func follow(_ id: String) async throws(PushError) -> Report {
-        let path = ManagementClient.path("hubs", hub, "notifications", id)
+        let path = path(id)
         let waiting = [NotificationOutcome.State.enqueued, .processing].map(\.rawValue)
         var pause = Self.shortestPause
         while true {
             let notification = try await client.get(path)
             var report = Report(notification: notification)
             guard waiting.contains(report.state) else {
-                if !report.isWithoutTarget { report.failed = try await failed(path) }
+                report.failed = try await failed(path, OutcomeCounts(notification))
                 return report
             }
             progress("\(id)  \(report.state) \(OutcomeCounts(notification).sentence)")
@@ -71,9 +80,10 @@ struct Sender {
         }
     }
 
-    private func failed(_ path: String) async throws(PushError) -> [JSON] {
+    private func failed(_ path: String, _ counts: OutcomeCounts) async throws(PushError) -> [JSON] {
         var failed: [JSON] = []
-        for outcome in OutcomeName.allCases where outcome != .success && failed.count < Self.devicesShown {
+        for outcome in OutcomeName.allCases
+        where outcome != .success && counts.has(outcome) && failed.count < Self.devicesShown {
             let room = Self.devicesShown - failed.count
             failed += try await client.items("\(path)/devices", [("outcome", outcome.rawValue)], first: room).items.prefix(room)
         }
@@ -99,6 +109,8 @@ struct OutcomeCounts {
 
     var sent: Int { count { $0 == OutcomeName.success.rawValue } }
     var all: Int { count { _ in true } }
+
+    func has(_ outcome: OutcomeName) -> Bool { count { $0 == outcome.rawValue } > 0 }
 
     var sentence: String { "\(sent) of \(all) sent" }
 

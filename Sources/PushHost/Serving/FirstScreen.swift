@@ -15,8 +15,7 @@ final class FirstScreen: Sendable {
     private let ports: Mutex<Ports>
 
     private struct Ports {
-        var http: Int?
-        var tls: Int?
+        var listening = ListeningPorts()
         var missing: Int
     }
 
@@ -39,11 +38,11 @@ final class FirstScreen: Sendable {
     func listening(tlsPort: Int) { show { $0.tls = tlsPort } }
 
     /// Printed when the last port is open.
-    private func show(_ note: (inout Ports) -> Void) {
-        let all = ports.withLock { ports -> Ports? in
-            note(&ports)
+    private func show(_ note: (inout ListeningPorts) -> Void) {
+        let all = ports.withLock { ports -> ListeningPorts? in
+            note(&ports.listening)
             ports.missing -= 1
-            return ports.missing == 0 ? ports : nil
+            return ports.missing == 0 ? ports.listening : nil
         }
         guard let all else { return }
         for line in lines(all) { output.line(line.printable) }
@@ -51,7 +50,7 @@ final class FirstScreen: Sendable {
         whenShown()
     }
 
-    private func lines(_ ports: Ports) -> [String] {
+    private func lines(_ ports: ListeningPorts) -> [String] {
         let name = settings.clientName
         let plain = ports.http.map { "\(name):\($0)" }
         let secure = ports.tls.map { "\(name):\($0)" }

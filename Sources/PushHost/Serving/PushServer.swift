@@ -29,6 +29,7 @@ final class PushServer: Sendable {
     private let connections: Connections
     private let readiness: Readiness
     private let isStopping = Mutex(false)
+    private let listening = Mutex(ListeningPorts())
 
     /// Of commands; however many clients there are, there is room for the owner.
     private static let commandConnections = 256
@@ -93,7 +94,8 @@ final class PushServer: Sendable {
         (self.jobPlaces, self.transports, self.socket) = (jobPlaces, transports, socket)
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         limits = ConnectionLimits(
-            connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, idle: settings.idleTimeout)
+            connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
+            idle: settings.idleTimeout)
         connections = Connections(limit: limits.connections)
         readiness = Readiness(clock: clock, log: log) { () throws(PushError) in try await storage.checkWriting() }
     }
@@ -103,12 +105,14 @@ final class PushServer: Sendable {
         port: Int, tls: TLSIdentity?, onRunning: @escaping @Sendable (Int) async -> Void
     ) throws(PushError) -> any Service {
         let settings = settings
-        let web = WebSettings(isSecure: tls != nil, publicURL: settings.publicURL, bodyTimeout: settings.bodyTimeout)
+        let web = WebSettings(isSecure: tls != nil, publicURL: settings.publicURL)
         return try WebServer(
             address: .hostname(settings.host, port: port), responder: responder(web, throttles), tls: tls, limits: limits,
-            connections: connections, log: log,
-            onRunning: onRunning
-        ).service
+            connections: connections, log: log
+        ) { [self] port in
+            listening.withLock { tls == nil ? ($0.http = port) : ($0.tls = port) }
+            await onRunning(port)
+        }.service
     }
 
     /// The same over the socket in the data folder, where nobody needs a key.
@@ -129,7 +133,19 @@ final class PushServer: Sendable {
             system: SystemRoutes(isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() }),
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
-                restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) }))
+                restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
+                server: { [self] in description }))
+    }
+
+    /// For the commands of whoever owns the server.
+    private var description: JSON {
+        let ports = listening.withLock { $0 }
+        return .object(
+            JSONObject([
+                ("clientHost", settings.clientHost(ports).map(JSON.string) ?? .null),
+                ("httpPort", ports.http.map { .integer(Int64($0)) } ?? .null),
+                ("tlsPort", ports.tls.map { .integer(Int64($0)) } ?? .null),
+            ]))
     }
 
     /// Puts a backup in the place of everything, while requests are told to wait.

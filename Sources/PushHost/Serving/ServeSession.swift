@@ -86,6 +86,7 @@ struct ServeSession {
         let failure: PushError?
         do throws(PushError) {
             let server = try await PushServer.opening(settings, folder: folder, log: log, metrics: metrics)
+            for text in given.misspelt { log.warning("\(text)") }
             let reload = SettingsReload(source, given, server, style, log)
             do throws(PushError) {
                 try await run(server, reload, lab, clock, log)
@@ -115,11 +116,14 @@ struct ServeSession {
             settings: settings, server: server, authority: certificates.authority, lab: lab?.address, reveal: command.reveal,
             output: output, whenShown: { manager.tell("READY=1") })
         var services = [try server.controlApplication { screen.listeningForCommands() }]
+        func add(_ service: any Service, _ setting: String, _ port: Int) {
+            services.append(ListeningService(base: service, setting: setting, host: settings.host, port: port))
+        }
         if let port = settings.port {
-            services.append(try server.application(port: port, tls: nil) { screen.listening(port: $0) })
+            add(try server.application(port: port, tls: nil) { screen.listening(port: $0) }, "listen.port", port)
         }
         if let port = settings.tlsPort, let identity {
-            services.append(try server.application(port: port, tls: identity) { screen.listening(tlsPort: $0) })
+            add(try server.application(port: port, tls: identity) { screen.listening(tlsPort: $0) }, "listen.tls_port", port)
         }
         Signals.watch(SIGHUP) {
             Task {
@@ -187,21 +191,25 @@ struct ServeSession {
             }
         }
         Signals.watch(SIGHUP, reload)
+        var warned: String?
         while !Task.isCancelled {
             await server.removeOld()
-            try? await blocking { () throws(PushError) in reload() }
+            let check = try? await blocking { () throws(PushError) in
+                reload()
+                return identity.map { _ in CertificateCheck(settings: server.settings).check(now: clock.now) }
+            }
+            // What clients refuse must not be found out from them.
+            if let check = check ?? nil, !check.isWell, check.finding != warned {
+                log.warning("the certificate: \(check.finding)\(check.hint.map { "; \($0)" } ?? "")")
+                warned = check.finding
+            }
             try? await clock.sleep(until: clock.now + upkeep)
         }
     }
 
     private func refusal(_ error: any Error) -> PushError {
-        guard let number = (error as? IOError)?.errnoCode else {
-            return PushError("serve.failed", "the server could not go on: \(error)", hint: "look at the log before this line")
-        }
-        return PushError(
-            "serve.port", "the server cannot listen: \(String(cString: strerror(number)))",
-            hint: number == EACCES
-                ? "choose ports from 1024 on" : "another program has the port, or the address is none of this machine; see listen.*")
+        if let error = error as? PushError { return error }
+        return PushError("serve.failed", "the server could not go on: \(error)", hint: "look at the log before this line")
     }
 }
 

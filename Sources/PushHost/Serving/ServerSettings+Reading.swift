@@ -3,12 +3,16 @@ import PushCore
 /// What a server was told, by the names of its settings: the file's, under those of the environment, under those of the command line.
 struct GivenSettings: Sendable, Equatable {
     private var values: [String: Setting.Value] = [:]
+    /// Variables of the environment that look like a setting and are none. They are no faults: whoever starts the server may set
+    /// variables of his own for it, as Kubernetes does with `PUSHHOST_PORT` and others for a service of this name.
+    let misspelt: [String]
 
     /// Throws `settings.invalid` with every fault, each with where it stands; they are in the details as `faults`, too.
     init(
         file: (name: String, text: String)?, environment: [String: String], flags: [String: String]
     ) throws(PushError) {
         var faults: [String] = []
+        misspelt = environment.sorted { $0.key < $1.key }.compactMap(Self.suspicion)
         if let file {
             let settings = SettingsFile(text: file.text)
             for (setting, value) in settings.values { values[setting.name] = value }
@@ -18,7 +22,7 @@ struct GivenSettings: Sendable, Equatable {
             if let text = environment[setting.environmentName] { read(text, setting, setting.environmentName, &faults) }
         }
         for setting in ServerSettings.all {
-            if let text = flags[setting.name] { read(text, setting, "--\(setting.name.replacing(".", with: "-"))", &faults) }
+            if let text = flags[setting.name] { read(text, setting, setting.optionName, &faults) }
         }
         faults += settings.contradictions
         guard let first = faults.first else { return }
@@ -28,11 +32,20 @@ struct GivenSettings: Sendable, Equatable {
             details: ["faults": .array(faults.map(JSON.string))])
     }
 
+    private static func suspicion(_ name: String, _ value: String) -> String? {
+        let prefix = "PUSHHOST_"
+        let names = ServerSettings.all.map { $0.environmentName.dropFirst(prefix.count) }
+        let rest = name.dropFirst(prefix.count)
+        guard name.hasPrefix(prefix), !names.contains(rest), !value.hasPrefix("tcp://") else { return nil }
+        let near = names.first { $0.hasSuffix("_\(rest)") }.map(String.init) ?? nearest(String(rest), in: names.map(String.init))
+        return near.map { "the variable \(name) is no setting; did you mean \(prefix)\($0)?" }
+    }
+
     private mutating func read(_ text: String, _ setting: Setting, _ place: String, _ faults: inout [String]) {
         if let value = setting.value(text) {
             values[setting.name] = value
         } else {
-            faults.append("\(place): takes \(setting.form)")
+            faults.append("\(place): \"\(text)\" does not fit: it takes \(setting.form)")
         }
     }
 

@@ -48,6 +48,9 @@ struct Setting: Sendable {
 
     var environmentName: String { "PUSHHOST_" + name.uppercased().replacing(".", with: "_") }
 
+    /// On the command line, for those that are options there: `--tls-port` for `listen.tls_port`.
+    var optionName: String { "--" + (name.split(separator: ".").last ?? "").replacing("_", with: "-") }
+
     /// What may be written for it.
     var form: String {
         switch kind {

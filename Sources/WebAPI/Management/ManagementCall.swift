@@ -22,7 +22,7 @@ struct ManagementCall: Sendable {
         namespace = access.namespace
         served = names["hub"].flatMap { [namespace] in namespace.hub($0) }
         try Self.authorize(route, served, request, access)
-        if names["hub"] != nil, served == nil { throw HubAccess.noService }
+        if let name = names["hub"], served == nil { throw Self.noHub(name) }
         values = try Self.values(route, request.query)
         guard let schema = route.body else {
             body = JSONObject()
@@ -34,9 +34,13 @@ struct ManagementCall: Sendable {
     /// The hub that the path names.
     var hub: ServedHub {
         get throws(PushError) {
-            guard let served else { throw HubAccess.noService }
+            guard let served else { throw Self.noHub(name("hub")) }
             return served
         }
+    }
+
+    private static func noHub(_ name: String) -> PushError {
+        PushError("hub.not_found", "there is no hub \"\(name)\"", hint: "check its name", status: 404)
     }
 
     /// What a name in the route's path stands for.
@@ -77,6 +81,13 @@ struct ManagementCall: Sendable {
     }
 
     private static func values(_ route: ManagementRoute, _ query: RequestQuery) throws(PushError) -> [String: JSON] {
+        let known = route.parameters.map(\.name)
+        for (name, _) in query.items where !known.contains(where: { $0.lowercased() == name.lowercased() }) && !isCommon(name) {
+            throw PushError(
+                "request.parameter", "there is no parameter \"\(name)\" here",
+                hint: nearest(name, in: known).map { "did you mean \"\($0)\"?" }
+                    ?? (known.isEmpty ? "leave it out" : "there are \(known.joined(separator: ", "))"), status: 400)
+        }
         var values: [String: JSON] = [:]
         for parameter in route.parameters {
             guard let text = query[parameter.name] else { continue }
@@ -90,6 +101,9 @@ struct ManagementCall: Sendable {
         }
         return values
     }
+
+    /// Clients of Azure put their version into every address.
+    private static func isCommon(_ name: String) -> Bool { name.lowercased() == "api-version" }
 
     private static func body(_ bytes: [UInt8], _ schema: JSONSchema) throws(PushError) -> JSONObject {
         let json: JSON

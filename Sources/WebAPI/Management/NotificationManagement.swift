@@ -6,10 +6,14 @@ extension ManagementRoute {
     static let notifications: [ManagementRoute] = [
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}/notifications", "listNotifications", "The notifications, newest first", .hub, .send,
-            [.top, .continuation(number)], answer: .ok("A page of notifications", .page(of: notification)), refusals: [403]
+            [
+                Parameter(name: "scheduled", schema: .boolean("Whether only those are listed that wait for their moment")), .top,
+                .continuation(number),
+            ], answer: .ok("A page of notifications", .page(of: notification)), refusals: [403]
         ) { call async throws(PushError) in
             let before = call.text("continuation").flatMap { Int64($0) }
-            let found = try await call.hub.service.notifications(before: before, limit: call.top + 1)
+            let found = try await call.hub.service.notifications(
+                before: before, limit: call.top + 1, isScheduled: call.values["scheduled"]?.bool == true)
             let shown = found.prefix(call.top)
             return call.list(
                 shown.map(\.outcome.json), continuation: found.count > shown.count ? shown.last.map { String($0.sequence) } : nil)
@@ -19,6 +23,13 @@ extension ManagementRoute {
             answer: .ok("The notification", notification), refusals: [403]
         ) { call async throws(PushError) in
             call.answer(try await call.hub.service.notification(call.name("id")).outcome.json)
+        },
+        ManagementRoute(
+            .delete, "/api/v1/hubs/{hub}/notifications/{id}", "cancelNotification",
+            "Cancel a notification that waits for its moment; its record stays", .hub, .send, answer: .deleted, refusals: [403]
+        ) { call async throws(PushError) in
+            try await call.hub.service.cancel(scheduled: call.name("id"))
+            return WebAnswer(.noContent)
         },
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}/notifications/{id}/devices", "listNotificationDevices",

@@ -1,24 +1,29 @@
 import HTTPTypes
 import PushCore
 
-/// What only the owner of the server may ask: to copy everything to a file of its data folder, and to take everything from one.
+/// What only the owner of the server may ask: where it listens, to copy everything to a file of its data folder, and to take
+/// everything from one.
 package struct ControlRoutes: Sendable {
     /// Gets the name of a file in the data folder.
     package typealias Work = @Sendable (String) async throws(PushError) -> Void
 
     private let backup: Work
     private let restore: Work
+    private let server: @Sendable () -> JSON
     private static let largestBody = 4096
 
-    package init(backup: @escaping Work, restore: @escaping Work) {
+    /// - Parameter server: what `GET /api/v1/server` answers.
+    package init(backup: @escaping Work, restore: @escaping Work, server: @escaping @Sendable () -> JSON) {
         self.backup = backup
         self.restore = restore
+        self.server = server
     }
 
     /// Nil where the path is none of these. Throws `control.forbidden` (403) where the request came over a port.
     func answer(_ request: WebRequest, isTrusted: Bool) async throws(PushError) -> WebAnswer? {
-        let work: Work
+        let work: Work?
         switch request.path {
+        case "/api/v1/server": work = nil
         case "/api/v1/backup": work = backup
         case "/api/v1/restore": work = restore
         default: return nil
@@ -27,6 +32,10 @@ package struct ControlRoutes: Sendable {
             throw PushError(
                 "control.forbidden", "this can be asked only on the machine of the server, over the socket in its data folder",
                 hint: "use pushhost hub backup or pushhost hub restore there", status: 403)
+        }
+        guard let work else {
+            guard request.method == .get else { throw HubResponder.notAllowed(request, "GET") }
+            return WebAnswer(.ok, "application/json", server().serialized())
         }
         guard request.method == .post else { throw HubResponder.notAllowed(request, "POST") }
         try await work(try Self.file(try await request.body.read(limit: Self.largestBody)))

@@ -4,6 +4,8 @@ package struct ConnectionLimits: Sendable, Equatable {
     package var connections: Int
     /// For the handshake and the first head, and for any later head from its first byte on.
     package var head: Duration
+    /// For a body, from its head on.
+    package var body: Duration
     /// Without a request.
     package var idle: Duration
     /// For what a client still sends after the last answer of its connection. Where it were cut off at once, the answer could
@@ -12,9 +14,12 @@ package struct ConnectionLimits: Sendable, Equatable {
     /// Bytes of that.
     package var lingerBytes = 16 << 20
 
-    package init(connections: Int = 8192, head: Duration = .seconds(15), idle: Duration = .seconds(75)) {
+    package init(
+        connections: Int = 8192, head: Duration = .seconds(15), body: Duration = .seconds(30), idle: Duration = .seconds(75)
+    ) {
         self.connections = connections
         self.head = head
+        self.body = body
         self.idle = idle
     }
 }

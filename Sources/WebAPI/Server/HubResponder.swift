@@ -48,19 +48,27 @@ package struct HubResponder: HTTPResponder {
     package func respond(to request: Request, context: Context) async throws -> Response {
         let (now, start) = (clock.now, ContinuousClock.now)
         let trackingID = self.trackingID(request)
-        let path = String((request.head.path ?? "/").prefix { $0 != "?" })
+        let target = request.head.path ?? "/"
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+        let path = String(target[..<mark])
+        let query = RequestQuery(parsing: Substring(target.utf8[mark...].dropFirst()))
+        let isManagement = ManagementInterface.covers(path)
+        let place = isManagement ? nil : HubPath(path)
         var answer: WebAnswer
         do throws(PushError) {
-            answer = try await self.answer(webRequest(request, context, path: path, trackingID: trackingID, now: now))
+            answer = try await self.answer(
+                webRequest(request, context, path: path, query: query, trackingID: trackingID, now: now), at: place)
         } catch {
-            answer = failure(error, of: path, trackingID: trackingID)
+            // Who speaks JSON can have its errors of all interfaces (RFC 9457, section 3).
+            let isAsked = request.headers[.accept]?.contains(ProblemDocument.contentType) ?? false
+            answer = failure(error, isProblem: isManagement || isAsked, trackingID: trackingID)
         }
         answer.fields[.trackingID] = trackingID
         answer.fields[.correlationID] = trackingID
         if settings.isSecure { answer.fields[.strictTransportSecurity] = "max-age=2592000" }
         let status = answer.status.code
         let duration = ContinuousClock.now - start
-        meter.answered(route(of: path), status: status, after: duration)
+        meter.answered(isManagement ? management.route(of: path) : place?.route ?? "none", status: status, after: duration)
         log.log(
             level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)",
             metadata: ["tracking_id": "\(trackingID)", "ms": "\(duration.preciseMilliseconds)"])
@@ -70,14 +78,14 @@ package struct HubResponder: HTTPResponder {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func answer(_ request: WebRequest) async throws(PushError) -> WebAnswer {
+    private func answer(_ request: WebRequest, at place: HubPath?) async throws(PushError) -> WebAnswer {
         if let answer = try await system.answer(request) { return answer }
         try Self.checkTarget(request)
         if request.path == "*" { return WebAnswer(.noContent, [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"]) }
         if let answer = try await control?.answer(request, isTrusted: settings.isTrusted) { return answer }
         if ManagementInterface.covers(request.path) { return try await management.answer(request) }
-        guard let path = HubPath(request.path) else { throw HubAccess.noService }
-        switch path {
+        guard let place else { throw HubAccess.noService }
+        switch place {
         case .hubs:
             guard request.method == .get else { throw Self.notAllowed(request, "GET") }
             return try await hubs.list(request)
@@ -124,18 +132,16 @@ package struct HubResponder: HTTPResponder {
     // MARK: - Requests
 
     private func webRequest(
-        _ request: Request, _ context: Context, path: String, trackingID: String, now: Timestamp
+        _ request: Request, _ context: Context, path: String, query: RequestQuery, trackingID: String, now: Timestamp
     ) -> WebRequest {
         let authority = request.head.authority ?? ""
-        let queryStart = (request.head.path ?? "").firstIndex(of: "?")
-        let query = queryStart.map { (request.head.path ?? "")[$0...].dropFirst() } ?? ""
         return WebRequest(
             // What HEAD answers is what GET would, without the body (RFC 9110, section 9.3.2).
             method: request.method == .head ? .get : request.method,
             base: settings.publicURL ?? "\(settings.isSecure ? "https" : "http")://\(authority)", authority: authority,
-            path: path, query: RequestQuery(parsing: query), fields: request.headers, trackingID: trackingID, now: now,
-            body: RequestBody { [clock, settings] limit throws(PushError) in
-                try await Self.collect(request, context, limit: limit, clock: clock, settings)
+            path: path, query: query, fields: request.headers, trackingID: trackingID, now: now,
+            body: RequestBody { limit throws(PushError) in
+                try await Self.collect(request, context, limit: limit)
             })
     }
 
@@ -150,50 +156,31 @@ package struct HubResponder: HTTPResponder {
         if request.path == "*", request.method != .options { throw notAllowed(request, "OPTIONS") }
     }
 
-    private static func collect(
-        _ request: Request, _ context: Context, limit: Int, clock: any HubClock, _ settings: WebSettings
-    ) async throws(PushError) -> [UInt8] {
+    /// How long it may take is for the guard of its connection to say.
+    private static func collect(_ request: Request, _ context: Context, limit: Int) async throws(PushError) -> [UInt8] {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge(limit) }
-        let deadline = clock.now + settings.bodyTimeout
-        let isAsking = request.headers[.expect]?.lowercased() == "100-continue"
-        let bytes = await withTaskGroup(of: Result<[UInt8], PushError>.self) { group in
-            group.addTask {
-                var bytes: [UInt8] = []
-                do {
-                    if isAsking { try await context.letGoOn() }
-                    for try await part in request.body {
-                        guard bytes.count + part.readableBytes <= limit else { return .failure(tooLarge(limit)) }
-                        bytes += part.readableBytesView
-                    }
-                } catch {
-                    return .failure(
-                        PushError("request.broken", "the connection ended before the body did", hint: "send it again", status: 400))
-                }
-                return .success(bytes)
+        var bytes: [UInt8] = []
+        do {
+            if request.headers[.expect]?.lowercased() == "100-continue" { try await context.letGoOn() }
+            for try await part in request.body {
+                guard bytes.count + part.readableBytes <= limit else { throw tooLarge(limit) }
+                bytes += part.readableBytesView
             }
-            group.addTask {
-                try? await clock.sleep(until: deadline)
-                return .failure(
-                    PushError(
-                        "request.too_slow", "the body did not arrive within \(settings.bodyTimeout.short)",
-                        hint: "send it again", status: 408, isRetryable: true))
-            }
-            let first = await group.next()
-            group.cancelAll()
-            return first ?? .success([])
+        } catch let error as PushError {
+            throw error
+        } catch is RequestGuard.BodyTooSlow {
+            throw PushError(
+                "request.too_slow", "the body did not arrive in time", hint: "send it again", status: 408, isRetryable: true)
+        } catch {
+            throw PushError("request.broken", "the connection ended before the body did", hint: "send it again", status: 400)
         }
-        return try bytes.get()
+        return bytes
     }
 
     private static func tooLarge(_ limit: Int) -> PushError {
         PushError(
             "request.too_large", "the body has more than \(limit) bytes", hint: "send less at a time", status: 413,
             details: ["limit": .integer(Int64(limit))])
-    }
-
-    /// A name that is the same for all paths of one kind.
-    private func route(of path: String) -> String {
-        ManagementInterface.covers(path) ? management.route(of: path) : HubPath(path)?.route ?? "none"
     }
 
     /// The client's, if it is one that a log can show.
@@ -215,16 +202,15 @@ package struct HubResponder: HTTPResponder {
     }
 
     /// A key without the right to send is told so without a word, as clients of the hub's interface know it.
-    private func failure(_ error: PushError, of path: String, trackingID: String) -> WebAnswer {
+    private func failure(_ error: PushError, isProblem: Bool, trackingID: String) -> WebAnswer {
         let document = ErrorDocument(error)
-        let isJSON = ManagementInterface.covers(path)
-        if error.code == "sas.forbidden", document.status == 403, !isJSON { return WebAnswer(.forbidden) }
+        if error.code == "sas.forbidden", document.status == 403, !isProblem { return WebAnswer(.forbidden) }
         if document.status >= 500 {
             log.error("\(error.description)", metadata: ["tracking_id": "\(trackingID)"])
         }
         var answer = WebAnswer(
-            HTTPResponse.Status(code: document.status), isJSON ? ProblemDocument.contentType : ErrorDocument.contentType,
-            isJSON
+            HTTPResponse.Status(code: document.status), isProblem ? ProblemDocument.contentType : ErrorDocument.contentType,
+            isProblem
                 ? ProblemDocument(error: error, trackingID: trackingID).json.serialized()
                 : document.document(trackingID: trackingID, now: clock.now))
         if let seconds = error.details["retryAfter"]?.int ?? document.retryAfter { answer.fields[.retryAfter] = "\(seconds)" }

@@ -5,7 +5,8 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
 /// Follows the requests of a connection of HTTP/1.1, or of a stream of HTTP/2. A connection whose client has more to send than
-/// was read ends with the answer: nothing is read only to be thrown away, but for a little.
+/// was read ends with the answer: nothing is read only to be thrown away, but for a little. A body that takes too long ends with
+/// an error for whoever reads it.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -22,6 +23,11 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var failure: HTTPParserError?
     private var isClosing = false
     private var unread = 0
+    /// Rings when a body that has not come with its head has taken too long.
+    private var alarm: Scheduled<Void>?
+
+    /// A body did not arrive in time.
+    struct BodyTooSlow: Error {}
 
     init(limits: ConnectionLimits) {
         self.limits = limits
@@ -44,6 +50,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        alarm?.cancel()
+        alarm = nil
         for _ in answers..<max(answers, heads) { connection?.end() }
         connection = nil
     }
@@ -58,9 +66,23 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             unread += part.readableBytes
             if unread > limits.lingerBytes { return context.close(promise: nil) }
         case .body: break
-        case .end: ends += 1
+        case .end:
+            ends += 1
+            alarm?.cancel()
+            alarm = nil
         }
         context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // Most bodies are there by now.
+        if ends < heads, answers < heads, alarm == nil {
+            alarm = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.body)) { [self] in
+                alarm = nil
+                if ends < heads, answers < heads { context.fireErrorCaught(BodyTooSlow()) }
+            }
+        }
+        context.fireChannelReadComplete()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -65,10 +65,10 @@ package struct WebServer: Sendable {
 }
 
 extension Logger {
-    /// The library's own lines are for whoever looks for a fault.
+    /// The library's own lines are for whoever looks for a fault: what it calls errors is thrown, too, and told in other words.
     fileprivate var quieted: Logger {
         var logger = self
-        logger.logLevel = Swift.max(logLevel, .warning)
+        if logLevel > .debug { logger.logLevel = .critical }
         return logger
     }
 }

@@ -6,18 +6,12 @@ package struct WebSettings: Sendable {
     package var isSecure: Bool
     /// What clients know the server by, where that is not the host of their requests; without a slash at its end.
     package var publicURL: String?
-    /// How long the body of a request may take.
-    package var bodyTimeout: Duration
-
     /// Whether whoever can connect may do everything, without a token: a socket that only the owner of the server reaches.
     package var isTrusted: Bool
 
-    package init(
-        isSecure: Bool = false, publicURL: String? = nil, bodyTimeout: Duration = .seconds(30), isTrusted: Bool = false
-    ) {
+    package init(isSecure: Bool = false, publicURL: String? = nil, isTrusted: Bool = false) {
         self.isSecure = isSecure
         self.publicURL = publicURL
-        self.bodyTimeout = bodyTimeout
         self.isTrusted = isTrusted
     }
 }

@@ -49,13 +49,23 @@ import WebAPI
             let file = hub.data.appending(path: "payload.json")
             try Data(#"{"message": {"notification": {"body": "Goal"}}}"#.utf8).write(to: file)
             let failed = try await hub.command(["send", "--native", "fcm", file.path, "--to", "wrong"])
-            #expect(failed.status == 0)
+            #expect(failed.status == 1)
             #expect(failed.output.contains("0 of 1 sent · 1 failed"), "\(failed.output)")
             #expect(failed.output.contains("BadChannel"))
             #expect(!failed.output.contains("no-channel-of-wns"))
 
             let later = try Self.result(try await hub.command(["send", "Goal", "--to", "sports", "--at", "1h", "--json"]))
             #expect(later["items"]?.array?.first?["state"]?.string == "Scheduled")
+            let id = try #require(later["items"]?.array?.first?["notificationId"]?.string)
+            let waiting = try Self.result(try await hub.command(["notification", "list", "--scheduled", "--json"]))
+            #expect(waiting["items"]?.array?.compactMap { $0["notificationId"]?.string } == [id])
+            #expect(try await hub.command(["notification", "cancel", id]).output == "✓ notification \(id) cancelled\n")
+            let again = try await hub.command(["notification", "cancel", id])
+            #expect(again.status == 4 && again.errors.contains("error[notification.not_found]"), "\(again.errors)")
+            #expect(try await hub.command(["notification", "list", "--scheduled"]).output == "no notifications\n")
+            #expect(try await hub.command(["notification", "show", id]).output.contains("cancelled"))
+            let all = try await hub.command(["notification", "list", "--top", "2"])
+            #expect(all.output.contains("Canceled") && all.output.contains("there are more"), "\(all.output)")
             let test = try await hub.command(["send", "Goal", "--to", "sports", "--test", "--message", "a=b"])
             #expect(test.output.contains("1 of 1 sent"), "\(test.output)\(test.errors)")
             let everybody = try await hub.command(["send", "Goal", "--broadcast", "--yes"])
@@ -78,7 +88,13 @@ import WebAPI
             (["send", "--to", "a", "--native", "apns"], "a platform has no file"),
             (["send", "--to", "a", "--native", "apnz", "f"], "no platform \"apnz\""),
             (["send", "--to", "a", "--native", "apns", "none.json"], "none.json does not exist"),
-            (["send", "--to", "a", "--message", "x"], "--message name=value"), (["devices", "--top", "0"], "from 1 on"),
+            (["send", "--to", "a", "--message", "x"], "--message name=value"),
+            (["send", "--to", "a", "--message", "x=1", "--message", "x=2"], "the property x is given twice"),
+            (["send", "Goal", "--to", "a", "--message", "message=x"], "TEXT is that property"),
+            (
+                ["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKeyName=a;SharedAccessKey=b", "--authority", "/none.pem"],
+                "/none.pem cannot be read: No such file"
+            ), (["devices", "--top", "0"], "from 1 on"),
             (["key", "create", "k", "--rights", "own"], "\"own\" is no right"), (["key", "rotate", "k"], "--primary"),
             (["hub", "list", "--connection", "Endpoint=x;SharedAccessKey=verysecret"], "no connection string"),
             (["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKey=verysecret;a"], "no connection string"),
@@ -110,6 +126,10 @@ import WebAPI
             let listener = try await run(["devices", "--hub", "hub"], try hub.plainConnectionString(.listen))
             #expect(listener.status == 4)
             #expect(listener.errors.contains("error[sas.forbidden]"), "\(listener.errors)")
+            let unnamed = try await run(["devices"], try hub.plainConnectionString(.full))
+            #expect(unnamed.status == 4 && unnamed.errors.contains("say --hub NAME"), "\(unnamed.errors)")
+            let absent = try await run(["send", "Goal", "--to", "a", "--hub", "nope"], try hub.plainConnectionString(.root))
+            #expect(absent.status == 4 && absent.errors.contains("error[hub.not_found]"), "\(absent.errors)")
             let named = try await run(["devices"], try hub.plainConnectionString(.full) + ";EntityPath=hub")
             #expect(named.output == "no devices\n", "\(named.errors)")
             let nobody = try await run(["hub", "list"], "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=a;SharedAccessKey=b")
@@ -148,7 +168,9 @@ import WebAPI
             #expect(!listed.output.contains(key))
             #expect(try await hub.command(["key", "list", "--hub", "hub", "--reveal"]).output.contains(key))
             // A name with a slash is one part of a path.
-            #expect(try await hub.command(["hub", "create", "team/news"]).status == 0)
+            let second = try await hub.command(["hub", "create", "team/news"])
+            #expect(second.status == 0)
+            #expect(second.output.contains("Endpoint=sb://localhost:\(hub.tlsPort)/;"))
             #expect(try await hub.command(["hub", "show", "team/news"]).output.hasPrefix("hub team/news\n"))
             let which = try await hub.command(["devices"])
             #expect(which.status == 2)
@@ -172,9 +194,8 @@ import WebAPI
     @Test func `The doctor finds what is wrong, with a server and without`() async throws {
         try await ServedHub.serving { hub in
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: hub.data.path)
-            // The server was told its ports on the command line.
-            let ports = ["PUSHHOST_LISTEN_PORT": String(hub.port), "PUSHHOST_LISTEN_TLS_PORT": String(hub.tlsPort)]
-            let well = try await hub.command(["doctor"], environment: ports)
+            // The server was told its ports on its own command line, and tells them.
+            let well = try await hub.command(["doctor"])
             #expect(well.status == 0, "\(well.output)")
             for part in ["server        it answers", "port \(hub.tlsPort)", "certificate", "database"] {
                 #expect(well.output.contains("✓ \(part)"), "\(well.output)")

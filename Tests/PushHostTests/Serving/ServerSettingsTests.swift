@@ -72,14 +72,16 @@ import Testing
                   pushhost.yaml:4: "log.level" takes debug, info, notice, warning, error
                   pushhost.yaml:5: there is no setting "dta"; did you mean "data"?
                   pushhost.yaml:6: "jobs" holds further settings, not a value
-                  PUSHHOST_LISTEN_TLS_PORT: takes 0 to 65535, or none
-                  --simulators: takes http:// or https:// address
+                  PUSHHOST_LISTEN_TLS_PORT: "70000" does not fit: it takes 0 to 65535, or none
+                  --simulators: "there" does not fit: it takes http:// or https:// address
                 """)
     }
 
     @Test(
         arguments: [
-            ("listen: [", "pushhost.yaml:"), ("just text", "pushhost.yaml:1: settings are written as name: value"),
+            ("listen: [", "pushhost.yaml:"),
+            ("data: a\nlab: on\ndata: b", "pushhost.yaml:1: this is not YAML: \"data\" is there more than once"),
+            ("just text", "pushhost.yaml:1: settings are written as name: value"),
             ("tls: { certificate: a.pem }", "tls.certificate and tls.key belong together"),
             ("listen: { port: none, tls_port: none }", "the server would listen nowhere"),
             ("data: ''", "\"data\" takes text"), ("tls: { names: { a: b } }", "\"tls.names\" takes list of texts"),
@@ -87,6 +89,21 @@ import Testing
         ])
     func `What cannot be meant is refused`(yaml: String, expected: String) {
         #expect(faults(yaml)?.contains(expected) == true, "\(faults(yaml) ?? "nothing")")
+    }
+
+    @Test(
+        arguments: [
+            ("PUSHHOST_LISTEN_PROT", "9000", "did you mean PUSHHOST_LISTEN_PORT?"),
+            ("PUSHHOST_TLS_PORT", "none", "did you mean PUSHHOST_LISTEN_TLS_PORT?"),
+            ("PUSHHOST_PORT", "9000", "did you mean PUSHHOST_LISTEN_PORT?"), ("PUSHHOST_DTA", "x", "did you mean PUSHHOST_DATA?"),
+            // What Kubernetes sets for a service of this name, and what commands read.
+            ("PUSHHOST_PORT", "tcp://10.0.0.1:8080", nil), ("PUSHHOST_SERVICE_HOST", "10.0.0.1", nil),
+            ("PUSHHOST_CONNECTION", "x", nil), ("PUSHHOST_SECRET_APNS", "x", nil), ("OTHER_LISTEN_PORT", "1", nil),
+        ])
+    func `A variable that is nearly a setting is named, and is no fault`(name: String, value: String, expected: String?) throws {
+        let misspelt = try GivenSettings(file: nil, environment: [name: value], flags: [:]).misspelt
+        #expect(misspelt.count == (expected == nil ? 0 : 1), "\(misspelt)")
+        if let expected { #expect(misspelt.first?.hasSuffix(expected) == true, "\(misspelt)") }
     }
 
     @Test func `Settings have names of their own, each explained, and the page of the documentation is new`() throws {

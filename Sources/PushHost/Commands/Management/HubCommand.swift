@@ -19,7 +19,7 @@ struct HubListCommand: AsyncParsableCommand {
     func run() async {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
             try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let hubs = try await client.items(ManagementClient.path("hubs"), first: nil).items
+                let hubs = try await client.allItems(ManagementClient.path("hubs"))
                 var table = TextTable("HUB", "#REGISTRATIONS", "#INSTALLATIONS", "#WAITING", "PUSH SERVICES")
                 for hub in hubs {
                     table.add(
@@ -85,13 +85,10 @@ struct HubCreateCommand: AsyncParsableCommand {
             var body = JSONObject([("name", .string(name))])
             body["registrationTTL"] = registrationTTL.map(JSON.string)
             body["userMetadata"] = metadata.map(JSON.string)
-            let settings = try? server.settings()
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
                 let hub = try await client.post(ManagementClient.path("hubs"), body: .object(body))
-                let keys = try await client.items(
-                    ManagementClient.path("hubs", name, "keys"), [("reveal", "true")], first: nil
-                ).items
-                let report = KeyReport(keys: keys, endpoint: client.endpoint(settings))
+                let keys = try await client.allItems(ManagementClient.path("hubs", name, "keys"), [("reveal", "true")])
+                let report = KeyReport(keys: keys, endpoint: await client.endpoint())
                 return CommandResult(json: ["hub": hub, "keys": .array(keys)]) {
                     ["\($0.green("✓")) hub \(name.printable) created"] + report.revealed($0)
                 }

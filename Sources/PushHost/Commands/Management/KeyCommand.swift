@@ -29,8 +29,8 @@ struct KeyOptions: ParsableArguments {
     /// Shows a key that has just come about: never again without being asked.
     func result(
         _ key: JSON, _ done: String, _ client: ManagementClient, _ places: [String] = ["primary", "secondary"]
-    ) -> CommandResult {
-        let report = KeyReport(keys: [key], endpoint: client.endpoint(try? server.settings()))
+    ) async -> CommandResult {
+        let report = KeyReport(keys: [key], endpoint: await client.endpoint())
         let said = "\(done), \(owner)".printable
         return CommandResult(json: key) { ["\($0.green("✓")) \(said)"] + report.revealed($0, places) }
     }
@@ -48,8 +48,8 @@ struct KeyListCommand: AsyncParsableCommand {
     func run() async {
         await ManagementSession(isJSON: options.server.json).run { () throws(PushError) in
             try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
-                let keys = try await client.items(options.path(), [("reveal", reveal ? "true" : nil)], first: nil).items
-                let report = KeyReport(keys: keys, endpoint: client.endpoint(try? options.server.settings()))
+                let keys = try await client.allItems(options.path(), [("reveal", reveal ? "true" : nil)])
+                let report = KeyReport(keys: keys, endpoint: await client.endpoint())
                 return CommandResult(json: ["items": .array(keys)]) { reveal ? report.revealed($0) : report.table($0) }
             }
         }
@@ -74,7 +74,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
             return try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
                 let key = try await client.post(
                     options.path(), body: ["name": .string(name), "rights": .array(rights.map { .string($0.rawValue) })])
-                return options.result(key, "key \(name) created", client)
+                return await options.result(key, "key \(name) created", client)
             }
         }
     }
@@ -116,7 +116,7 @@ struct KeyRotateCommand: AsyncParsableCommand {
         await ManagementSession(isJSON: options.server.json).run { () throws(PushError) in
             try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
                 let key = try await client.post(options.path(name, "rotate"), body: ["key": .string(place.rawValue)])
-                return options.result(key, "the \(place.rawValue) value of \(name) is new", client, [place.rawValue])
+                return await options.result(key, "the \(place.rawValue) value of \(name) is new", client, [place.rawValue])
             }
         }
     }

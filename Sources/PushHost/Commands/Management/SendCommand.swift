@@ -9,7 +9,8 @@ struct SendCommand: AsyncParsableCommand {
             TEXT is the property "message" of a template notification: devices whose templates name it get it. To whom it goes \
             must be said: --to with a tag expression, or --broadcast.
 
-            Exit codes: 0 done · 2 usage · 4 the server refuses or does not answer · 6 nobody matches, with --fail-on-no-target.
+            Exit codes: 0 done · 1 none of the devices was reached · 2 usage · 4 the server refuses or does not answer · 6 nobody \
+            matches, with --fail-on-no-target.
             """)
 
     @Argument(help: "The text to send.")
@@ -94,6 +95,13 @@ struct SendCommand: AsyncParsableCommand {
         return CommandResult(
             json: ["items": .array(shown.map(\.json))],
             lines: { palette in shown.flatMap { SendReport(palette: palette).lines($0) } },
-            status: failOnNoTarget && reports.allSatisfy(\.isWithoutTarget) ? ExitStatus.noTarget : ExitStatus.pass)
+            status: status(reports))
+    }
+
+    private func status(_ reports: [Sender.Report]) -> Int32 {
+        if reports.allSatisfy(\.isWithoutTarget) { return failOnNoTarget ? ExitStatus.noTarget : ExitStatus.pass }
+        let counts = reports.map { OutcomeCounts($0.notification) }
+        let isLost = counts.contains { $0.all > 0 } && counts.allSatisfy { $0.sent == 0 }
+        return isLost ? ExitStatus.failed : ExitStatus.pass
     }
 }

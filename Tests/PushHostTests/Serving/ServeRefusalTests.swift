@@ -1,0 +1,60 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// What a server says that cannot start, or that starts with what clients will refuse.
+@Suite struct ServeRefusalTests {
+    @Test func `Where it cannot listen is said with the setting, and nothing else is logged`() async throws {
+        try await ServedHub.serving { hub in
+            let folder = try ScriptFolder()
+            for (options, expected, hint) in [
+                (
+                    ["--port", "0", "--tls-port", String(hub.tlsPort)],
+                    "127.0.0.1:\(hub.tlsPort) (listen.tls_port): Address already in use",
+                    "another one"
+                ),
+                (
+                    ["--port", String(hub.port), "--tls-port", "none"], "127.0.0.1:\(hub.port) (listen.port): Address already in use",
+                    "another one"
+                ),
+                (
+                    ["--port", "0", "--tls-port", "none", "--host", "nope.invalid"],
+                    "nope.invalid:0 (listen.port): no machine has this name",
+                    "check listen.host"
+                ),
+            ] {
+                let program = try await Program.run(["serve", "--data", "data"] + options, in: folder.url)
+                #expect(program.status == 2)
+                #expect(program.errors.hasPrefix("error[serve.port]: the server cannot listen on \(expected)\n"), "\(program.errors)")
+                #expect(program.errors.contains(hint), "\(program.errors)")
+                #expect(program.output.isEmpty)
+            }
+        }
+    }
+
+    @Test func `An option that does not fit is named as it was written`() async throws {
+        let program = try await Program.run(["serve", "--tls-port", "abc"])
+        #expect(program.status == 2)
+        #expect(program.errors.contains("--tls-port: \"abc\" does not fit: it takes 0 to 65535, or none"), "\(program.errors)")
+    }
+
+    @Test func `A certificate that has ended is told in the log, and a variable that is nearly a setting`() async throws {
+        let folder = try ScriptFolder()
+        let old = try DevelopmentCertificate(names: [], now: SystemClock().now + .seconds(-900 * 86_400))
+        let (certificate, key) = (folder.url.appending(path: "old.pem"), folder.url.appending(path: "old.key"))
+        try Data(old.chain.utf8).write(to: certificate)
+        try Data(old.key.reveal().utf8).write(to: key)
+        let settings = [
+            "PUSHHOST_TLS_CERTIFICATE": certificate.path, "PUSHHOST_TLS_KEY": key.path, "PUSHHOST_LOG_LEVEL": "warning",
+            "PUSHHOST_DTA": "elsewhere",
+        ]
+        try await ServedHub.serving(settings: settings) { hub in
+            // It may come before the first screen has ended.
+            let warning = "the certificate: it ended on"
+            if !hub.screen.contains(warning) { try await hub.hear(warning) }
+            #expect(hub.screen.contains("the variable PUSHHOST_DTA is no setting; did you mean PUSHHOST_DATA?"))
+        }
+    }
+}
