@@ -75,6 +75,7 @@ final class ServedHub: Sendable {
         isSimulated: Bool = false, settings: [String: String] = [:], line: String = #"exec "$0" "$@""#,
         _ body: (ServedHub) async throws -> Void
     ) async throws {
+        _ = OpenFileLimit.raised
         let simulators = isSimulated ? try await SimulatorBench(["--adopt"]) : nil
         do {
             let hub = try await ServedHub(simulators: simulators, settings: settings, line: line)
