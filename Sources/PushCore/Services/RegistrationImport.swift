@@ -65,20 +65,13 @@ struct RegistrationImport {
     }
 
     private func perform(_ steps: [(number: Int, step: Step)], into rows: inout Rows) async throws(PushError) {
-        let outcomes = await withTaskGroup(of: (Int, Result<String, PushError>).self) { group in
-            for (number, step) in steps {
-                group.addTask {
-                    do throws(PushError) {
-                        return (number, .success(try await perform(step)))
-                    } catch {
-                        return (number, .failure(error))
-                    }
-                }
-            }
+        let attempts = await withTaskGroup(of: Attempt.self) { group in
+            for (number, step) in steps { group.addTask { await attempt(number, step) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        for (number, outcome) in outcomes.sorted(by: { $0.0 < $1.0 }) {
-            switch outcome {
+        for attempt in attempts.sorted(by: { $0.number < $1.number }) {
+            let number = attempt.number
+            switch attempt.result {
             case .success(let text): rows.done += Array("\(number),\(text)\n".utf8)
             case .failure(let error):
                 // What no other line would fare better with ends the job.
@@ -87,6 +80,25 @@ struct RegistrationImport {
                 rows.failed += Array("\(number),\(error.code),\"\(message)\"\n".utf8)
             }
         }
+    }
+
+    private struct Attempt: Sendable {
+        /// Of the line.
+        let number: Int
+        let result: Result<String, PushError>
+    }
+
+    private func attempt(_ number: Int, _ step: Step) async -> Attempt {
+        let result: Result<String, PushError>
+        // Not within the value that is returned: of one that is half made before the wait, the optimized build of Swift 6.3 loses
+        // the first half.
+        do throws(PushError) {
+            let text = try await perform(step)
+            result = .success(text)
+        } catch {
+            result = .failure(error)
+        }
+        return Attempt(number: number, result: result)
     }
 
     private func perform(_ step: Step) async throws(PushError) -> String {

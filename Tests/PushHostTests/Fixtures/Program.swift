@@ -13,8 +13,9 @@ struct Program: Sendable {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Beside the bundle of the tests.
+    /// Beside the bundle of the tests, or what `PUSHHOST_TESTED` names: the build that is installed has another optimizer.
     static let executable: URL = {
+        if let path = ProcessInfo.processInfo.environment["PUSHHOST_TESTED"] { return URL(filePath: path) }
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(filePath: tests).deletingLastPathComponent().appending(path: "pushhost")
     }()
