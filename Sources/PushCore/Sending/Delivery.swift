@@ -10,7 +10,10 @@ struct Delivery: Sendable {
     let sequence: Int64
     /// Without its devices.
     var outcome: NotificationOutcome
+    /// Whether all devices are held until the end, for a caller who waits for them.
+    private let holdsDevices: Bool
     private var settled: [(place: Int, device: DeviceOutcome)] = []
+    private var settledPlaces: Set<Int> = []
     private(set) var unkept: [DeviceOutcome] = []
     /// By place, with whom it belongs to.
     private var lastOutcomes: [UInt32: (id: RegistrationID, outcome: OutcomeName)] = [:]
@@ -18,12 +21,13 @@ struct Delivery: Sendable {
     private var doneRegistrations: Set<RegistrationID> = []
     private var doneHandles: Set<DeviceHandle> = []
 
-    init(_ kept: KeptNotification, start: Timestamp) {
+    init(_ kept: KeptNotification, start: Timestamp, holdsDevices: Bool) {
+        self.holdsDevices = holdsDevices
         sequence = kept.sequence
         outcome = kept.outcome
     }
 
-    /// The devices in the order of the targets.
+    /// The devices in the order of the targets; none where they are not held.
     var devices: [DeviceOutcome] { settled.sorted { $0.place < $1.place }.map(\.device) }
 
     var isAbandoned: Bool {
@@ -39,7 +43,8 @@ struct Delivery: Sendable {
 
     mutating func add(_ news: [News]) {
         for news in news {
-            settled.append((news.place, news.device))
+            settledPlaces.insert(news.place)
+            if holdsDevices { settled.append((news.place, news.device)) }
             unkept.append(news.device)
             if let place = news.changedPlace, let id = news.device.registrationID {
                 lastOutcomes[place] = (id, news.device.outcome)
@@ -57,10 +62,9 @@ struct Delivery: Sendable {
 
     /// Whoever has no verdict will get none: the work was cancelled.
     mutating func abandonRest(of targets: Targets) {
-        let places = Set(settled.map(\.place))
         let all = targets.list + targets.duplicates
         add(
-            all.indices.filter { !places.contains($0) }.map { place in
+            all.indices.filter { !settledPlaces.contains($0) }.map { place in
                 let isDuplicate = place >= targets.list.count
                 return News(
                     place: place,

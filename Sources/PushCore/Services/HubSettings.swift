@@ -18,6 +18,8 @@ package struct HubSettings: Sendable, Equatable {
     package var refusesLargePayloads: Bool
     /// Most notifications that are delivered at a time on one platform, of those that nobody waits for.
     package var concurrentNotifications: Int
+    /// Most devices of the notifications to many that are under way, all together; one that has more alone is under way alone.
+    package var concurrentDevices: Int
     /// Whether the platforms of a notification are delivered side by side, and one that has to wait leaves its place to others.
     /// Else one batch follows the other, in an order that can be repeated: for a rehearsal.
     package var isSideBySide: Bool
@@ -30,13 +32,14 @@ package struct HubSettings: Sendable, Equatable {
 
     package init(
         name: String = "hub", registrationTTL: Duration? = nil, naming: Naming = .short, refusesLargePayloads: Bool = true,
-        concurrentNotifications: Int = 64, isSideBySide: Bool = false, comparableTags: Int = .max, devicesPerStep: Int = 500
+        concurrentNotifications: Int = 64, concurrentDevices: Int = .max, isSideBySide: Bool = false, comparableTags: Int = .max, devicesPerStep: Int = 500
     ) {
         self.name = name
         self.registrationTTL = registrationTTL
         self.naming = naming
         self.refusesLargePayloads = refusesLargePayloads
         self.concurrentNotifications = concurrentNotifications
+        self.concurrentDevices = concurrentDevices
         self.isSideBySide = isSideBySide
         self.comparableTags = comparableTags
         self.devicesPerStep = devicesPerStep

@@ -4,12 +4,12 @@ extension Namespace {
 
     /// Adds a rule with two new keys. Throws `key.exists` (409), `hub.rule` (400) and `hub.not_found` (404).
     package func addRule(
-        _ name: String, _ rights: Set<AuthorizationRule.Right>, to hub: String?
+        _ name: String, _ rights: Set<AuthorizationRule.Right>, to hub: String?, while allowed: Permission = {}
     ) async throws(PushError) -> AuthorizationRule {
         // A token names its rule alone: one name for a rule of the server and one of a hub would shut somebody out.
         let others = hub == nil ? hubs.flatMap(\.record.description.rules) : self.rules
         let rule = newRule(name, rights)
-        try await changeRules(of: hub) { rules throws(PushError) in
+        try await changeRules(of: hub, while: allowed) { rules throws(PushError) in
             guard let other = (rules + others).first(where: { $0.name.lowercased() == name.lowercased() }) else {
                 rules.append(rule)
                 return
@@ -24,9 +24,11 @@ extension Namespace {
 
     /// Gives a rule a new key; whoever signed with the old one is refused from now on. Throws `key.not_found` and `hub.not_found`
     /// (404).
-    package func rotate(_ key: Key, of name: String, in hub: String?) async throws(PushError) -> AuthorizationRule {
+    package func rotate(
+        _ key: Key, of name: String, in hub: String?, while allowed: Permission = {}
+    ) async throws(PushError) -> AuthorizationRule {
         let (fresh, now) = (newKey(), environment.clock.now)
-        let rule = try await changeRules(of: hub) { rules throws(PushError) in
+        let rule = try await changeRules(of: hub, while: allowed) { rules throws(PushError) in
             let index = try Self.index(of: name, in: rules)
             switch key {
             case .primary: rules[index].primaryKey = fresh
@@ -41,8 +43,8 @@ extension Namespace {
 
     /// Takes a rule away with both its keys. Throws `key.not_found` and `hub.not_found` (404), and `key.last` (409) for the last
     /// one that may manage the server.
-    package func removeRule(_ name: String, from hub: String?) async throws(PushError) {
-        try await changeRules(of: hub) { rules throws(PushError) in
+    package func removeRule(_ name: String, from hub: String?, while allowed: Permission = {}) async throws(PushError) {
+        try await changeRules(of: hub, while: allowed) { rules throws(PushError) in
             rules.remove(at: try Self.index(of: name, in: rules))
             guard hub != nil || rules.contains(where: { $0.allows(.manage) }) else {
                 throw PushError(

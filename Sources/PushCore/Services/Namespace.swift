@@ -20,9 +20,13 @@ package actor Namespace {
     private var isRestoring = false
 
     private struct State {
-        var rules: [AuthorizationRule]
+        var rules: [AuthorizationRule] { didSet { revision += 1 } }
         /// By name in lower case.
-        var hubs: [String: ServedHub]
+        var hubs: [String: ServedHub] { didSet { revision += 1 } }
+        /// Changes with every change of a hub or a rule.
+        var revision = 0
+        /// Names of hubs that were deleted since the start, in lower case.
+        var deleted: Set<String> = []
         /// Something else is being put in the place of all this.
         var isClosed = false
     }
@@ -64,6 +68,7 @@ package actor Namespace {
         if let failure { throw failure }
     }
 
+    private static let deletedRemembered = 1000
     /// The name of the rule for operations on hubs.
     package static let rootRule = "RootManageSharedAccessKey"
     package static let listenRule = "DefaultListenSharedAccessSignature"
@@ -85,15 +90,28 @@ package actor Namespace {
     /// The rules that hold for every hub.
     package nonisolated var rules: [AuthorizationRule] { current.withLock { $0.rules } }
 
+    /// Another number after every change of a hub or a rule: who asks whether a request is allowed need not ask twice while it
+    /// stays.
+    package nonisolated var revision: Int { current.withLock { $0.revision } }
+
+    /// Whether there was a hub of that name since the start, and is none now.
+    package nonisolated func hasDeleted(_ name: String) -> Bool { current.withLock { $0.deleted.contains(name.lowercased()) } }
+
+    /// Asked when it is a change's turn, for what allowed it may have gone since.
+    package typealias Permission = @Sendable () throws(PushError) -> Void
+
     // MARK: - Hubs
 
     /// Makes a hub; without rules of its own it gets the two that Azure gives a new one. Throws `hub.exists` (409).
-    package func create(_ name: String, _ description: HubDescription) async throws(PushError) -> HubRecord {
+    package func create(
+        _ name: String, _ description: HubDescription, while allowed: Permission = {}
+    ) async throws(PushError) -> HubRecord {
         try Self.check(name)
         try Self.check(description)
         let key = name.lowercased()
         try await takeTurn(key)
         defer { turns.leave(key) }
+        try allowed()
         guard hub(name) == nil else {
             throw PushError(
                 "hub.exists", "there is a hub named \"\(name)\" already", hint: "choose another name, or change that one",
@@ -112,17 +130,23 @@ package actor Namespace {
         let hub = try await Self.open(
             record, environment: environment, store: store, settings: settings, jobTools: jobTools, connectors: connectors)
         try await store.putHub(record)
-        current.withLock { $0.hubs[key] = hub }
+        current.withLock {
+            $0.hubs[key] = hub
+            $0.deleted.remove(key)
+        }
         environment.note(.hub, "hub \(name) created")
         return record
     }
 
     /// Takes the place of a hub's description. Without rules it keeps those it has. Throws `hub.not_found` (404).
-    package func update(_ name: String, _ description: HubDescription) async throws(PushError) -> HubRecord {
+    package func update(
+        _ name: String, _ description: HubDescription, while allowed: Permission = {}
+    ) async throws(PushError) -> HubRecord {
         try Self.check(description)
         let key = name.lowercased()
         try await takeTurn(key)
         defer { turns.leave(key) }
+        try allowed()
         guard let existing = hub(name) else { throw Self.noHub(name) }
         try checkNames(description.rules, before: existing.record.description.rules)
         var record = existing.record
@@ -139,10 +163,11 @@ package actor Namespace {
     }
 
     /// Forgets a hub with all that belongs to it. Throws `hub.not_found` (404).
-    package func delete(_ name: String) async throws(PushError) {
+    package func delete(_ name: String, while allowed: Permission = {}) async throws(PushError) {
         let key = name.lowercased()
         try await takeTurn(key)
         defer { turns.leave(key) }
+        try allowed()
         guard let existing = hub(name) else { throw Self.noHub(name) }
         current.withLock { $0.hubs[key] = nil }
         await existing.stop()
@@ -157,18 +182,22 @@ package actor Namespace {
             current.withLock { $0.hubs[key] = again }
             throw error
         }
+        current.withLock { state in
+            if state.deleted.count < Self.deletedRemembered { state.deleted.insert(key) }
+        }
         environment.note(.hub, "hub \(existing.record.name) deleted")
     }
 
     /// Changes the rules of a hub, or for nil those that hold for every hub; nobody else changes them meanwhile. Answers what the
     /// change does. Throws `hub.not_found` (404), `hub.rule` (400) and what the change throws.
     func changeRules<Result: Sendable>(
-        of name: String?, _ change: (inout [AuthorizationRule]) throws(PushError) -> Result
+        of name: String?, while allowed: Permission, _ change: (inout [AuthorizationRule]) throws(PushError) -> Result
     ) async throws(PushError) -> Result {
         // No hub has an empty name.
         let key = name?.lowercased() ?? ""
         try await takeTurn(key)
         defer { turns.leave(key) }
+        try allowed()
         guard let name else {
             var rules = self.rules
             let result = try change(&rules)

@@ -26,7 +26,7 @@ extension NotificationHub {
         sweep()
         let (request, id) = (kept.request, kept.outcome.id)
         let start = environment.clock.now
-        var delivery = Delivery(kept, start: start)
+        var delivery = Delivery(kept, start: start, holdsDevices: !isInTurn)
         if kept.outcome.state == .processing {
             await skipDone(&delivery)
             if isStopping {

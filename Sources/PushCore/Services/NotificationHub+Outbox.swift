@@ -97,7 +97,7 @@ extension NotificationHub {
     }
 
     /// How many notifications were accepted and wait: to begin, or for a push service.
-    package var backlog: Int { outbox.count + putOffs.count }
+    package var backlog: Int { outbox.count + putOffs.count + crowds.count }
 
     /// Most notifications that are under way: enough that one platform leaves room for the others.
     private var places: Int {
@@ -110,7 +110,12 @@ extension NotificationHub {
         while deliveries.count < places {
             if let (sequence, patience) = putOffs.next() {
                 takePlace(sequence) { hub in await hub.goOn(sequence, patience) }
+            } else if let sequence = crowds.next(limit: settings.concurrentDevices) {
+                takePlace(sequence) { hub in await hub.goOn(sequence, nil) }
             } else if let kept = outbox.next() {
+                guard crowds.begins(kept.sequence, devices: mostDevices(of: kept.request), limit: settings.concurrentDevices) else {
+                    continue
+                }
                 live[kept.outcome.id] = kept.outcome
                 takePlace(kept.sequence) { hub in await hub.deliverInTurn(kept, nil) }
             } else {
@@ -120,6 +125,15 @@ extension NotificationHub {
         if outbox.isBehind, outbox.isLow, !outbox.isRefilling {
             outbox.isRefilling = true
             _ = environment.start { [weak self] in await self?.refill() }
+        }
+    }
+
+    private func mostDevices(of request: NotificationRequest) -> Int {
+        switch request.audience {
+        case .everyone: table.index.count
+        case .expression(let expression): table.index.upperBound(expression)
+        case .device: 1
+        case .devices(let handles): handles.count
         }
     }
 
@@ -133,6 +147,7 @@ extension NotificationHub {
 
     private func delivered(_ sequence: Int64, _ patience: Patience?) {
         deliveries[sequence] = nil
+        crowds.ended(sequence)
         if let patience { putOffs.insert(sequence, patience, now: environment.clock.now) }
         // Room that somebody left unused meanwhile is for those in line.
         for platform in pipeline.platforms where hasRoom(platform) { putOffs.freed(platform) }
@@ -147,8 +162,8 @@ extension NotificationHub {
         return putOff
     }
 
-    /// Reads a notification that was put off, and goes on with those devices that have no verdict.
-    private func goOn(_ sequence: Int64, _ patience: Patience) async -> Patience? {
+    /// Reads a notification that was put off, or had to wait for others, and goes on with those devices that have no verdict.
+    private func goOn(_ sequence: Int64, _ patience: Patience?) async -> Patience? {
         var pause = Self.firstPause
         while !isStopping {
             do throws(PushError) {

@@ -25,6 +25,7 @@ package actor NotificationHub: HubGateway {
     var deliveries: [Int64: Task<Void, Never>] = [:]
     /// Notifications of the outbox that wait for a push service.
     var putOffs = PutOffs()
+    var crowds = Crowds()
     /// Batches of the outbox that are under way, by platform.
     var underWay: [Platform: Int] = [:]
     var expiry = Expiry()

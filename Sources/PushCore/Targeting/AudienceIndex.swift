@@ -78,7 +78,8 @@ package struct AudienceIndex: Sendable {
         }
     }
 
-    private func upperBound(_ expression: TagExpression) -> Int {
+    /// No fewer than the expression names; found in the time that its length takes.
+    package func upperBound(_ expression: TagExpression) -> Int {
         switch expression {
         case .tag(let tag): count(of: tag)
         case .not: live.count

@@ -31,6 +31,8 @@ final class PushServer: Sendable {
     private let isStopping = Mutex(false)
     private let listening = Mutex(ListeningPorts())
 
+    /// With what they are sent and what comes of it, about 1.3 kB each.
+    private static let concurrentDevices = 200_000
     /// Of commands; however many clients there are, there is room for the owner.
     private static let commandConnections = 256
 
@@ -62,7 +64,7 @@ final class PushServer: Sendable {
                 environment: environment, store: storage.namespace,
                 settings: HubSettings(
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
-                    isSideBySide: true, comparableTags: 2_000),
+                    concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()), connectors: connectors.connectors(of:))
             let server = PushServer(
                 settings: settings, namespace: namespace, storage: storage, folder: folder, socket: socket, clock: clock,

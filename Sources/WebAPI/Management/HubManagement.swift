@@ -29,7 +29,7 @@ extension ManagementRoute {
             let lifetime = call.body["registrationTTL"]?.string.flatMap { Duration.timeToLive(iso8601: $0) } ?? nil
             let description = HubDescription(
                 registrationTTL: lifetime, userMetadata: call.body["userMetadata"]?.string?.nonEmpty)
-            let record = try await call.namespace.create(name, description)
+            let record = try await call.namespace.create(name, description, while: call.permission)
             guard let hub = call.namespace.hub(record.name) else { throw HubAccess.noService }
             return call.answer(await hub.json, .created, location: "/api/v1/hubs/\(PercentEncoding.encode(name))")
         },
@@ -39,7 +39,7 @@ extension ManagementRoute {
         ManagementRoute(
             .delete, "/api/v1/hubs/{hub}", "deleteHub", "Delete a hub with everything in it", .hub, .manage, answer: .deleted
         ) { call async throws(PushError) in
-            try await call.namespace.delete(try call.hub.record.name)
+            try await call.namespace.delete(try call.hub.record.name, while: call.permission)
             return WebAnswer(.noContent)
         },
     ]

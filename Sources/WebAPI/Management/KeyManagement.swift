@@ -27,7 +27,7 @@ extension ManagementRoute {
             ) { call async throws(PushError) in
                 let name = call.body["name"]?.string ?? ""
                 let rights = call.body["rights"]?.array?.compactMap { $0.string.flatMap { AuthorizationRule.Right(rawValue: $0) } }
-                let rule = try await call.namespace.addRule(name, Set(rights ?? []), to: call.names["hub"])
+                let rule = try await call.namespace.addRule(name, Set(rights ?? []), to: call.names["hub"], while: call.permission)
                 return call.answer(
                     rule.json(isRevealed: true), .created, location: "\(call.request.path)/\(PercentEncoding.encode(name))")
             },
@@ -38,14 +38,14 @@ extension ManagementRoute {
                 answer: .ok("The rule with its keys", key)
             ) { call async throws(PushError) in
                 let which = call.body["key"]?.string.flatMap { Namespace.Key(rawValue: $0) } ?? .primary
-                let rule = try await call.namespace.rotate(which, of: call.name("name"), in: call.names["hub"])
+                let rule = try await call.namespace.rotate(which, of: call.name("name"), in: call.names["hub"], while: call.permission)
                 return call.answer(rule.json(isRevealed: true))
             },
             ManagementRoute(
                 .delete, "\(path)/{name}", "delete\(noun)", "Take a rule \(whose) away, with both its keys", scope, .manage,
                 answer: .deleted, refusals: [409]
             ) { call async throws(PushError) in
-                try await call.namespace.removeRule(call.name("name"), from: call.names["hub"])
+                try await call.namespace.removeRule(call.name("name"), from: call.names["hub"], while: call.permission)
                 return WebAnswer(.noContent)
             },
         ]

@@ -15,20 +15,31 @@ struct ManagementCall: Sendable {
     /// Empty where the route takes no body.
     let body: JSONObject
     private let served: ServedHub?
+    private let access: HubAccess
+    private let route: ManagementRoute
 
     init(_ route: ManagementRoute, _ names: [String: String], _ request: WebRequest, _ access: HubAccess) async throws(PushError) {
-        self.request = request
+        (self.request, self.access, self.route) = (request, access, route)
         self.names = names
         namespace = access.namespace
         served = names["hub"].flatMap { [namespace] in namespace.hub($0) }
-        try Self.authorize(route, served, request, access)
+        try Self.authorize(route, served, request) { request, hub throws(PushError) in
+            _ = try access.authorize(request, route.right, hub)
+        }
         if let name = names["hub"], served == nil { throw Self.noHub(name) }
         values = try Self.values(route, request.query)
         guard let schema = route.body else {
             body = JSONObject()
             return
         }
-        body = try Self.body(try await request.body.read(limit: Self.bodyLimit), schema)
+        let bytes = try await request.body.read(limit: Self.bodyLimit)
+        try Self.recheck(route, served, request, access)
+        body = try Self.body(bytes, schema)
+    }
+
+    /// What allowed the request, asked once more when a change has its turn.
+    var permission: Namespace.Permission {
+        { [route, served, request, access] () throws(PushError) in try Self.recheck(route, served, request, access) }
     }
 
     /// The hub that the path names.
@@ -67,16 +78,27 @@ struct ManagementCall: Sendable {
 
     /// A token for the hub's own address is good for the same hub here.
     private static func authorize(
-        _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest, _ access: HubAccess
+        _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest,
+        _ check: (WebRequest, ServedHub?) throws(PushError) -> Void
     ) throws(PushError) {
         let rules = route.scope == .hub ? hub : nil
         do throws(PushError) {
-            try access.authorize(request, route.right, rules)
+            try check(request, rules)
         } catch {
             guard error.code == "sas.audience", let hub else { throw error }
             var own = request
             own.path = "/\(hub.record.name)"
-            try access.authorize(own, route.right, rules)
+            try check(own, rules)
+        }
+    }
+
+    private static func recheck(
+        _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest, _ access: HubAccess
+    ) throws(PushError) {
+        try authorize(route, hub, request) { request, rules throws(PushError) in try access.recheck(request, route.right, rules) }
+        // Keys of the server open every hub, but this request was for this one.
+        guard hub.map({ access.namespace.hub($0.record.name)?.record.number == $0.record.number }) ?? true else {
+            throw noHub(hub?.record.name ?? "")
         }
     }
 

@@ -52,6 +52,7 @@ package struct Message: Sendable, Equatable {
         request = NotificationRequest(
             audience: audience, content: try Self.content(platform, headers, body[...]), options: Self.options(platform, headers),
             isTest: query.has("test") || headers.isTest)
+        guard scheduledFor == nil || !request.isTest || needsTime else { throw Self.notLater("a test send") }
     }
 
     /// Reads `POST messages/$batch`: a multipart body of the parts `notification` and `devices`.
@@ -61,6 +62,7 @@ package struct Message: Sendable, Equatable {
         guard body.count <= Self.maximumBatchSize else { throw Self.tooLarge(body.count, limit: Self.maximumBatchSize) }
         let headers = MessageHeaders(fields)
         let platform = try Self.direct(headers.platform())
+        guard try headers.scheduleTime() == nil else { throw Self.notLater("a batch") }
         let parts = try Multipart(body: body, contentType: fields.text("content-type"))
         guard let notification = parts["notification"], let list = parts["devices"] else {
             throw Self.refusal("the batch has no part \(parts["notification"] == nil ? "notification" : "devices")")
@@ -71,6 +73,13 @@ package struct Message: Sendable, Equatable {
         request = NotificationRequest(
             audience: .device(devices[0]), content: try Self.content(platform, headers, notification),
             options: Self.options(platform, headers), isTest: query.has("test") || headers.isTest)
+    }
+
+    /// Sent at once it could not be taken back.
+    private static func notLater(_ what: String) -> PushError {
+        PushError(
+            "notification.schedule", "\(what) cannot be sent later",
+            hint: "leave ServiceBusNotification-ScheduleTime out, or send to schedulednotifications", status: 400)
     }
 
     /// What a device can be sent without a registration.

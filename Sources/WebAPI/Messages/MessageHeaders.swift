@@ -12,7 +12,7 @@ struct MessageHeaders {
     /// Nil for templates. Throws `notification.format` (400).
     func platform() throws(PushError) -> Platform? {
         let names = "apple, gcm, fcmV1, windows, windowsphone, adm, baidu, browser, xiaomi or template"
-        guard let text = fields.text(Self.prefix + "format")?.nonEmpty else {
+        guard let text = try only("format", "notification.format")?.nonEmpty else {
             throw PushError(
                 "notification.format", "the request has no header ServiceBusNotification-Format", hint: "say \(names)", status: 400)
         }
@@ -24,6 +24,14 @@ struct MessageHeaders {
                 "notification.format", "\"\(text)\" is no format of a notification", hint: "say \(names)", status: 400)
         }
         return platform
+    }
+
+    /// Of two, one would be dropped without a word.
+    private func only(_ name: String, _ code: String) throws(PushError) -> String? {
+        let texts = fields.texts(Self.prefix + name)
+        guard texts.count > 1 else { return texts.first }
+        throw PushError(
+            code, "the request has \(texts.count) headers \(Self.prefix)\(name)", hint: "send one", status: 400)
     }
 
     /// Everybody where there are no tags: no header, or nothing in it. Tags that cannot be read are an error and never everybody.
@@ -54,7 +62,7 @@ struct MessageHeaders {
 
     /// Throws `handle.invalid` (400), also where there is none.
     func device(_ platform: Platform) throws(PushError) -> DeviceHandle {
-        let text = fields.text(Self.prefix + "devicehandle") ?? ""
+        let text = try only("devicehandle", "handle.invalid") ?? ""
         if platform == .browser, let p256dh = fields.text("p256dh"), let auth = fields.text("auth") {
             return try DeviceHandle(endpoint: text, p256dh: p256dh, auth: auth)
         }
@@ -63,7 +71,7 @@ struct MessageHeaders {
 
     /// Nil where there is no such header. Throws `notification.schedule` (400).
     func scheduleTime() throws(PushError) -> Timestamp? {
-        guard let text = fields.texts(Self.prefix + "scheduletime").first else { return nil }
+        guard let text = try only("scheduletime", "notification.schedule") else { return nil }
         guard let moment = Timestamp(date: text) else {
             throw PushError(
                 "notification.schedule", "\"\(text)\" is no moment", hint: "write it in UTC, such as 2026-01-31T12:00:00Z",

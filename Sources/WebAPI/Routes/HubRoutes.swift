@@ -10,8 +10,10 @@ struct HubRoutes: Sendable {
     /// one takes a rule of the server.
     func put(_ name: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let isUpdate = request.fields[.ifMatch] != nil
+        let hub = access.namespace.hub(name)
+        let rule: AuthorizationRule
         do throws(PushError) {
-            try access.authorize(request, .manage, access.namespace.hub(name))
+            rule = try access.authorize(request, .manage, hub)
         } catch {
             guard error.code == "sas.signature" else { throw error }
             // The same whether there is such a hub or not: that is not for strangers to know.
@@ -19,13 +21,21 @@ struct HubRoutes: Sendable {
             refusal.hint = "sign with a key of the hub, or, to make a new one, of the server, such as \(Namespace.rootRule)"
             throw refusal
         }
-        let body = try await request.body.read(limit: HubDescription.maximumSize)
+        let body = try await access.body(request, limit: HubDescription.maximumSize, .manage, of: hub)
         let description = try HubDescription(body: body, now: request.now, random: random)
         if isUpdate {
-            return entry(try await access.namespace.update(name, description), request, .ok)
+            let record = try await access.namespace.update(name, description) { () throws(PushError) in
+                try access.recheck(request, .manage, hub)
+            }
+            return entry(record, request, .ok)
         }
+        // What a hub's own rule may do ends with the hub.
+        let isOwn = hub?.record.description.rules.contains { $0.name == rule.name } ?? false
         do throws(PushError) {
-            return entry(try await access.namespace.create(name, description), request, .created)
+            let record = try await access.namespace.create(name, description) { () throws(PushError) in
+                try access.recheck(request, .manage, isOwn ? hub : nil)
+            }
+            return entry(record, request, .created)
         } catch {
             guard error.code == "hub.exists" else { throw error }
             var conflict = error
@@ -40,6 +50,7 @@ struct HubRoutes: Sendable {
         let hub = access.namespace.hub(name)
         try access.authorize(request, .manage, hub)
         guard let hub else {
+            guard !access.namespace.hasDeleted(name) else { throw HubAccess.noService }
             let feed = AtomFeed(title: "Publicly Listed Services", id: request.ownAddress, updated: request.now)
             return WebAnswer(.ok, AtomFeed.contentType, feed.emptyListing())
         }
@@ -50,7 +61,7 @@ struct HubRoutes: Sendable {
         let hub = access.namespace.hub(name)
         try access.authorize(request, .manage, hub)
         guard hub != nil else { throw HubAccess.noService }
-        try await access.namespace.delete(name)
+        try await access.namespace.delete(name) { () throws(PushError) in try access.recheck(request, .manage, hub) }
         return WebAnswer(.ok)
     }
 

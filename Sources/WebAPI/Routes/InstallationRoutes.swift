@@ -7,7 +7,7 @@ struct InstallationRoutes: Sendable {
 
     func put(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .listen, request)
-        let body = try await request.body.read(limit: Installation.maximumSize)
+        let body = try await access.body(request, limit: Installation.maximumSize, .listen, of: hub)
         try await hub.service.putInstallation(try Installation(body: body, id: id))
         return WebAnswer(.ok, [.contentLocation: request.address(request.trimmedPath)])
     }
@@ -23,7 +23,7 @@ struct InstallationRoutes: Sendable {
 
     func patch(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .listen, request)
-        let operations = try PatchOperation.list(body: try await request.body.read(limit: Installation.maximumSize))
+        let operations = try PatchOperation.list(body: try await access.body(request, limit: Installation.maximumSize, .listen, of: hub))
         do throws(PushError) {
             try await hub.service.patchInstallation(id, operations)
         } catch {

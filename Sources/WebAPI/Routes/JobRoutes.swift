@@ -9,7 +9,7 @@ struct JobRoutes: Sendable {
     /// 201 when the job is kept; it runs when those before it have ended.
     func create(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .manage, request)
-        let body = try await request.body.read(limit: NotificationHubJob.maximumSize)
+        let body = try await access.body(request, limit: NotificationHubJob.maximumSize, .manage, of: hub)
         let job = try await hub.jobs.submit(try NotificationHubJob(body: body, id: random.uuid(), now: request.now))
         let link = request.address("/\(hub.record.name)/jobs/\(job.id)")
         return WebAnswer(.created, AtomEntry.contentType, job.document(at: link), [.location: link])

@@ -9,7 +9,7 @@ struct MessageRoutes: Sendable {
     /// 201 when the notification is kept; a test send when its devices have their verdicts, with these as the body.
     func send(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .send, request)
-        let body = try await request.body.read(limit: Message.maximumSize)
+        let body = try await access.body(request, limit: Message.maximumSize, .send, of: hub)
         let message = try Message(headers: request.fields, query: request.query, body: body)
         if message.request.isTest { return try await test(message.request, "messages", of: hub, request) }
         let accepted = try await accept(message, message.scheduledFor, by: hub, request)
@@ -18,7 +18,7 @@ struct MessageRoutes: Sendable {
 
     func sendBatch(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .send, request)
-        let body = try await request.body.read(limit: Message.maximumBatchSize)
+        let body = try await access.body(request, limit: Message.maximumBatchSize, .send, of: hub)
         var message = try Message(batch: request.fields, query: request.query, body: body)
         message.request.audience = .devices(message.devices)
         if message.request.isTest { return try await test(message.request, "messages/$batch", of: hub, request) }
@@ -28,7 +28,7 @@ struct MessageRoutes: Sendable {
 
     func schedule(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .send, request)
-        let body = try await request.body.read(limit: Message.maximumSize)
+        let body = try await access.body(request, limit: Message.maximumSize, .send, of: hub)
         var message = try Message(headers: request.fields, query: request.query, body: body, needsTime: true)
         // Some clients write &test at every address.
         message.request.isTest = false
@@ -61,6 +61,11 @@ struct MessageRoutes: Sendable {
     ) async throws(PushError) -> WebAnswer {
         if let seconds = testThrottle?.wait(hub.record.name, now: request.now) {
             throw HubAccess.throttled("too many test sends to this hub", seconds)
+        }
+        guard request.fields[.idempotencyKey] == nil else {
+            throw PushError(
+                "hub.idempotency_key", "a test send takes no Idempotency-Key", hint: "leave it out: each test is a send of its own",
+                status: 400)
         }
         let outcome = try await hub.service.send(message)
         let flags = (request.query.has("direct") ? "&direct" : "") + "&test"

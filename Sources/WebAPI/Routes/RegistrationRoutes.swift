@@ -14,7 +14,7 @@ struct RegistrationRoutes: Sendable {
 
     func create(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .listen, request)
-        let registration = try await hub.service.createRegistration(try await description(request))
+        let registration = try await hub.service.createRegistration(try await description(request, hub))
         let link = request.address("\(request.trimmedPath)/\(registration.id)")
         var answer = entry(registration, link, request, .local)
         answer.fields[.contentLocation] = link
@@ -26,7 +26,7 @@ struct RegistrationRoutes: Sendable {
         let hub = try access.hub(hub, .listen, request)
         let registrationID = try Self.id(id, otherwise: 410)
         let condition = try RegistrationCondition(ifMatch: request.fields[.ifMatch])
-        let description = try await description(request)
+        let description = try await description(request, hub)
         var version: Int?
         if case .version(let number) = condition { version = number }
         let registration = try await hub.service.putRegistration(
@@ -90,8 +90,9 @@ struct RegistrationRoutes: Sendable {
             inner = nil
             if let next = part.continuation {
                 page.continuation = filters.count == 1 ? next : "\(number - 1)-\(next)"
-            } else if page.registrations.count >= asked.top, number < filters.count {
-                page.continuation = "\(number)-"
+            } else if page.registrations.count >= asked.top {
+                number = try await first(of: filters, from: number, in: hub)
+                if number < filters.count { page.continuation = "\(number)-" }
             }
         }
         let collection = "/\(hub.record.name)/registrations"
@@ -103,6 +104,15 @@ struct RegistrationRoutes: Sendable {
         return answer
     }
 
+    /// The first of the filters from `number` on that finds anything. Who deletes page by page goes on as long as there is a token.
+    private func first(of filters: [RegistrationFilter], from number: Int, in hub: ServedHub) async throws(PushError) -> Int {
+        for number in number..<filters.count {
+            let found = try await hub.service.registrations(filters[number], page: Page(top: 1, continuation: nil))
+            if !found.registrations.isEmpty { return number }
+        }
+        return filters.count
+    }
+
     private func entry(
         _ registration: Registration, _ link: String, _ request: WebRequest, _ form: Registration.ExpirationForm
     ) -> WebAnswer {
@@ -111,8 +121,9 @@ struct RegistrationRoutes: Sendable {
             [.eTag: registration.entityTag])
     }
 
-    private func description(_ request: WebRequest) async throws(PushError) -> RegistrationDescription {
-        try RegistrationDescription(body: try await request.body.read(limit: RegistrationDescription.maximumSize))
+    private func description(_ request: WebRequest, _ hub: ServedHub) async throws(PushError) -> RegistrationDescription {
+        try RegistrationDescription(
+            body: try await access.body(request, limit: RegistrationDescription.maximumSize, .listen, of: hub))
     }
 
     /// An id of another shape was never one of this hub: for whoever reads it is not found, for whoever writes it is gone.

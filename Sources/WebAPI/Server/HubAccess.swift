@@ -17,11 +17,39 @@ struct HubAccess: Sendable {
         return hub
     }
 
+    /// The body of a request that was found to be allowed. It may have taken its time to come, so it must still be: not with a key
+    /// that was revoked meanwhile, and not for another hub of the same name.
+    func body(
+        _ request: WebRequest, limit: Int, _ right: AuthorizationRule.Right, of hub: ServedHub?
+    ) async throws(PushError) -> [UInt8] {
+        let bytes = try await request.body.read(limit: limit)
+        try recheck(request, right, hub)
+        return bytes
+    }
+
+    /// Throws where a request that was allowed is so no more.
+    func recheck(_ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?) throws(PushError) {
+        guard namespace.revision != request.revision else { return }
+        let now = hub.flatMap { namespace.hub($0.record.name) }
+        guard now?.record.number == hub?.record.number else { throw Self.noService }
+        _ = try rule(of: request, right, now)
+    }
+
     /// What concerns hubs as such: the rules of the server, and of the hub where there is one.
     /// Answers the rule that allows it.
     @discardableResult
     func authorize(
         _ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?
+    ) throws(PushError) -> AuthorizationRule {
+        let rule = try rule(of: request, right, hub)
+        if !isTrusted, let seconds = throttle?.wait("\(hub?.record.name ?? "") \(rule.name)", now: request.now) {
+            throw Self.throttled("too many requests with this key", seconds)
+        }
+        return rule
+    }
+
+    private func rule(
+        of request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?
     ) throws(PushError) -> AuthorizationRule {
         guard !namespace.isClosed else { throw Namespace.restoring }
         let shared = namespace.rules
@@ -29,13 +57,9 @@ struct HubAccess: Sendable {
         let own = hub?.record.description.rules ?? []
         // The server's rules first: a hub cannot take their names away.
         let verifier = SASVerifier(proved: proved) { name in shared.first { $0.name == name } ?? own.first { $0.name == name } }
-        let rule = try verifier.verify(
+        return try verifier.verify(
             authorization: request.fields[.authorization], host: request.authority, path: request.path, publicURL: request.base,
             right: right, now: request.now)
-        if let seconds = throttle?.wait("\(hub?.record.name ?? "") \(rule.name)", now: request.now) {
-            throw Self.throttled("too many requests with this key", seconds)
-        }
-        return rule
     }
 
     /// For a server that has lost its rules: its keys open nothing, for no request is compared with them.

@@ -10,6 +10,7 @@ package struct HubResponder: HTTPResponder {
     package typealias Context = HubRequestContext
 
     private let settings: WebSettings
+    private let namespace: Namespace
     private let clock: any HubClock
     private let random: any RandomSource
     private let registrations: RegistrationRoutes
@@ -31,6 +32,7 @@ package struct HubResponder: HTTPResponder {
         let access = HubAccess(
             namespace: namespace, throttle: throttles.requests, isTrusted: settings.isTrusted)
         self.settings = settings
+        self.namespace = namespace
         self.clock = clock
         self.random = random
         self.log = log
@@ -82,9 +84,17 @@ package struct HubResponder: HTTPResponder {
         if let answer = try await system.answer(request) { return answer }
         try Self.checkTarget(request)
         if request.path == "*" { return WebAnswer(.noContent, [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"]) }
-        if let answer = try await control?.answer(request, isTrusted: settings.isTrusted) { return answer }
-        if ManagementInterface.covers(request.path) { return try await management.answer(request) }
-        guard let place else { throw HubAccess.noService }
+        if let place, place.isQuick(request) { return try await answer(place, request) }
+        // Long work on the loop of its connection would hold up all others that have this loop.
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) { () async throws(PushError) -> WebAnswer in
+            if let answer = try await control?.answer(request, isTrusted: settings.isTrusted) { return answer }
+            if ManagementInterface.covers(request.path) { return try await management.answer(request) }
+            guard let place else { throw HubAccess.noService }
+            return try await answer(place, request)
+        }
+    }
+
+    private func answer(_ place: HubPath, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         switch place {
         case .hubs:
             guard request.method == .get else { throw Self.notAllowed(request, "GET") }
@@ -142,7 +152,7 @@ package struct HubResponder: HTTPResponder {
             path: path, query: query, fields: request.headers, trackingID: trackingID, now: now,
             body: RequestBody { limit throws(PushError) in
                 try await Self.collect(request, context, limit: limit)
-            })
+            }, revision: namespace.revision)
     }
 
     /// Throws where a request is for no place of a server at all. The server's own paths answer nonetheless: whoever asks after
@@ -216,6 +226,20 @@ package struct HubResponder: HTTPResponder {
         if let seconds = error.details["retryAfter"]?.int ?? document.retryAfter { answer.fields[.retryAfter] = "\(seconds)" }
         if let methods = error.details["allow"]?.string { answer.fields[.allow] = methods }
         return answer
+    }
+}
+
+extension HubPath {
+    /// Whether a request is of the many that take little: one device, or a notification that is only accepted.
+    fileprivate func isQuick(_ request: WebRequest) -> Bool {
+        guard case .inHub(_, let place) = self else { return false }
+        switch place {
+        case .registrationIDs, .registration, .message, .scheduled: return true
+        case .registrations: return request.method == .post
+        case .installation: return request.method != .patch
+        case .messages, .batch, .schedule: return !request.query.has("test") && !MessageHeaders(request.fields).isTest
+        case .taggedRegistrations, .feedback, .jobs, .job: return false
+        }
     }
 }
 

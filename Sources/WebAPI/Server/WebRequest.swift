@@ -16,6 +16,8 @@ struct WebRequest: Sendable {
     let trackingID: String
     let now: Timestamp
     let body: RequestBody
+    /// Of the namespace, before it was asked whether the request is allowed.
+    var revision = -1
 
     /// What answers repeat, so that clients that look for their own spelling find it.
     var apiVersion: String { query["api-version"].flatMap { $0.isEmpty ? nil : $0 } ?? "2020-06" }

@@ -1,5 +1,6 @@
-import PushCore
+@testable import PushCore
 import Support
+import Synchronization
 import Testing
 
 /// Platforms and notifications that do not wait for each other.
@@ -110,5 +111,50 @@ import Testing
         let outcome = try await bench.passingTime { try await hub.send(.alert()) }
         #expect(outcome.sent == 2 && outcome.endedAt == HubBench.dawn + .seconds(60))
         #expect(bench.connector.deliveries.map(\.batch.platform).sorted() == [.apns, .apns, .fcmV1])
+    }
+}
+
+@Suite struct CrowdTests {
+    @Test func `Only so many devices are under way, in the order of their notifications, and one alone always is`() {
+        var crowds = Crowds()
+        let begun = [(1, 30_000), (2, 60_000), (3, 9_999), (4, 20_000)].map { crowds.begins($0, devices: $1, limit: 80_000) }
+        // The fourth would have room, but not before the second.
+        #expect(begun == [true, false, true, false])
+        var next = [crowds.next(limit: 80_000)]
+        crowds.ended(3)
+        next.append(crowds.next(limit: 80_000))
+        crowds.ended(1)
+        for _ in 1...3 { next.append(crowds.next(limit: 80_000)) }
+        #expect(next == [nil, nil, 2, 4, nil] && crowds.count == 0)
+        crowds.ended(2)
+        crowds.ended(4)
+        let alone = [5, 6].map { crowds.begins($0, devices: 1_000_000, limit: 80_000) }
+        #expect(alone == [true, false])
+    }
+
+    @Test func `A broadcast that waits for another lets small ones pass, and is delivered to all`() async throws {
+        let bench = try HubBench()
+        let hub = try await bench.reopened(
+            HubSettings(concurrentNotifications: 4, concurrentDevices: Crowds.least, isSideBySide: true))
+        let devices = Crowds.least
+        for number in 1...devices {
+            _ = try await hub.createRegistration(
+                RegistrationDescription(handle: .phone(number), tags: number == 1 ? [try Tag("one")] : [], template: nil))
+        }
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let held = Atomic(false)
+        bench.connector.during { _ in
+            // The first batch of the first broadcast.
+            if !held.exchange(true, ordering: .relaxed) { for await _ in gate {} }
+        }
+        let first = try await hub.accept(.alert("1")).outcome.id
+        let second = try await hub.accept(.alert("2")).outcome.id
+        let small = try await hub.accept(.alert(to: "one")).outcome.id
+        #expect(try await hub.finish(small).sent == 1)
+        #expect(await hub.backlog == 1)
+        #expect(try await hub.outcome(of: second).startedAt == nil)
+        open.finish()
+        for id in [first, second] { #expect(try await hub.finish(id).sent == devices) }
+        #expect(await hub.backlog == 0)
     }
 }
