@@ -32,7 +32,8 @@ package struct HubSettings: Sendable, Equatable {
 
     package init(
         name: String = "hub", registrationTTL: Duration? = nil, naming: Naming = .short, refusesLargePayloads: Bool = true,
-        concurrentNotifications: Int = 64, concurrentDevices: Int = .max, isSideBySide: Bool = false, comparableTags: Int = .max, devicesPerStep: Int = 500
+        concurrentNotifications: Int = 64, concurrentDevices: Int = .max, isSideBySide: Bool = false, comparableTags: Int = .max,
+        devicesPerStep: Int = 500
     ) {
         self.name = name
         self.registrationTTL = registrationTTL

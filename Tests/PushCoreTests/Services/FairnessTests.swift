@@ -1,7 +1,8 @@
-@testable import PushCore
 import Support
 import Synchronization
 import Testing
+
+@testable import PushCore
 
 /// Platforms and notifications that do not wait for each other.
 @Suite struct FairnessTests {

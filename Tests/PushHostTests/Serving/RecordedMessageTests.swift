@@ -251,6 +251,7 @@ import Testing
             let gone = try await hub.call("POST", "/news/de/registrationids/", by: .root)
             #expect(gone.status == 404)
             #expect(gone.body.contains("<Detail>No service is hosted at the specified address."))
+            #expect(try await hub.call("GET", path, by: .root).status == 404)
         }
     }
 }

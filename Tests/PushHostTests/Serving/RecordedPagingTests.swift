@@ -33,6 +33,8 @@ import Testing
                     try #require(pages <= 10)
                 }
                 #expect(found.count == 9 && Set(found).count == 9, "\(top)")
+                // No page is empty.
+                #expect(pages == (9 + top - 1) / top, "\(top)")
             }
             for token in ["x", "7-1", "0-x", "-1-1"] {
                 let path = "/hub/registrations?$filter=ChannelUri%20eq%20'\(Self.handle)'&continuationtoken=\(token)"

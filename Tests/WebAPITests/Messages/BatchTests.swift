@@ -27,6 +27,18 @@ import Testing
             query: RequestQuery(parsing: "direct"), body: Array(body.utf8))
     }
 
+    @Test func `a batch is for now`() async throws {
+        let fields = try HTTPFields.of(
+            [
+                "ServiceBusNotification-Format": "apple", "Content-Type": "multipart/mixed; boundary=nh-batch-multipart-boundary",
+                "ServiceBusNotification-ScheduleTime": "2099-01-31T12:00:00Z",
+            ])
+        let error = await refusal {
+            try Message(batch: fields, query: RequestQuery(parsing: "direct"), body: Array(Self.body(devices: #"["AA01"]"#).utf8))
+        }
+        #expect(error?.code == "notification.schedule" && error?.status == 400)
+    }
+
     @Test(
         arguments: [
             #"multipart/mixed; boundary="nh-batch-multipart-boundary""#, "multipart/mixed; boundary=nh-batch-multipart-boundary",

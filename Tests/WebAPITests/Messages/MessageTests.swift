@@ -207,6 +207,25 @@ import Testing
         #expect(error?.code == "notification.schedule")
     }
 
+    @Test(arguments: ["Format", "DeviceHandle", "ScheduleTime"]) func `of two headers none is taken`(name: String) async throws {
+        let fields = try HTTPFields.of(
+            [
+                "ServiceBusNotification-Format": "apple", "ServiceBusNotification-DeviceHandle": Self.token,
+                "ServiceBusNotification-ScheduleTime": "2026-01-31T12:00:00Z",
+            ], also: ("ServiceBusNotification-\(name)", "apple"))
+        let error = await refusal { try Message(headers: fields, query: RequestQuery(parsing: ""), body: Array("{}".utf8)) }
+        #expect(error?.status == 400)
+        #expect(error?.message.contains("has 2 headers") == true, "\(String(describing: error))")
+    }
+
+    @Test func `a test send is for now`() async {
+        let error = await refusal {
+            try message(
+                ["ServiceBusNotification-Format": "apple", "ServiceBusNotification-ScheduleTime": "2099-01-31T12:00:00Z"], query: "test")
+        }
+        #expect(error?.code == "notification.schedule")
+    }
+
     @Test func `a browser's handle has its keys beside it`() throws {
         guard case .browser(let endpoint, let p256dh, let auth) = DeviceHandle.subscription else { return }
         let message = try message(
