@@ -71,7 +71,7 @@ extension NotificationHub {
         guard let entry = schedule.remove(id) else {
             throw PushError(
                 "notification.not_found", "no scheduled notification \(id) is waiting",
-                hint: "it has run, was cancelled, or never existed", status: 404)
+                hint: "it has begun to be sent, was cancelled, or never existed", status: 404)
         }
         do throws(PushError) {
             try await settleCanceled(id, entry.sequence)

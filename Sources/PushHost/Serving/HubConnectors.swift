@@ -1,4 +1,5 @@
 import Delivery
+import Logging
 import PushCore
 
 /// Connectors for hubs: from a hub's own credentials where it has them, else to the simulators where the server knows some.
@@ -10,8 +11,13 @@ struct HubConnectors: Sendable {
     /// Whether nothing may leave the machine, whatever credentials a hub has.
     var isLab = false
     let providerTokens: any ProviderTokenStore
+    let log: Logger
 
     func connectors(of hub: HubRecord) -> [any Connector] {
+        unwatched(hub).map { WatchedConnector($0, hub: hub.name, log: log) }
+    }
+
+    private func unwatched(_ hub: HubRecord) -> [any Connector] {
         let credentials = hub.description.credentials
         let own: [(PlatformCredential.Kind, Set<Platform>, @Sendable (PlatformCredential) throws(PushError) -> any Connector)] = [
             (.apns, [.apns], apns), (.fcmV1, [.fcmV1, .gcm], fcm), (.wns, [.wns], wns), (.browser, [.browser], browser),

@@ -54,7 +54,7 @@ final class PushServer: Sendable {
         }
         let connectors = HubConnectors(
             transport: transport, clock: clock, random: random, simulators: simulators, isLab: settings.isLab,
-            providerTokens: storage.providerTokens)
+            providerTokens: storage.providerTokens, log: log)
         let environment = HubEnvironment(
             clock: clock, random: random, start: { work in Task { await work() } },
             observer: { event in log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"]) })

@@ -1,0 +1,57 @@
+import Logging
+import PushCore
+import Synchronization
+import Testing
+
+@testable import PushHost
+
+@Suite struct WatchedConnectorTests {
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    private struct Handler: LogHandler {
+        let lines: Lines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { lines.all.withLock { $0.append("\(event.level): \(event.message)") } }
+    }
+
+    private final class Switch: Connector {
+        let platforms: Set<Platform> = [.apns]
+        let next = Mutex<[Verdict]>([])
+
+        func deliver(_ batch: DeliveryBatch) async -> [Verdict] { next.withLock { $0 } }
+    }
+
+    @Test func `The log has the beginning and the end of an outage, once each`() async {
+        let lines = Lines()
+        let service = Switch()
+        let connector = WatchedConnector(service, hub: "news", log: Logger(label: "test") { _ in Handler(lines: lines) })
+        let away = Verdict.transient(
+            Rejection(status: 0, reason: "Unreachable", explanation: "nobody answers", outcome: .pnsUnreachable), retryAfter: nil)
+        let refused = Verdict.rejected(
+            Rejection(status: 403, reason: "InvalidProviderToken", explanation: "", outcome: .invalidCredentials))
+        let dead = Verdict.rejected(Rejection(status: 410, reason: "Unregistered", explanation: "", outcome: .expiredChannel))
+        let handles = [DeviceHandle.apns(token: "AA01"), .apns(token: "AA02")]
+        for verdicts in [
+            [.accepted(id: nil), away], [away, away], [away, away], [dead, away], [refused, refused], [.accepted(id: nil), dead],
+            [.unknown(reason: "cut"), away], [],
+        ] as [[Verdict]] {
+            service.next.withLock { $0 = verdicts }
+            let batch = DeliveryBatch(notificationID: "n", platform: .apns, body: [], handles: handles)
+            #expect(await connector.deliver(batch) == verdicts)
+        }
+        #expect(
+            lines.all.withLock { $0 } == [
+                "warning: the hub news: APNs takes nothing: Unreachable: nobody answers", "notice: the hub news: APNs takes deliveries again",
+                "warning: the hub news: APNs takes nothing: InvalidProviderToken", "notice: the hub news: APNs takes deliveries again",
+            ])
+    }
+}
