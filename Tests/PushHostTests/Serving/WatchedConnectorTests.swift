@@ -50,7 +50,8 @@ import Testing
         }
         #expect(
             lines.all.withLock { $0 } == [
-                "warning: the hub news: APNs takes nothing: Unreachable: nobody answers", "notice: the hub news: APNs takes deliveries again",
+                "warning: the hub news: APNs takes nothing: Unreachable: nobody answers",
+                "notice: the hub news: APNs takes deliveries again",
                 "warning: the hub news: APNs takes nothing: InvalidProviderToken", "notice: the hub news: APNs takes deliveries again",
             ])
     }
