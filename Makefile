@@ -17,7 +17,7 @@ PREFIX ?= /usr/local
 # with marks in them, so that what they hold looks lost, and a test leaks on purpose to show what an error must not do.
 SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
 
-.PHONY: help demo test check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage install unit setup setup-tests clean
+.PHONY: help demo test check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage install test-installed unit setup setup-tests clean
 
 help:
 	@echo "make demo     build, then run a push flow on simulated phones"
@@ -117,6 +117,10 @@ install: setup
 	@$(SUDO) install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
 	@$(MAKE) --no-print-directory unit | $(SUDO) install -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/lib/systemd/system/pushhost.service"
 	@echo "Installed $(DESTDIR)$(PREFIX)/bin/pushhost, with completion for bash, zsh and fish, and a service for systemd"
+
+# The tests of the program once more, of the one that make install has put there: the optimizer must not change what it does.
+test-installed:
+	@PUSHHOST_TESTED="$(abspath $(DESTDIR)$(PREFIX)/bin/pushhost)" swift test --skip-build --filter '^PushHostTests[.]'
 
 # The service for systemd, as it is installed.
 unit:
