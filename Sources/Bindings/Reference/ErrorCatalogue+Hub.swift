@@ -216,9 +216,10 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "installation.invalid", .failure, means: "The installation cannot be used.",
                 when:
-                    "Its id is empty, its id or user id has characters that a tag cannot have, or its expiration time has passed. "
+                    "Its id is empty, its id or user id has characters that a tag cannot have, or its expiration time has passed; or it "
+                    + "has more than 100 templates, those of its tiles among them, more than 100 tiles, or more than 256 KiB (413). "
                     + "Status 400.",
-                cure: "Use letters, digits and - _ @ # . : = only; give a time to come, or none.",
+                cure: "Use letters, digits and - _ @ # . : = only; give a time to come, or none; keep the templates that sends name.",
                 example: .lua(
                     "push.install(\"my phone\", { device = phone })", cure: "push.install(\"my-phone\", { device = phone })")),
             ErrorDescription(

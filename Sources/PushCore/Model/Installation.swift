@@ -69,6 +69,36 @@ package struct InstallationTemplate: Sendable, Equatable {
 }
 
 extension Installation {
+    /// The largest body of an installation, in bytes, and the most that changes may make of one.
+    package static let maximumSize = 256 << 10
+    /// Most templates, those of tiles among them: each is a registration of its own.
+    package static let maximumTemplates = 100
+    /// Most secondary tiles.
+    package static let maximumTiles = 100
+
+    /// Throws `installation.invalid` for too many templates or tiles.
+    func checkCounts() throws(PushError) {
+        let templates = secondaryTiles.values.reduce(templates.count) { $0 + $1.templates.count }
+        for (count, limit, noun) in [
+            (templates, Self.maximumTemplates, "templates"), (secondaryTiles.count, Self.maximumTiles, "secondary tiles"),
+        ] where count > limit {
+            throw PushError(
+                "installation.invalid", "the installation has \(count) \(noun); the limit is \(limit)",
+                hint: "each is a registration of its own: keep those that sends are addressed to", status: 400)
+        }
+    }
+
+    /// Patches can add up to more than any body has.
+    private func checkSize() throws(PushError) {
+        var size = tags.size + pushVariables.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } + templates.size
+        for tile in secondaryTiles.values { size += tile.tags.size + tile.templates.size }
+        guard size > Self.maximumSize else { return }
+        throw PushError(
+            "installation.invalid",
+            "the installation's tags, templates and push variables have \(size) bytes; the limit is \(Self.maximumSize)",
+            hint: "remove what is not needed first", status: 413)
+    }
+
     /// The installation as the hub keeps it: the handles and the tags as they are compared, and each template without
     /// tags tagged with its own name, so that a send can name one template.
     func checked() throws(PushError) -> Installation {
@@ -76,10 +106,12 @@ extension Installation {
             throw PushError(
                 "installation.invalid", "the installation id is empty", hint: "name the device", status: 400)
         }
+        try checkCounts()
+        try checkSize()
         var checked = self
         checked.handle = try handle.checked()
         checked.tags = try tags.checked()
-        checked.templates = templates.tagged
+        checked.templates = try templates.checked()
         for (tileID, tile) in secondaryTiles {
             guard [.wns, .mpns].contains(handle.platform), tile.handle.platform == handle.platform else {
                 throw PushError(
@@ -88,7 +120,7 @@ extension Installation {
             }
             checked.secondaryTiles[tileID]?.handle = try tile.handle.checked()
             checked.secondaryTiles[tileID]?.tags = try tile.tags.checked()
-            checked.secondaryTiles[tileID]?.templates = tile.templates.tagged
+            checked.secondaryTiles[tileID]?.templates = try tile.templates.checked()
         }
         return checked
     }
@@ -105,23 +137,26 @@ extension Installation {
         }
         func registration(
             _ handle: DeviceHandle, tile: String?, template: RegistrationTemplate?, tags: [Tag]
-        ) throws(PushError) -> Registration {
+        ) -> Registration {
             let old = known[Role(tile: tile, template: template?.name)]
             return Registration(
                 id: old?.id ?? nextID(), etag: (old?.etag ?? 0) + 1, expiration: expiration, updatedAt: now,
-                handle: handle, tags: try (tags + addresses).checked(), template: template,
+                handle: handle, tags: tags, template: template,
                 pushVariables: pushVariables, installationID: id, secondaryTile: tile)
         }
         func registrations(
             _ handle: DeviceHandle, tile: String?, tags: [Tag], templates: [String: InstallationTemplate]
         ) throws(PushError) -> [Registration] {
-            var all = [try registration(handle, tile: tile, template: nil, tags: tags)]
-            for (name, template) in templates.sorted(by: { $0.key < $1.key }) {
+            var all = [registration(handle, tile: tile, template: nil, tags: try (tags + addresses).checked())]
+            // Compiling is the most work: whose tags do not fit need not get that far.
+            let tagged = try templates.sorted { $0.key < $1.key }.map { name, template throws(PushError) in
+                (name, template, tags: try (tags + (template.tags ?? []) + addresses).checked())
+            }
+            for (name, template, tags) in tagged {
                 let compiled = try RegistrationTemplate(
                     name: name, body: template.body, headers: template.headers, expiry: template.expiry,
                     platform: handle.platform)
-                all.append(
-                    try registration(handle, tile: tile, template: compiled, tags: tags + (template.tags ?? [])))
+                all.append(registration(handle, tile: tile, template: compiled, tags: tags))
             }
             return all
         }
@@ -174,15 +209,26 @@ extension Installation {
     }
 }
 
+extension [Tag] {
+    fileprivate var size: Int { reduce(0) { $0 + $1.text.utf8.count } }
+}
+
 extension [String: InstallationTemplate] {
-    fileprivate var tagged: Self {
-        Dictionary(
-            uniqueKeysWithValues: map { name, template in
-                var tagged = template
-                tagged.body = template.body.withoutByteOrderMark
-                tagged.tags = (template.tags ?? []).uniqued()
-                if tagged.tags?.isEmpty == true { tagged.tags = Tag(validating: name).map { [$0] } ?? [] }
-                return (name, tagged)
-            })
+    fileprivate func checked() throws(PushError) -> Self {
+        var checked = self
+        for (name, template) in self {
+            var tags = try (template.tags ?? []).checked()
+            if tags.isEmpty { tags = Tag(validating: name).map { [$0] } ?? [] }
+            checked[name]?.body = template.body.withoutByteOrderMark
+            checked[name]?.tags = tags
+        }
+        return checked
+    }
+
+    fileprivate var size: Int {
+        values.reduce(0) { size, template in
+            let headers = template.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+            return size + template.body.utf8.count + headers + (template.expiry?.utf8.count ?? 0) + (template.tags ?? []).size
+        }
     }
 }

@@ -18,14 +18,19 @@ package struct PatchOperation: Sendable, Equatable {
 extension Installation {
     /// Applies every operation or none. What is not there is removed without a word, so that a log-out that is repeated does not
     /// fail. Throws `installation.patch` naming the operation that does not fit, `tag.invalid` and `handle.invalid` for such
-    /// values.
+    /// values, `tag.too_many` and `installation.invalid` at the first operation with which there is too much of something.
     package mutating func apply(_ operations: [PatchOperation]) throws(PushError) {
         var changed = self
-        for operation in operations { try changed.apply(PatchStep(operation)) }
+        var lists = DistinctLists<Tag>()
+        for operation in operations {
+            let step = try PatchStep(operation)
+            try changed.apply(step, &lists)
+            if step.kind != .remove { try changed.checkCounts() }
+        }
         self = changed
     }
 
-    private mutating func apply(_ step: PatchStep) throws(PushError) {
+    private mutating func apply(_ step: PatchStep, _ lists: inout DistinctLists<Tag>) throws(PushError) {
         switch (step.path.first?.lowercased(), step.path.count) {
         case ("pushchannel", 1): try setChannel(step)
         case ("userid", 1): userID = try step.optionalText()
@@ -37,8 +42,9 @@ extension Installation {
             guard let moment = Timestamp(iso8601: text) else {
                 throw step.refusal("the value must be an ISO 8601 time")
             }
-            expiration = moment
-        case ("tags", 1...2): tags = try step.changing(tags, element: step.path.dropFirst().first)
+            // "Never" is for the hub to say, as where a client sends it back.
+            expiration = moment < .distantFuture ? moment : nil
+        case ("tags", 1...2): try step.change(&tags, element: step.path.dropFirst().first, &lists)
         case ("pushvariables", 1):
             guard step.kind != .remove else {
                 pushVariables = [:]
@@ -47,18 +53,14 @@ extension Installation {
             guard let object = try step.value().object else { throw step.refusal("the value must be an object") }
             pushVariables = Dictionary(uniqueKeysWithValues: object.members.map { ($0.key, $0.value.plainText) })
         case ("pushvariables", 2): pushVariables[step.path[1]] = step.kind == .remove ? nil : try step.required().plainText
-        case ("templates", 1...4): try step.change(&templates, at: step.path.dropFirst())
+        case ("templates", 1...4): try step.change(&templates, at: step.path.dropFirst(), &lists)
         case ("secondarytiles", 1...2):
-            try step.change(&secondaryTiles, at: step.path.dropFirst()) { [platform = handle.platform] _, value throws(PushError) in
+            try step.change(&secondaryTiles, at: step.path.dropFirst(), &lists) { [platform = handle.platform] _, value throws(PushError) in
                 try SecondaryTile(step, value, platform: platform)
             }
         case ("secondarytiles", 3...6):
-            guard var tile = secondaryTiles[step.path[1]] else {
-                guard step.kind == .remove else { throw step.refusal("there is no such tile") }
-                return
-            }
-            try tile.apply(step, at: step.path.dropFirst(2))
-            secondaryTiles[step.path[1]] = tile
+            guard secondaryTiles[step.path[1]] != nil || step.kind == .remove else { throw step.refusal("there is no such tile") }
+            try secondaryTiles[step.path[1]]?.apply(step, at: step.path.dropFirst(2), &lists)
         default:
             throw step.refusal("no such path")
         }
@@ -90,15 +92,17 @@ extension SecondaryTile {
         for (name, value) in members { self.templates[name] = try InstallationTemplate(step, value, named: name) }
     }
 
-    fileprivate mutating func apply(_ step: PatchStep, at path: ArraySlice<String>) throws(PushError) {
+    fileprivate mutating func apply(
+        _ step: PatchStep, at path: ArraySlice<String>, _ lists: inout DistinctLists<Tag>
+    ) throws(PushError) {
         switch (path.first, path.count) {
         case ("pushChannel", 1):
             guard step.kind != .remove else { throw step.refusal("a tile always has a channel") }
             let changed = try DeviceHandle(platform: handle.platform, text: step.text())
             if changed != handle { isPushChannelExpired = false }
             handle = changed
-        case ("tags", 1...2): tags = try step.changing(tags, element: path.dropFirst().first)
-        case ("templates", 1...4): try step.change(&templates, at: path.dropFirst())
+        case ("tags", 1...2): try step.change(&tags, element: path.dropFirst().first, &lists)
+        case ("templates", 1...4): try step.change(&templates, at: path.dropFirst(), &lists)
         default: throw step.refusal("no such path")
         }
     }
@@ -106,7 +110,7 @@ extension SecondaryTile {
 
 extension InstallationTemplate {
     fileprivate init(_ step: PatchStep, _ value: JSON, named name: String) throws(PushError) {
-        guard let object = value.object, let body = (object["body"] ?? object["bodyTemplate"])?.string else {
+        guard let object = value.object, let body = (object["body"] ?? object["bodyTemplate"])?.document else {
             throw step.refusal("a template is an object with a body")
         }
         self.init(body: body)
@@ -119,12 +123,13 @@ extension InstallationTemplate {
     }
 
     fileprivate mutating func apply(
-        _ step: PatchStep, named name: String, member: String, element: String?
+        _ step: PatchStep, named name: String, member: String, element: String?, _ lists: inout DistinctLists<Tag>
     ) throws(PushError) {
         switch (member, element) {
         case ("body", nil):
             guard step.kind != .remove else { throw step.refusal("a template always has a body") }
-            body = try step.text()
+            guard let text = try step.required().document else { throw step.refusal("the value must be a string or JSON") }
+            body = text
         case ("expiry", nil): expiry = try step.optionalText()
         case ("headers", nil):
             guard step.kind != .remove else {
@@ -133,7 +138,12 @@ extension InstallationTemplate {
             }
             guard let object = try step.value().object else { throw step.refusal("headers must be an object") }
             headers = object.headers
-        case ("tags", _): tags = try step.changing(tags ?? [], element: element, template: name)
+        case ("tags", _):
+            var list = tags ?? []
+            // Held once, so that it is not copied.
+            tags = nil
+            try step.change(&list, element: element, template: name, &lists)
+            tags = list
         default: throw step.refusal("a template has body, headers, expiry and tags")
         }
     }
@@ -152,6 +162,9 @@ private struct PatchStep {
         guard operation.path.hasPrefix("/") else { throw refusal("the path must begin with /") }
         guard !path.contains("") else { throw refusal("no such path") }
     }
+
+    /// The path with its first word in one case.
+    var place: [String] { path.prefix(1).map { $0.lowercased() } + path.dropFirst() }
 
     func refusal(_ why: String) -> PushError {
         PushError(
@@ -218,59 +231,66 @@ private struct PatchStep {
     /// Changes a map or one of its members: without a name in `path` the whole, to which adding adds.
     /// - Parameter read: a member from its name and value.
     func change<Member>(
-        _ map: inout [String: Member], at path: ArraySlice<String>, _ read: (String, JSON) throws(PushError) -> Member
+        _ map: inout [String: Member], at path: ArraySlice<String>, _ lists: inout DistinctLists<Tag>,
+        _ read: (String, JSON) throws(PushError) -> Member
     ) throws(PushError) {
         if let name = path.first {
+            lists.forget(within: place)
             map[name] = kind == .remove ? nil : try read(name, value())
             return
         }
-        if kind != .add { map = [:] }
+        if kind != .add {
+            map = [:]
+            lists.forget(within: place)
+        }
         guard kind != .remove else { return }
         guard let members = try value().object?.members else { throw refusal("the value must be an object") }
+        lists.forget(within: place, names: Set(members.map(\.key)))
         for (name, value) in members where !value.isNull { map[name] = try read(name, value) }
     }
 
     /// Changes templates, one of them, or one of its members. `path` is the name, and where within the template.
-    func change(_ templates: inout [String: InstallationTemplate], at path: ArraySlice<String>) throws(PushError) {
+    func change(
+        _ templates: inout [String: InstallationTemplate], at path: ArraySlice<String>, _ lists: inout DistinctLists<Tag>
+    ) throws(PushError) {
         guard path.count > 1, let name = path.first else {
-            return try change(&templates, at: path) { name, value throws(PushError) in
+            return try change(&templates, at: path, &lists) { name, value throws(PushError) in
                 try InstallationTemplate(self, value, named: name)
             }
         }
         let inside = Array(path.dropFirst())
-        guard var template = templates[name] else {
-            guard kind == .remove else { throw refusal("there is no such template") }
-            return
-        }
-        try template.apply(self, named: name, member: inside[0], element: inside.count > 1 ? inside[1] : nil)
-        templates[name] = template
+        guard templates[name] != nil || kind == .remove else { throw refusal("there is no such template") }
+        try templates[name]?.apply(self, named: name, member: inside[0], element: inside.count > 1 ? inside[1] : nil, &lists)
     }
 
-    /// A list of tags after this step. `element` is a tag itself, not its place; adding to `-` appends.
+    /// Changes a list of tags. `element` is a tag itself, not its place; adding to `-` appends.
     /// - Parameter template: whose tags they are, if of one.
-    func changing(_ tags: [Tag], element: String?, template: String? = nil) throws(PushError) -> [Tag] {
-        guard let element else {
-            switch kind {
-            case .remove: return []
-            case .replace: return try self.tags(in: required(), template: template).uniqued()
-            case .add: return (tags + (try self.tags(in: required(), template: template))).uniqued()
-            }
+    func change(
+        _ tags: inout [Tag], element: String?, template: String? = nil, _ lists: inout DistinctLists<Tag>
+    ) throws(PushError) {
+        switch (kind, element) {
+        case (.remove, nil):
+            tags = []
+            lists.forget(within: place)
+        case (.replace, nil):
+            tags = try self.tags(in: required(), template: template).uniqued()
+            lists.forget(within: place)
+        case (.add, nil), (.add, "-"):
+            lists.append(try self.tags(in: required(), template: template), to: &tags, at: element == nil ? place : Array(place.dropLast()))
+        case (.add, let element?):
+            lists.append(try self.tags(in: .string(element), template: template), to: &tags, at: Array(place.dropLast()))
+        case (.remove, let element?), (.replace, let element?):
+            let added = kind == .replace ? try self.tags(in: required(), template: template) : []
+            lists.replace(Tag(validating: element), with: added, in: &tags, at: Array(place.dropLast()))
         }
-        if kind == .add {
-            let added = try self.tags(in: element == "-" ? required() : .string(element), template: template)
-            return (tags + added).uniqued()
-        }
-        let place = tags.firstIndex { $0 == Tag(validating: element) }
-        var changed = tags
-        if let place { changed.remove(at: place) }
-        if kind == .replace {
-            changed.insert(contentsOf: try self.tags(in: required(), template: template), at: place ?? changed.endIndex)
-        }
-        return changed.uniqued()
+        try tags.checkCount()
     }
 }
 
 extension JSON {
+    /// A text as it is, an object or an array by its JSON.
+    fileprivate var document: String? { object != nil || array != nil ? text() : string }
+
     /// Several clients send JSON inside a string; this looks inside.
     fileprivate var unquoted: JSON {
         guard case .string(let text) = self, let first = text.first, first == "{" || first == "[",

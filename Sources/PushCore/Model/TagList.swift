@@ -32,11 +32,7 @@ extension Array where Element == Tag {
     /// Each tag once, in order. Throws `tag.too_many`, and `tag.reserved` for two of one form that the hub gives out.
     package func checked() throws(PushError) -> [Tag] {
         let tags = uniqued()
-        guard tags.count <= Self.maximumCount else {
-            throw PushError(
-                "tag.too_many", "\(tags.count) tags on one registration; the limit is 1,000", hint: "Azure takes 60",
-                status: 400)
-        }
+        try tags.checkCount()
         var forms: [String: Tag] = [:]
         for tag in tags {
             guard let form = tag.reservedForm else { continue }
@@ -48,6 +44,13 @@ extension Array where Element == Tag {
             }
         }
         return tags
+    }
+
+    /// Throws `tag.too_many`.
+    func checkCount() throws(PushError) {
+        guard count > Self.maximumCount else { return }
+        throw PushError(
+            "tag.too_many", "\(count) tags on one registration; the limit is 1,000", hint: "Azure takes 60", status: 400)
     }
 }
 

@@ -6,10 +6,13 @@ extension Namespace {
     package func addRule(
         _ name: String, _ rights: Set<AuthorizationRule.Right>, to hub: String?, while allowed: Permission = {}
     ) async throws(PushError) -> AuthorizationRule {
-        // A token names its rule alone: one name for a rule of the server and one of a hub would shut somebody out.
-        let others = hub == nil ? hubs.flatMap(\.record.description.rules) : self.rules
+        // A token names its rule alone: one name for a rule of the server and one of a hub would shut somebody out. So that
+        // neither is made while the other is, a hub's waits for the server's turn as well, always before that of the hub.
+        if hub != nil { try await takeTurn("") }
+        defer { if hub != nil { turns.leave("") } }
         let rule = newRule(name, rights)
         try await changeRules(of: hub, while: allowed) { rules throws(PushError) in
+            let others = hub == nil ? hubs.flatMap(\.record.description.rules) : self.rules
             guard let other = (rules + others).first(where: { $0.name.lowercased() == name.lowercased() }) else {
                 rules.append(rule)
                 return

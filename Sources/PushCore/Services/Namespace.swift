@@ -16,7 +16,7 @@ package actor Namespace {
     /// What requests see. Written by this actor alone.
     private nonisolated let current: Mutex<State>
     /// Names that are being made, changed or deleted.
-    private var turns = Turns<String>()
+    var turns = Turns<String>()
     private var isRestoring = false
 
     private struct State {
@@ -266,7 +266,7 @@ package actor Namespace {
     }
 
     /// Throws `hub.restoring` (503).
-    private func takeTurn(_ key: String) async throws(PushError) {
+    func takeTurn(_ key: String) async throws(PushError) {
         await line(up: key)
         guard !isClosed else {
             turns.leave(key)

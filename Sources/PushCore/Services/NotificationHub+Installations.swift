@@ -53,6 +53,7 @@ extension NotificationHub {
                 "installation.invalid", "the expirationTime \(moment) has passed",
                 hint: "give a later one, or none for the hub's own time to live", status: 400)
         }
+        checked.expiration = checked.expiration.map { min($0, .distantFuture) }
         checked.updatedAt = now
         let expiration = checked.expiration ?? expiration()
         let targets = try checked.registrations(

@@ -212,8 +212,9 @@ package actor NotificationHub: HubGateway {
 
     static func top(_ page: Page) -> Int { (1...100).contains(page.top) ? page.top : 100 }
 
+    /// At most "never", behind which years have five digits.
     func expiration() -> Timestamp {
-        settings.registrationTTL.map { environment.clock.now + $0 } ?? .distantFuture
+        settings.registrationTTL.map { min(environment.clock.now + $0, .distantFuture) } ?? .distantFuture
     }
 
     func newRegistrationID() -> RegistrationID {

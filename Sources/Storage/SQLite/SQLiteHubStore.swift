@@ -72,7 +72,9 @@ struct SQLiteHubStore: RegistrationStore {
     func commit(_ change: RegistrationChange) async throws(PushError) {
         let installations = change.installationPuts.map { $0.installation.storedJSON.text() }
         try await database.write { [hub, templates = database.templates] database in
+            var left: Set<Int64> = []
             for removal in change.removals {
+                if let key = try Self.templateKey(at: removal.place, hub: hub, in: database) { left.insert(key) }
                 try database.run("DELETE FROM registration WHERE hub = ? AND place = ?", hub, removal.place)
                 try database.run("DELETE FROM last_outcome WHERE hub = ? AND place = ?", hub, removal.place)
                 try database.run(
@@ -82,7 +84,14 @@ struct SQLiteHubStore: RegistrationStore {
             for place in change.installationRemovals {
                 try database.run("DELETE FROM installation WHERE hub = ? AND place = ?", hub, place)
             }
-            for put in change.puts { try Self.put(put, hub: hub, templates: templates, in: database) }
+            for put in change.puts {
+                let before = try Self.templateKey(at: put.place, hub: hub, in: database)
+                let key = try put.registration.template.map { try templates.key(of: $0, in: database) }
+                if let before, before != key { left.insert(before) }
+                try Self.put(put, template: key, hub: hub, in: database)
+            }
+            // After the puts: what leaves one registration may be another's.
+            for key in left { try templates.removeUnused(key, in: database) }
             for (put, content) in zip(change.installationPuts, installations) {
                 try database.run(
                     "INSERT OR REPLACE INTO installation (hub, place, expiration, content) VALUES (?, ?, ?, ?)", hub, put.place,
@@ -91,7 +100,15 @@ struct SQLiteHubStore: RegistrationStore {
         }
     }
 
-    private static func put(_ put: PlacedRegistration, hub: Int64, templates: TemplateKeys, in database: Database) throws {
+    /// The row of the template of the registration that stands at a place.
+    private static func templateKey(at place: UInt32, hub: Int64, in database: Database) throws -> Int64? {
+        try database.first(
+            "SELECT template FROM registration WHERE hub = ? AND place = ? AND template IS NOT NULL", hub, place
+        ) { $0.integer(0) }
+    }
+
+    /// - Parameter template: the row of its template.
+    private static func put(_ put: PlacedRegistration, template: Int64?, hub: Int64, in database: Database) throws {
         let registration = put.registration
         // The outcome of whoever stood here before is not this registration's.
         try database.run(
@@ -107,8 +124,7 @@ struct SQLiteHubStore: RegistrationStore {
                 push_variables, installation, secondary_tile) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, hub, put.place, registration.id.text, registration.etag, registration.expiration.milliseconds,
             registration.updatedAt.milliseconds, registration.platform.rawValue, registration.handle.storedText,
-            registration.tags.lazy.map(\.text).joined(separator: ","),
-            try registration.template.map { try templates.key(of: $0, in: database) },
+            registration.tags.lazy.map(\.text).joined(separator: ","), template,
             registration.pushVariables.isEmpty ? nil : JSON(registration.pushVariables).text(), registration.installationID,
             registration.secondaryTile)
     }

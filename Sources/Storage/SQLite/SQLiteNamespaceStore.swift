@@ -5,6 +5,8 @@ import PushCore
 struct SQLiteNamespaceStore: NamespaceStore {
     /// Rows of a removed hub that go in one transaction, so that others need not wait long.
     private static let removalBatch = 1000
+    /// The same for templates, which may be large.
+    private static let templateBatch = 100
 
     let database: SQLiteAccess
 
@@ -47,6 +49,7 @@ struct SQLiteNamespaceStore: NamespaceStore {
         }
         // The hub is gone from here on. Rows that cannot leave now do so at the next start.
         try? await removeRows(ofHub: number)
+        try? await removeUnusedTemplates()
     }
 
     /// Goes on with removals that a stop of the server has interrupted.
@@ -69,6 +72,27 @@ struct SQLiteNamespaceStore: NamespaceStore {
             } while removed == Self.removalBatch
         }
         try await database.write { try $0.run("DELETE FROM leaving_hub WHERE number = ?", number) }
+    }
+
+    /// Removes templates that lost their registrations all at once; those that lose them one by one go with the last.
+    func removeUnusedTemplates() async throws(PushError) {
+        var last: Int64 = 0
+        while true {
+            let unused = try await database.read { [last] database in
+                try database.all(
+                    """
+                    SELECT key FROM template
+                    WHERE key > ? AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.template = template.key)
+                    ORDER BY key LIMIT ?
+                    """, last, Self.templateBatch
+                ) { $0.integer(0) }
+            }
+            guard let end = unused.last else { return }
+            last = end
+            try await database.write { [templates = database.templates] database in
+                for key in unused { try templates.removeUnused(key, in: database) }
+            }
+        }
     }
 
     func store(ofHub number: Int64) -> any HubStore { SQLiteHubStore(database: database, hub: number) }

@@ -29,6 +29,10 @@ enum SQLiteSchema {
         migrator.registerMigration("installations of devices") { database in
             try database.execute(sql: "ALTER TABLE device_outcome ADD COLUMN installation TEXT")
         }
+        migrator.registerMigration("users of templates") { database in
+            try database.execute(
+                sql: "CREATE INDEX registration_by_template ON registration (template) WHERE template IS NOT NULL")
+        }
         return migrator
     }()
 

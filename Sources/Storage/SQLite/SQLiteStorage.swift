@@ -20,10 +20,7 @@ package struct SQLiteStorage: StorageEngine {
         let namespace = SQLiteNamespaceStore(database: SQLiteAccess(database))
         // What nobody needs any more can wait for a start with room on the disk.
         try? await namespace.finishRemovals()
-        try? await database.write { database in
-            try database.run(
-                "DELETE FROM template WHERE key NOT IN (SELECT template FROM registration WHERE template IS NOT NULL)")
-        }
+        try? await namespace.removeUnusedTemplates()
         return SQLiteStorage(
             accounts: SQLiteAccountStore(database: database),
             securePayloads: SQLiteSecurePayloadStore(database: database),

@@ -41,6 +41,18 @@ final class TemplateKeys: Sendable {
         return key
     }
 
+    /// Removes the row of a template that no registration has any more. On the writer, within a transaction.
+    func removeUnused(_ key: Int64, in database: Database) throws {
+        let before = database.totalChangesCount
+        try database.run(
+            "DELETE FROM template WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM registration WHERE template = ?1)", key)
+        guard database.totalChangesCount > before else { return }
+        // The number may be given to another template.
+        known.withLock { known in
+            if let place = known.firstIndex(where: { $0.value == key }) { known.remove(at: place) }
+        }
+    }
+
     /// When a transaction was taken back, rows that were known may be gone.
     func forget() { known.withLock { $0.removeAll() } }
 }

@@ -1,9 +1,6 @@
 import PushCore
 
 extension Installation {
-    /// The largest body of an installation, in bytes.
-    package static let maximumSize = 256 << 10
-
     /// Reads the body of `PUT installations/{id}`. A member that is null is absent; what only the hub can know is not looked at.
     /// - Parameter id: of the address; an id in the body must be the same.
     /// Throws `installation.invalid` (400; 413 for the size), and what a bad handle or tag throws.

@@ -229,6 +229,58 @@ import Testing
         #expect(error?.status == 400)
     }
 
+    @Test("The body of a template may come as the JSON that it is") func bodyAsJSON() throws {
+        for (value, text) in [
+            (["aps": ["alert": "$(m)", "badge": 1]], #"{"aps":{"alert":"$(m)","badge":1}}"#), ([1], "[1]"),
+        ] as [(JSON, String)] {
+            #expect(try patched(.init(.replace, "/templates/news/body", value)).templates["news"]?.body == text)
+            #expect(try patched(.init(.add, "/templates/new", ["body": value])).templates["new"]?.body == text)
+        }
+    }
+
+    @Test("The first operation with which there is too much ends it, also where a later one would take it away")
+    func tooMuch() async throws {
+        let many = JSON.array((0..<33_000).map { .string("t\($0)") })
+        let places = ["/tags", "/tags/-", "/tags/Sports", "/templates/news/tags", "/templates/news/tags/a"]
+        for (path, kind) in places.flatMap({ [($0, PatchOperation.Kind.add), ($0, .replace)] }) {
+            guard kind == .replace || !path.hasSuffix("Sports") && !path.hasSuffix("/a") else { continue }
+            // What comes behind it fits nowhere, and is not reached.
+            let error = await refusal { try patched(.init(kind, path, many), .init(.add, "/colour", "x")) }
+            #expect(error?.code == "tag.too_many", "\(kind) \(path)")
+        }
+        func templates(_ numbers: Range<Int>) -> JSON {
+            .object(JSONObject(numbers.map { ("t\($0)", ["body": "{}"]) }))
+        }
+        #expect(try patched(.init(.add, "/templates", templates(0..<99))).templates.count == 100)
+        for value in [templates(0..<100), templates(0..<4800)] {
+            let error = await refusal { try patched(.init(.add, "/templates", value), .init(.remove, "/templates")) }
+            #expect(error?.code == "installation.invalid" && error?.message.hasSuffix("the limit is 100") == true)
+        }
+        let one = await refusal {
+            try patched(.init(.add, "/templates", templates(0..<99)), .init(.add, "/templates/x", ["body": "{}"]))
+        }
+        #expect(one?.message == "the installation has 101 templates; the limit is 100")
+    }
+
+    @Test("Tags of a template or a tile that was written anew are told apart by what it has now") func rewritten() throws {
+        let anew: JSON = ["body": "{}", "tags": ["c"]]
+        for step in [PatchOperation(.add, "/templates/news", anew), .init(.add, "/Templates", ["news": anew])] {
+            let tags = try patched(.init(.add, "/templates/news/tags", "d"), step, .init(.add, "/templates/news/tags", ["d", "c", "a"]))
+                .templates["news"]?.tags
+            #expect(tags?.map(\.text) == ["c", "d", "a"])
+        }
+        let tags = try patched(
+            .init(.add, "/tags/x"), .init(.remove, "/Tags"), .init(.add, "/tags/x"), .init(.replace, "/tags", ["y"]),
+            .init(.add, "/TAGS/-", ["x", "y"]), .init(.remove, "/tags/y"), .init(.add, "/tags", "Y")
+        ).tags
+        #expect(tags.map(\.text) == ["x", "Y"])
+    }
+
+    @Test("What lies behind the last moment is never") func never() throws {
+        let late = PatchOperation(.add, "/expirationTime", "9999-12-31T23:59:59-12:00")
+        #expect(try patched(late).expiration == nil)
+    }
+
     @Test("Bad tags and handles are refused as such") func values() async {
         #expect(await refusal { try patched(.init(.add, "/tags", "a b")) }?.code == "tag.invalid")
         #expect(await refusal { try patched(.init(.replace, "/pushChannel", "xyz")) }?.code == "handle.invalid")

@@ -145,6 +145,48 @@ import Testing
         #expect(await refusal { try await hub.putInstallation(byID) }?.code == "installation.invalid")
     }
 
+    @Test("More templates or tiles than the limit are refused before anything else, and change nothing") func tooMany() async throws {
+        func templates(_ numbers: Range<Int>) -> [String: InstallationTemplate] {
+            // None of these could be compiled.
+            Dictionary(uniqueKeysWithValues: numbers.map { ("t\($0)", InstallationTemplate(body: "{")) })
+        }
+        func tile(_ number: Int, _ templates: [String: InstallationTemplate] = [:]) -> SecondaryTile {
+            SecondaryTile(handle: .wns(channel: "https://db.notify.windows.com/\(number)"), templates: templates)
+        }
+        var pad = try installation()
+        pad.templates = templates(0..<101)
+        var windows = Installation(
+            id: "pad", handle: .wns(channel: "https://db.notify.windows.com/0"), templates: templates(0..<60),
+            secondaryTiles: ["a": tile(1, templates(0..<40)), "b": tile(2, templates(0..<1))])
+        for (installation, message) in [
+            (pad, "the installation has 101 templates; the limit is 100"),
+            (windows, "the installation has 101 templates; the limit is 100"),
+        ] {
+            let error = await refusal { try await hub.putInstallation(installation) }
+            #expect(error?.code == "installation.invalid" && error?.status == 400 && error?.message == message)
+        }
+        windows.templates = [:]
+        windows.secondaryTiles = Dictionary(uniqueKeysWithValues: (0...100).map { ("\($0)", tile($0)) })
+        let tiles = await refusal { try await hub.putInstallation(windows) }
+        #expect(tiles?.message == "the installation has 101 secondary tiles; the limit is 100")
+        pad.templates = templates(0..<1)
+        pad.templates["t0"]?.tags = try (0...1000).map { try Tag("tag-\($0)") }
+        #expect(await refusal { try await hub.putInstallation(pad) }?.code == "tag.too_many")
+        // Its own and those of the template together.
+        pad.templates["t0"]?.tags = try (0..<999).map { try Tag("tag-\($0)") }
+        #expect(await refusal { try await hub.putInstallation(pad) }?.code == "tag.too_many")
+        #expect(await hub.size().registrations == 0)
+    }
+
+    @Test("Patches do not make more of an installation than a body could") func size() async throws {
+        try await hub.putInstallation(try installation())
+        let body = JSON.string(#"{"a":""# + String(repeating: "x", count: 100_000) + #""}"#)
+        for name in ["a", "b"] { try await hub.patchInstallation("pad", [.init(.add, "/templates/\(name)", ["body": body])]) }
+        let error = await refusal { try await hub.patchInstallation("pad", [.init(.add, "/templates/c", ["body": body])]) }
+        #expect(error?.code == "installation.invalid" && error?.status == 413)
+        #expect(try await hub.installation("pad").templates.count == 3)
+    }
+
     @Test("It cannot be addressed as another user or installation") func spoofing() async throws {
         for tag in ["$UserId:{bob}", "$InstallationId:{other}"] {
             var installation = try installation()
@@ -197,6 +239,18 @@ import Testing
         #expect(try await hub.installation("pad").tags.count == 2)
         bench.advance(by: .seconds(600))
         #expect(await refusal { try await hub.installation("pad") }?.code == "hub.not_found")
+    }
+
+    @Test("Nothing expires later than never, with however long a life") func farExpiry() async throws {
+        let bench = try HubBench(registrationTTL: .seconds(10_675_198 * 86_400))
+        #expect(try await bench.register(.phone(2)).expiration == .distantFuture)
+        var installation = try installation()
+        try await bench.hub.putInstallation(installation)
+        #expect(try await bench.hub.installation("pad").expiration == .distantFuture)
+        installation.expiration = Timestamp(milliseconds: .max)
+        try await bench.hub.putInstallation(installation)
+        #expect(try await bench.hub.installation("pad").expiration == .distantFuture)
+        #expect(try await bench.hub.registrations(.all, page: Page()).registrations.allSatisfy { $0.expiration == .distantFuture })
     }
 
     @Test("It expires also while its channel is dead") func expiryOffTheAir() async throws {

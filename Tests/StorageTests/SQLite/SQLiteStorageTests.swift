@@ -222,11 +222,77 @@ import Testing
         for put in puts { try await bench.store.commit(RegistrationChange(puts: [put])) }
         #expect(try await bench.integer("SELECT count(*) FROM template") == 1)
         #expect(try await bench.store.load().registrations == puts)
-        try await bench.store.commit(RegistrationChange(puts: puts.map { Samples.put($0.place, Int($0.place), etag: 2) }))
+        let without = puts.map { Samples.put($0.place, Int($0.place), etag: 2) }
+        try await bench.store.commit(RegistrationChange(puts: Array(without.dropLast())))
+        #expect(try await bench.integer("SELECT count(*) FROM template") == 1)
+        try await bench.store.commit(RegistrationChange(puts: [without[49]]))
+        #expect(try await bench.integer("SELECT count(*) FROM template") == 0)
+        // The row that it had is not taken for granted.
+        try await bench.store.commit(RegistrationChange(puts: puts))
+        #expect(try await bench.store.load().registrations == puts)
+        try await bench.storage.close()
+    }
+
+    @Test func `Templates that change again and again leave nothing behind`() async throws {
+        let bench = try await Bench()
+        func put(_ number: Int, at place: UInt32 = 0) throws -> PlacedRegistration {
+            var put = Samples.put(place, Int(place), etag: number)
+            let body = #"{"a":""# + String(repeating: "x", count: 50_000) + "\(number)\"}"
+            put.registration.template = try RegistrationTemplate(body: body, platform: .apns)
+            return put
+        }
+        for number in 1...100 { try await bench.store.commit(RegistrationChange(puts: [try put(number)])) }
+        #expect(try await bench.integer("SELECT count(*) FROM template") == 1)
+        // Rows of templates that left are used for others.
+        #expect(try #require(try await bench.integer("PRAGMA page_count")) < 200)
+        // One leaves with its template, which another gets in the same change.
+        try await bench.store.commit(RegistrationChange(removals: [Samples.removal(0, 0)], puts: [try put(100, at: 1)]))
+        #expect(try await bench.store.load().registrations == [try put(100, at: 1)])
+        // A change that is taken back, with what it removed and what it added.
+        try await bench.execute("CREATE TRIGGER full BEFORE INSERT ON installation BEGIN SELECT RAISE(ABORT, 'full'); END")
+        let installation = PlacedInstallation(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
+        let change = RegistrationChange(puts: [try put(101, at: 1), try put(102, at: 2)], installationPuts: [installation])
+        #expect(await refusal { try await bench.store.commit(change) } != nil)
+        #expect(try await bench.store.load().registrations == [try put(100, at: 1)])
+        try await bench.execute("DROP TRIGGER full")
+        try await bench.store.commit(change)
+        #expect(try await bench.store.load().registrations == [try put(101, at: 1), try put(102, at: 2)])
+        #expect(try await bench.integer("SELECT count(*) FROM template") == 2)
+        try await bench.store.commit(RegistrationChange(removals: [Samples.removal(1, 1), Samples.removal(2, 2)]))
+        #expect(try await bench.integer("SELECT count(*) FROM template") == 0)
+        try await bench.storage.close()
+    }
+
+    @Test func `Templates go with their hub, and those that nobody has with the next start`() async throws {
+        let bench = try await Bench()
+        try await bench.storage.namespace.putHub(Samples.hub(2))
+        let puts = try (0..<250).map { number in
+            var put = Samples.put(UInt32(number), number)
+            put.registration.template = try RegistrationTemplate(body: "{\"a\":\"\(number)\"}", platform: .apns)
+            return put
+        }
+        try await bench.store.commit(RegistrationChange(puts: Array(puts.prefix(3))))
+        try await bench.storage.namespace.store(ofHub: 2).commit(RegistrationChange(puts: puts))
+        try await bench.storage.namespace.removeHub(2)
+        #expect(try await bench.integer("SELECT count(*) FROM template") == 3)
+        // Those of the first hub are still known rightly, the others no more.
+        try await bench.store.commit(RegistrationChange(puts: puts))
+        #expect(try await bench.store.load().registrations == puts)
+        try await bench.execute("DELETE FROM registration WHERE place < 120")
         try await bench.storage.close()
         let reopened = try await SQLiteStorage.open(bench.folder.file("hub.db"))
-        #expect(try await reopened.database.read { try $0.first("SELECT count(*) FROM template") { $0.integer(0) } } == 0)
+        #expect(try await reopened.database.read { try $0.first("SELECT count(*) FROM template") { $0.integer(0) } } == 130)
+        #expect(try await reopened.namespace.store(ofHub: 1).load().registrations == Array(puts.dropFirst(120)))
         try await reopened.close()
+    }
+
+    @Test func `Who has a template is looked up, not searched for`() async throws {
+        let bench = try await Bench()
+        let plan = try await bench.storage.database.read { database in
+            try database.all("EXPLAIN QUERY PLAN SELECT 1 FROM registration WHERE template = 1") { $0.text(3) }
+        }
+        #expect(plan.count == 1 && plan[0].contains("registration_by_template"), "\(plan)")
+        try await bench.storage.close()
     }
 
     @Test func `A removal that a crash has interrupted is finished at the next start`() async throws {

@@ -61,6 +61,42 @@ import Testing
         #expect(kept.rules.count == 21 && kept.hubs[0].description.rules.count == 22)
     }
 
+    /// Whoever puts something lets others go first, as at a disk.
+    private struct PoliteStore: NamespaceStore {
+        private let store = MemoryNamespaceStore()
+
+        private func waitForOthers() async {
+            for _ in 0..<20 { await Task.yield() }
+        }
+
+        func load() -> StoredNamespace { store.load() }
+        func putRules(_ rules: [AuthorizationRule]) async {
+            await waitForOthers()
+            store.putRules(rules)
+        }
+        func putHub(_ hub: HubRecord) async throws(PushError) {
+            await waitForOthers()
+            try store.putHub(hub)
+        }
+        func removeHub(_ number: Int64) async { await store.removeHub(number) }
+        func store(ofHub number: Int64) -> any HubStore { store.store(ofHub: number) }
+    }
+
+    @Test func `Of two rules of one name, made at once for the server and for a hub, one is refused`() async throws {
+        let namespace = try await Namespace(
+            environment: try HubBench().environment, store: PoliteStore(), settings: HubSettings(), connectors: { _ in [] })
+        _ = try await namespace.create("hub", HubDescription())
+        let codes = await withTaskGroup { group in
+            for number in 1...20 {
+                for hub in [nil, "hub"] {
+                    group.addTask { await refusal { try await namespace.addRule("rule-\(number)", [.send], to: hub) }?.code }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.count { $0 == nil } == 20 && codes.count { $0 == "key.exists" } == 20)
+    }
+
     @Test func `The last key to the server stays`() async throws {
         let bench = try await ManagementBench()
         try await bench.call(.post, "/api/v1/keys", ["name": "sender", "rights": ["Send"]])
