@@ -29,9 +29,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var lingered = 0
     private var isInputClosed = false
     private var context: ChannelHandlerContext?
-    private var deadline: NIODeadline?
-    /// Rings at the deadline or sooner: the deadline of a connection that is used moves with every request.
-    private var alarm: (time: NIODeadline, task: Scheduled<Void>)?
+    private var alarm: Alarm?
+    /// Bytes of answers that the client has not taken yet.
+    private var untaken = 0
+    /// Requests that are not begun before the client has taken more, the first the longest; and whether one of them is answered now.
+    private var held: [RequestGuard] = []
+    private var isReleasing = false
 
     init(limits: ConnectionLimits, connections: Connections) {
         self.limits = limits
@@ -40,11 +43,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        allow(limits.head)
+        alarm = Alarm(context.eventLoop) { [unowned self] in self.context?.close(promise: nil) }
+        alarm?.set(limits.head)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        alarm?.task.cancel()
+        alarm?.cancel()
         alarm = nil
         self.context = nil
     }
@@ -56,18 +60,43 @@ final class ConnectionGuard: ChannelDuplexHandler {
         requests += 1
         guard phase != .lingering, let context else { return }
         phase = .busy
-        allow(nil)
+        alarm?.set(nil)
         connections.busy(context.channel)
     }
 
-    /// A request was answered, or its stream is gone.
+    /// The client has taken the answer of a request, or its stream is gone.
     func end() {
         requests -= 1
         guard requests == 0, phase != .lingering, let context else { return }
         phase = .idle
         // An idle connection of HTTP/2 is asked to leave before it is closed.
-        allow(isMultiplexed ? limits.idle + limits.head : limits.idle)
+        alarm?.set(isMultiplexed ? limits.idle + limits.head : limits.idle)
         connections.idle(context.channel)
+    }
+
+    // MARK: - Answers
+
+    /// Bytes of an answer have been written.
+    func owe(_ bytes: Int) { untaken += bytes }
+
+    /// The client has taken them, or they are gone with their stream.
+    func settle(_ bytes: Int) {
+        untaken -= bytes
+        guard !isReleasing, untaken <= limits.untakenBytes, !held.isEmpty else { return }
+        isReleasing = true
+        held.removeFirst().release()
+    }
+
+    /// Whether a request of HTTP/2 must wait, since the client has asked for more than it takes; then it is released later.
+    func holds(_ request: RequestGuard) -> Bool {
+        guard untaken > limits.untakenBytes || !held.isEmpty else { return false }
+        held.append(request)
+        return true
+    }
+
+    /// A request that was held has its answer, or is gone.
+    func leave(_ request: RequestGuard, isReleased: Bool) {
+        if isReleased { isReleasing = false } else { held.removeAll { $0 === request } }
     }
 
     // MARK: - Bytes
@@ -80,7 +109,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             return
         case .idle where !isMultiplexed:
             phase = .head
-            allow(limits.head)
+            alarm?.set(limits.head)
         default: break
         }
         context.fireChannelRead(data)
@@ -100,15 +129,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
         guard !isInputClosed else { return context.close(mode: .all, promise: promise) }
         phase = .lingering
-        allow(limits.linger)
+        alarm?.set(limits.linger)
         context.close(mode: .output, promise: promise)
         context.read()
-    }
-
-    /// A client that does not read what it has asked for is idle too.
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if phase == .busy { allow(context.channel.isWritable ? nil : limits.idle) }
-        context.fireChannelWritabilityChanged()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -119,25 +142,5 @@ final class ConnectionGuard: ChannelDuplexHandler {
         // In the middle of a handshake nobody else listens.
         if event is ChannelShouldQuiesceEvent, phase == .opening { return context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
-    }
-
-    // MARK: - Time
-
-    private func allow(_ time: Duration?) {
-        deadline = time.map { NIODeadline.now() + TimeAmount($0) }
-        guard let deadline, alarm.map({ deadline < $0.time }) ?? true else { return }
-        alarm?.task.cancel()
-        setAlarm(deadline)
-    }
-
-    private func setAlarm(_ time: NIODeadline) {
-        guard let context else { return }
-        alarm = (time, context.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in ring() })
-    }
-
-    private func ring() {
-        alarm = nil
-        guard let deadline else { return }
-        if NIODeadline.now() < deadline { setAlarm(deadline) } else { context?.close(promise: nil) }
     }
 }

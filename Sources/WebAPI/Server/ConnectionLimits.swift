@@ -6,13 +6,15 @@ package struct ConnectionLimits: Sendable, Equatable {
     package var head: Duration
     /// For a body, from its head on.
     package var body: Duration
-    /// Without a request.
+    /// Without a request, and without taking anything of an answer.
     package var idle: Duration
     /// For what a client still sends after the last answer of its connection. Where it were cut off at once, the answer could
     /// be lost with it (RFC 9112, section 9.6).
     package var linger: Duration = .seconds(2)
     /// Bytes of that.
     package var lingerBytes = 16 << 20
+    /// Bytes of answers that a client of HTTP/2 may leave lying before its next requests have to wait.
+    package var untakenBytes = 4 << 20
 
     package init(
         connections: Int = 8192, head: Duration = .seconds(15), body: Duration = .seconds(30), idle: Duration = .seconds(75)

@@ -11,6 +11,10 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     /// There are as many connections as may be, and all of them are in use.
     private struct Full: Error {}
 
+    /// How much of what was written the system keeps before it is sent (`TCP_NOTSENT_LOWAT` of tcp(7)): it keeps megabytes else,
+    /// and whoever reads slowly seems to read nothing for minutes.
+    private static var unsentBytes: ChannelOptions.Types.SocketOption { .init(level: .tcp, name: .init(rawValue: 25)) }
+
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         guard connections.open(channel) else {
             // Nobody else closes what is not set up.
@@ -18,6 +22,8 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
             return channel.eventLoop.makeFailedFuture(Full())
         }
         channel.closeFuture.whenComplete { [connections] _ in connections.close(channel) }
+        // A socket of the file system has no such option.
+        try? channel.syncOptions?.setOption(Self.unsentBytes, value: 128 << 10)
         do {
             try channel.pipeline.syncOperations.addHandler(ConnectionGuard(limits: limits, connections: connections))
         } catch {

@@ -44,6 +44,8 @@ final class HTTP1Guard: ChannelInboundHandler {
             head.uri = (rest[authority.endIndex...].hasPrefix("/") ? "" : "/") + rest[authority.endIndex...]
             head.headers.replaceOrAdd(name: "Host", value: String(authority))
         }
+        // A client of HTTP/1.0 knows of one answer only (RFC 9110, section 10.1.1).
+        if head.version != .http1_1 { head.headers.remove(name: "Expect") }
         // Nothing is upgraded here, and the parser reads nothing behind a request that wants it.
         isUpgrade = head.headers.contains(name: "Upgrade")
         if isUpgrade || !head.isKeepAlive { head.headers.replaceOrAdd(name: "Connection", value: Self.close) }

@@ -12,12 +12,14 @@ final class WireConnection: Sendable {
         case never
     }
 
-    init(port: Int) throws {
+    /// - Parameter buffer: what the system keeps of what has come and was not read; nil for megabytes.
+    init(port: Int, buffer: Int32? = nil) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var limit = timeval(tv_sec: 600, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(socket, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
+        if var buffer { setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer, socklen_t(MemoryLayout<Int32>.size)) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -55,11 +57,13 @@ final class WireConnection: Sendable {
     func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
     /// Everything until the server closes.
-    func rest() async -> (bytes: [UInt8], ending: Ending) {
+    /// - Parameter isSlow: whether a moment goes by before every read.
+    func rest(isSlow: Bool = false) async -> (bytes: [UInt8], ending: Ending) {
         await onThread { [socket] in
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
+                if isSlow { poll(nil, 0, 20) }
                 let count = read(socket, &buffer, buffer.count)
                 if count > 0 {
                     bytes += buffer[..<count]

@@ -14,6 +14,12 @@ import Testing
         return false
     }
 
+    private static func python(_ script: String, _ arguments: [String]) async throws {
+        let path = Program.root.appending(path: "Tests/PushHostTests/Clients/\(script)").path
+        let run = try await Program.run([path] + arguments, tool: URL(filePath: "/usr/bin/python3"))
+        #expect(run.status == 0 && run.output == "done\n", "\(run.errors)")
+    }
+
     @Test func `whoever says nothing, or too slowly, is sent away on both ports`() async throws {
         try await ServedHub.serving(settings: Self.short) { hub in
             for (name, port, bytes) in [
@@ -169,6 +175,26 @@ import Testing
             let isCut = await connection.trickle(String(repeating: request, count: 1000))
             #expect(isCut)
             #expect(try await isWell(hub))
+        }
+    }
+
+    @Test func `whoever reads slowly and steadily gets everything, however long it takes`() async throws {
+        try await ServedHub.serving(settings: Self.short) { hub in
+            let connection = try WireConnection(port: hub.port, buffer: 1 << 16)
+            let request = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n"
+            await connection.send(String(repeating: request + "\r\n", count: 99) + request + "Connection: close\r\n\r\n")
+            let (bytes, ending) = await connection.rest(isSlow: true)
+            #expect(String(decoding: bytes, as: UTF8.self).ranges(of: "HTTP/1.1 200 ").count == 100)
+            #expect(ending == .closed)
+        }
+    }
+
+    @Test func `whoever asks over HTTP/2 and takes nothing loses the answer, and whoever takes a little gets it`() async throws {
+        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_IDLE": "2s"]) { hub in
+            try await Self.python("windows.py", ["2", "\(hub.tlsPort)"])
+        }
+        try await ServedHub.serving { hub in
+            try await Self.python("windows.py", ["\(hub.tlsPort)"])
         }
     }
 

@@ -99,6 +99,18 @@ import Testing
         }
     }
 
+    @Test func `a client of HTTP/1.0 hears one answer, also where it wants to be asked for the body`() async throws {
+        try await ServedHub.serving { hub in
+            let connection = try WireConnection(port: hub.port)
+            let body = #"{"aps":{"alert":"Hello"}}"#
+            await connection.send(
+                "POST /hub/messages HTTP/1.0\r\nHost: localhost\r\nServiceBusNotification-Format: apple\r\nExpect: 100-continue\r\n"
+                    + "Authorization: \(try hub.token(.full))\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            let text = String(decoding: await connection.rest().bytes, as: UTF8.self)
+            #expect(text.matches(of: #/HTTP/1\.\d (\d{3}) /#).map(\.1) == ["201"])
+        }
+    }
+
     @Test func `HEAD answers what GET would, without the body, on every path`() async throws {
         try await ServedHub.serving { hub in
             for path in ["/health/live", "/metrics", "/hub", "/hub/registrations", "/hub/registrations/1-2-3"] {
