@@ -57,19 +57,27 @@ final class WireConnection: Sendable {
     func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
     /// Everything until the server closes.
-    /// - Parameter isSlow: whether a moment goes by before every read.
-    func rest(isSlow: Bool = false) async -> (bytes: [UInt8], ending: Ending) {
-        await onThread { [socket] in
-            var bytes: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            while true {
-                if isSlow { poll(nil, 0, 20) }
-                let count = read(socket, &buffer, buffer.count)
-                if count > 0 {
-                    bytes += buffer[..<count]
-                } else {
-                    return (bytes, count == 0 ? .closed : errno == ECONNRESET ? .reset : .never)
-                }
+    func rest() async -> (bytes: [UInt8], ending: Ending) { await onThread { [self] in readRest(isSlow: false) } }
+
+    /// Sends this, and reads from then on everything until the server closes, with a moment before every read.
+    func slowRest(after text: String) async -> (bytes: [UInt8], ending: Ending) {
+        await onThread { [self] in
+            let bytes = Array(text.utf8)
+            guard Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return ([], .reset) }
+            return readRest(isSlow: true)
+        }
+    }
+
+    private func readRest(isSlow: Bool) -> (bytes: [UInt8], ending: Ending) {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            if isSlow { poll(nil, 0, 20) }
+            let count = read(socket, &buffer, buffer.count)
+            if count > 0 {
+                bytes += buffer[..<count]
+            } else {
+                return (bytes, count == 0 ? .closed : errno == ECONNRESET ? .reset : .never)
             }
         }
     }

@@ -179,19 +179,19 @@ import Testing
     }
 
     @Test func `whoever reads slowly and steadily gets everything, however long it takes`() async throws {
-        try await ServedHub.serving(settings: Self.short) { hub in
+        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_IDLE": "3s"]) { hub in
             let connection = try WireConnection(port: hub.port, buffer: 1 << 16)
             let request = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n"
-            await connection.send(String(repeating: request + "\r\n", count: 99) + request + "Connection: close\r\n\r\n")
-            let (bytes, ending) = await connection.rest(isSlow: true)
+            let (bytes, ending) = await connection.slowRest(
+                after: String(repeating: request + "\r\n", count: 99) + request + "Connection: close\r\n\r\n")
             #expect(String(decoding: bytes, as: UTF8.self).ranges(of: "HTTP/1.1 200 ").count == 100)
             #expect(ending == .closed)
         }
     }
 
     @Test func `whoever asks over HTTP/2 and takes nothing loses the answer, and whoever takes a little gets it`() async throws {
-        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_IDLE": "2s"]) { hub in
-            try await Self.python("windows.py", ["2", "\(hub.tlsPort)"])
+        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_IDLE": "3s"]) { hub in
+            try await Self.python("windows.py", ["3", "\(hub.tlsPort)"])
         }
         try await ServedHub.serving { hub in
             try await Self.python("windows.py", ["\(hub.tlsPort)"])
