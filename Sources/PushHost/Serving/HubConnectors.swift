@@ -1,4 +1,5 @@
 import Delivery
+import Logging
 import PushCore
 
 /// Connectors for hubs: from a hub's own credentials where it has them, else to the simulators where the server knows some.
@@ -10,12 +11,16 @@ struct HubConnectors: Sendable {
     /// Whether nothing may leave the machine, whatever credentials a hub has.
     var isLab = false
     let providerTokens: any ProviderTokenStore
+    let log: Logger
 
     func connectors(of hub: HubRecord) -> [any Connector] {
         let credentials = hub.description.credentials
         let own: [(PlatformCredential.Kind, Set<Platform>, @Sendable (PlatformCredential) throws(PushError) -> any Connector)] = [
             (.apns, [.apns], apns), (.fcmV1, [.fcmV1, .gcm], fcm), (.wns, [.wns], wns), (.browser, [.browser], browser),
         ]
+        if isLab, let kind = own.map(\.0).first(where: { credentials[$0]?.properties.isEmpty == false }) {
+            log.warning("the hub \(hub.name) has credentials (\(kind.rawValue)): they are not used, it sends to the lab alone")
+        }
         return own.compactMap { kind, platforms, make in
             if !isLab, let credential = credentials[kind], !credential.properties.isEmpty {
                 return LazyConnector(platforms) { () throws(PushError) in try make(credential) }
