@@ -45,11 +45,7 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "lab.port", .refusal, means: "The lab cannot listen.",
-                when: "Another program has the port of lab.port.", cure: "Choose another, or leave it out for a free one."),
-            ErrorDescription(
-                "lab.credentials", .refusal, means: "A hub has credentials of a real push service.",
-                when: "pushhost serve is started with --lab on data whose devices are real.",
-                cure: "Leave out --lab, or name another data folder."),
+                when: "Another program has the port of lab.port.", cure: "Choose another, or leave it out for a free one.")
         ])
 
     static let backup = ErrorArea(

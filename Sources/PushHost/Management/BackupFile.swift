@@ -42,13 +42,16 @@ struct BackupFile {
     /// Refuses what a backup must not take the place of: the data themselves, devices, folders, links.
     private func checkTarget(_ path: String) throws(PushError) {
         let slash = path.lastIndex(of: "/")
-        let parent = Self.real(slash.map { String(path[...$0]) } ?? ".")
-        if let parent, let own = Self.real(folder), parent == own || parent.hasPrefix("\(own)/") {
-            throw PushError("backup.failed", "\(path) lies in the data folder itself", hint: "name a file elsewhere")
-        }
+        try checkPlace(path, Self.real(slash.map { String(path[...$0]) } ?? "."))
         if let kind = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType, kind != .typeRegular {
             throw PushError("backup.failed", "\(path) is there already, and no ordinary file", hint: "name another")
         }
+    }
+
+    /// - Parameter place: where the path leads; nil where that is nowhere.
+    private func checkPlace(_ path: String, _ place: String?) throws(PushError) {
+        guard let place, let own = Self.real(folder), place == own || place.hasPrefix("\(own)/") else { return }
+        throw PushError("backup.failed", "\(path) lies in the data folder itself", hint: "name a file elsewhere")
     }
 
     private static func real(_ path: String) -> String? {
@@ -58,27 +61,18 @@ struct BackupFile {
     }
 
     /// Throws `storage.not_found`, `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt`, `backup.failed`.
-    func restore(_ path: String) async throws(PushError) {
+    ///
+    /// - Returns: what was wrong with the database that was there before, where nothing but replacing was left to do with it.
+    func restore(_ path: String) async throws(PushError) -> PushError? {
         guard access(path, R_OK) == 0 else {
             throw PushError(
                 "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))", hint: "name a backup")
         }
-        if let lock = try await lockIfFree(makingFolder: true) {
-            let storage = try await SQLiteStorage.open(lock.database)
-            do throws(PushError) {
-                try await storage.restore(from: path)
-            } catch {
-                try? await storage.close()
-                throw error
-            }
-            try await storage.close()
-            return
-        }
+        try checkPlace(path, Self.real(path))
+        if let lock = try await lockIfFree(makingFolder: true) { return try await SQLiteStorage.replace(lock.database, from: path) }
         try await withName { name throws(PushError) in
-            let copy = "\(folder)/\(name)"
-            try await blocking { () throws(PushError) in
-                try Self.copy(path, to: copy, overwrites: false, ownedAs: folder)
-            }
+            // By SQLite, which takes in what is in a log beside the file.
+            try await SQLiteStorage.copy(path, to: "\(folder)/\(name)")
             do throws(PushError) {
                 try await ask("restore", name)
             } catch {
@@ -91,11 +85,12 @@ struct BackupFile {
                 throw error
             }
         }
+        return nil
     }
 
     /// Nil where a server has it.
     private func lockIfFree(makingFolder: Bool) async throws(PushError) -> DataFolder? {
-        guard makingFolder || access("\(folder)/pushhost.sqlite", F_OK) == 0 else {
+        guard makingFolder || access("\(folder)/\(DataFolder.databaseName)", F_OK) == 0 else {
             throw PushError(
                 "storage.not_found", "there is no server's data in \(folder)", hint: "name its data folder with --data or --config")
         }
@@ -114,18 +109,25 @@ struct BackupFile {
 
     /// Lends a name for a file of the data folder, which is gone afterwards.
     private func withName(_ work: (String) async throws(PushError) -> Void) async throws(PushError) {
+        removeLeftovers()
         let name = "backup-\(SystemRandom().uuid()).sqlite"
-        defer { unlink("\(folder)/\(name)") }
+        defer { for ending in ["", "-wal", "-shm", "-journal"] { unlink("\(folder)/\(name)\(ending)") } }
         try await work(name)
+    }
+
+    /// While a server runs, another command may be at work: only what is too old for that goes.
+    private func removeLeftovers() {
+        let latest = Date().addingTimeInterval(-Double(Self.patience.nanoseconds / 1_000_000_000))
+        for name in DataFolder.leftovers(in: folder) where name.hasPrefix("backup-") {
+            let changed = (try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)"))?[.modificationDate] as? Date
+            if let changed, changed < latest { unlink("\(folder)/\(name)") }
+        }
     }
 
     // MARK: - Files
 
     /// Under another name until all of it is on the disk.
-    /// - Parameter folder: whose owner is to be the copy's; nil for whoever makes it.
-    private static func copy(
-        _ source: String, to path: String, overwrites: Bool, ownedAs folder: String? = nil
-    ) throws(PushError) {
+    private static func copy(_ source: String, to path: String, overwrites: Bool) throws(PushError) {
         let input = open(source, O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { throw failure(source) }
         defer { close(input) }
@@ -148,7 +150,6 @@ struct BackupFile {
                 start += written
             }
         }
-        if let folder { give(output, toOwnerOf: folder) }
         guard fsync(output) == 0 else { throw failure(path) }
         // Unlike a renaming, a link does not overwrite what came in between.
         if overwrites {
@@ -162,15 +163,6 @@ struct BackupFile {
             fsync(parent)
             close(parent)
         }
-    }
-
-    /// A server of another user could not read what root puts into its folder. By its descriptor: the owner of the folder could put
-    /// something else under its name.
-    private static func give(_ file: Int32, toOwnerOf folder: String) {
-        guard geteuid() == 0, let owner = try? FileManager.default.attributesOfItem(atPath: folder),
-            let user = owner[.ownerAccountID] as? UInt, let group = owner[.groupOwnerAccountID] as? UInt
-        else { return }
-        _ = fchown(file, uid_t(user), gid_t(group))
     }
 
     private static func exists(_ path: String) -> PushError {

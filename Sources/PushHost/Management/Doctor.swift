@@ -18,27 +18,39 @@ struct Doctor: Sendable {
 
     init(source: SettingsSource) { self.source = source }
 
-    func examine() async -> [Check] {
+    /// - Parameter found: is told each check as soon as it is done: a server that hangs keeps the others waiting.
+    func examine(_ found: @escaping @Sendable (Check) -> Void = { _ in }) async -> [Check] {
         let given: GivenSettings
         do throws(PushError) {
             given = try source.read()
         } catch {
             let faults = error.details["faults"]?.array?.compactMap(\.string) ?? [error.message]
-            return faults.map { .wrong("settings", $0, error.hint) }
+            let checks = faults.map { Check.wrong("settings", $0, error.hint) }
+            for check in checks { found(check) }
+            return checks
         }
         let file = source.file.map { "\($0): every one is understood" } ?? "no file: what is not given elsewhere has its default"
         let settings = given.settings
-        var checks: [Check] = [.well("settings", file)]
-        checks += given.misspelt.map { .wrong("settings", $0, "rename it, or take it away") }
+        var checks: [Check] = []
+        func add(_ new: [Check]) {
+            for check in new { found(check) }
+            checks += new
+        }
+        add([.well("settings", file)] + given.misspelt.map { .wrong("settings", $0, "rename it, or take it away") })
         let (state, isRunning) = folder(settings.data)
-        checks += state
-        if access("\(settings.data)/pushhost.sqlite", F_OK) == 0 { checks.append(await database(settings.data)) }
-        if settings.tlsPort != nil { checks.append(CertificateCheck(settings: settings).check(now: clock.now)) }
+        add(state)
+        let path = "\(settings.data)/\(DataFolder.databaseName)"
+        if access(path, F_OK) == 0 {
+            add([await database(path)])
+        } else if isRunning {
+            add([.wrong("database", "\(path) is gone: what the server is sent is lost", "end it, restore a backup, and start it again")])
+        }
+        if settings.tlsPort != nil { add([CertificateCheck(settings: settings).check(now: clock.now)]) }
         let network = NetworkChecks(settings: settings)
-        checks += await network.ports(isRunning: isRunning)
-        if isRunning { checks.append(await network.server()) }
-        checks += await network.pushServices(isRunning: isRunning)
-        checks.append(time(settings.data))
+        add(await network.ports(isRunning: isRunning))
+        if isRunning { add([await network.server()]) }
+        add(await network.pushServices(isRunning: isRunning))
+        add([time(settings.data)])
         return checks
     }
 
@@ -74,6 +86,7 @@ struct Doctor: Sendable {
         } else {
             checks.append(.well("rights", "its owner alone may look into it"))
         }
+        checks.append(files(path, owner: attributes?.number(.ownerAccountID)))
         let room = (try? FileManager.default.attributesOfFileSystem(forPath: path))?[.systemFreeSize]
         if let free = (room as? UInt64).map({ Int64(clamping: $0) }) ?? (room as? Int64) {
             let text = "\(free >> 20) MiB are free"
@@ -84,9 +97,30 @@ struct Doctor: Sendable {
         return (checks, isRunning)
     }
 
-    private func database(_ folder: String) async -> Check {
+    /// What a command of another user has put there, the server cannot use.
+    private func files(_ folder: String, owner: UInt64?) -> Check {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+        for name in names where name != ControlSocket.name {
+            let path = "\(folder)/\(name)"
+            let file = try? FileManager.default.attributesOfItem(atPath: path)
+            guard file?[.type] as? FileAttributeType == .typeRegular else { continue }
+            if let owner, let user = file?.number(.ownerAccountID), owner != user {
+                return .wrong(
+                    "files", "\(path) belongs to another user (\(user)) than its folder (\(owner))",
+                    "chown \(owner) \(path): the server may not be able to use it")
+            }
+            if access(path, R_OK | W_OK) != 0, errno != ENOENT {
+                return .wrong(
+                    "files", "\(path) cannot be used: \(String(cString: strerror(errno)))",
+                    "run this as the server's user, or give the file to it")
+            }
+        }
+        return .well("files", "all of them can be used")
+    }
+
+    private func database(_ path: String) async -> Check {
         do throws(PushError) {
-            try await SQLiteStorage.inspect("\(folder)/pushhost.sqlite")
+            try await SQLiteStorage.inspect(path)
             return .well("database", "its tables are those of this version, and nothing in it is damaged")
         } catch {
             return .wrong("database", error)

@@ -7,8 +7,8 @@ extension ManagementClient {
     /// Throws `usage.hub` where there are several, or none.
     func hub(_ name: String?) async throws(PushError) -> String {
         if let name { return name }
-        if case .network(let connection, _) = target, let hub = connection.hub { return hub }
-        let names = try await hubNames()
+        if let hub = target.hub { return hub }
+        let names = try await hubs().compactMap { $0["name"]?.string }
         guard names.count == 1 else {
             throw PushError(
                 "usage.hub",
@@ -18,9 +18,11 @@ extension ManagementClient {
         return names[0]
     }
 
-    private func hubNames() async throws(PushError) -> [String] {
+    /// All hubs, or that of the connection string.
+    func hubs() async throws(PushError) -> [JSON] {
+        if let hub = target.hub { return [try await get(Self.path("hubs", hub))] }
         do throws(PushError) {
-            return try await allItems(Self.path("hubs")).compactMap { $0["name"]?.string }
+            return try await allItems(Self.path("hubs"))
         } catch {
             guard case .network = target, error.status == 401 || error.status == 403 else { throw error }
             // A hub's own keys open that hub alone.

@@ -88,7 +88,11 @@ final class ManagementClient: Sendable {
     /// A text as one part of a path.
     static func encoded(_ part: String) -> String { PercentEncoding.encode(part) }
 
-    func get(_ path: String, _ query: [(String, String?)] = []) async throws(PushError) -> JSON { try await json(.GET, path, query) }
+    func get(
+        _ path: String, _ query: [(String, String?)] = [], patience: TimeAmount = .minutes(2)
+    ) async throws(PushError) -> JSON {
+        try await json(.GET, path, query, patience: patience)
+    }
 
     func post(_ path: String, body: JSON, patience: TimeAmount = .minutes(2)) async throws(PushError) -> JSON {
         try await json(.POST, path, body: body, patience: patience)
@@ -112,8 +116,10 @@ final class ManagementClient: Sendable {
     }
 
     /// All items of a list that has no pages.
-    func allItems(_ path: String, _ query: [(String, String?)] = []) async throws(PushError) -> [JSON] {
-        try await get(path, query)["items"]?.array ?? []
+    func allItems(
+        _ path: String, _ query: [(String, String?)] = [], patience: TimeAmount = .minutes(2)
+    ) async throws(PushError) -> [JSON] {
+        try await get(path, query, patience: patience)["items"]?.array ?? []
     }
 
     /// All items of a list, page after page, or the first `count`.
@@ -178,21 +184,47 @@ final class ManagementClient: Sendable {
     // MARK: - Refusals
 
     private func unreachable(_ error: any Error) -> PushError {
-        let isUntrusted = "\(error)".contains("CERTIFICATE_VERIFY_FAILED")
-        let why =
-            isUntrusted
-            ? "its certificate is not trusted"
-            : (error as? HTTPClientError)?.shortDescription ?? (error as? IOError).map { String(cString: strerror($0.errnoCode)) }
+        let details: [String: JSON] = [Self.fromServer: true, Self.isBroken: .bool(Self.isBroken(error))]
+        let why = Self.reason(error)
         switch target {
         case .folder(let path):
-            return refusal(
+            return PushError(
                 "control.unreachable", "no server answers for the data folder \(path)\(why.map { ": \($0)" } ?? "")",
-                hint: "start pushhost serve there, or name the server's folder with --data or --config")
+                hint: "start pushhost serve there, or name the server's folder with --data or --config", details: details)
         case .network(let connection, _):
-            return refusal(
-                "control.unreachable", "\(connection.host) does not answer: \(why ?? "\(error)")",
-                hint: "check the address; for a certificate that the server made, name its authority with --authority")
+            let text = "\(error)"
+            let isTrusted = !text.contains("CERTIFICATE_VERIFY_FAILED")
+            let speaksTLS = !["WRONG_VERSION_NUMBER", "HTTP_REQUEST"].contains { text.contains($0) }
+            let reason =
+                if !isTrusted { "its certificate is not trusted" } else if !speaksTLS { "it does not speak TLS there" } else {
+                    why ?? text
+                }
+            return PushError(
+                "control.unreachable", "\(connection.host) does not answer: \(reason)",
+                hint: speaksTLS
+                    ? "check the address; for a certificate that the server made, name its authority with --authority"
+                    : "for a plain port write http:// in Endpoint", details: details)
         }
+    }
+
+    /// The member of an error's details that says whether the connection broke when it was there already: what was asked may
+    /// have been done.
+    static let isBroken = "broken"
+
+    private static func isBroken(_ error: any Error) -> Bool {
+        if let error = error as? HTTPClientError { return error == .remoteConnectionClosed }
+        return (error as? IOError).map { [ECONNRESET, EPIPE].contains($0.errnoCode) } ?? false
+    }
+
+    /// Nil where nobody has words for it.
+    private static func reason(_ error: any Error) -> String? {
+        if let error = error as? HTTPClientError { return error.shortDescription }
+        if let error = error as? IOError, error.errnoCode != ECONNREFUSED { return String(cString: strerror(error.errnoCode)) }
+        if error is CancellationError { return "the wait was interrupted" }
+        // The attempts for a name with several addresses are told together.
+        let text = "\(error)"
+        if error is IOError || text.contains("Connection refused") || text.contains("ECONNREFUSED") { return "connection refused" }
+        return text.contains("DNS error") || text.contains("UnknownHost") ? "no machine has this name" : nil
     }
 
     private func refusal(_ code: String, _ message: String, hint: String? = nil, status: Int? = nil) -> PushError {

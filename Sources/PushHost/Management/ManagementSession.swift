@@ -14,7 +14,7 @@ struct CommandResult {
 }
 
 /// A command that manages a server, from its question to its exit code.
-struct ManagementSession {
+struct ManagementSession: Sendable {
     static let schema = "pushhost.manage/1"
 
     let isJSON: Bool
@@ -65,13 +65,22 @@ struct ManagementSession {
         }
     }
 
+    /// Says at once, to people, what is known already.
+    func show(_ lines: (Palette) -> [String]) {
+        guard !isJSON else { return }
+        for line in lines(Palette(isOn: output.hasColour)) { output.line(line) }
+        output.flush()
+    }
+
     /// A line that the next one replaces, for whoever watches.
     func progress(_ text: String) { errors.progress(text) }
 
     static func refusal(_ error: PushError, exitCode: Int32) -> JSON {
-        document(
-            ["error": ["code": .string(error.code), "message": .string(error.message), "hint": error.hint.map(JSON.string) ?? .null]],
-            exitCode)
+        var members: JSONObject = [
+            "code": .string(error.code), "message": .string(error.message), "hint": error.hint.map(JSON.string) ?? .null,
+        ]
+        members[Sender.accepted] = error.details[Sender.accepted]
+        return document(["error": .object(members)], exitCode)
     }
 
     private static func document(_ members: JSONObject, _ status: Int32) -> JSON {
@@ -80,6 +89,7 @@ struct ManagementSession {
 
     /// What the server or the way to it refused is 4; what was wrong before anybody was asked, 2.
     private static func status(of error: PushError) -> Int32 {
+        if error.code == "cancelled" { return ExitStatus.interrupted }
         if error.details[ManagementClient.fromServer] == true { return ExitStatus.target }
         return ["output.failed", "backup.failed"].contains(error.code) ? ExitStatus.failed : ExitStatus.usage
     }

@@ -38,7 +38,7 @@ struct NetworkChecks {
     /// Where a server that runs listens: it may have been told so on its command line.
     private func listening() async -> ListeningPorts? {
         let server = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-            try await client.get(ManagementClient.path("server"))
+            try await client.get(ManagementClient.path("server"), patience: Self.patience)
         }
         return server.map { ListeningPorts(http: $0["httpPort"]?.int, tls: $0["tlsPort"]?.int) }
     }
@@ -69,7 +69,7 @@ struct NetworkChecks {
         }
         guard isRunning, !settings.isLab else { return checks }
         let hubs = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-            try await client.allItems(ManagementClient.path("hubs"))
+            try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience)
         }
         let used = Set((hubs ?? []).flatMap { $0["pushServices"]?.array?.compactMap(\.string) ?? [] })
         for (service, address) in Self.services where used.contains(service) {

@@ -2,11 +2,11 @@ import NIOHTTP1
 import PushCore
 
 /// Sends through a server and follows what becomes of it.
-struct Sender {
+struct Sender: Sendable {
     let client: ManagementClient
     let hub: String
     /// Told how far it is.
-    let progress: (String) -> Void
+    let progress: @Sendable (String) -> Void
 
     private let clock = SystemClock()
     /// Devices that are shown one by one.
@@ -14,14 +14,14 @@ struct Sender {
     private static let shortestPause: Duration = .milliseconds(50)
     private static let longestPause: Duration = .seconds(1)
 
-    init(client: ManagementClient, hub: String, progress: @escaping (String) -> Void = { _ in }) {
+    init(client: ManagementClient, hub: String, progress: @escaping @Sendable (String) -> Void = { _ in }) {
         self.client = client
         self.hub = hub
         self.progress = progress
     }
 
     /// What became of a notification.
-    struct Report {
+    struct Report: Sendable {
         /// As the server tells of it.
         var notification: JSON
         /// Those that did not get it, the first of them.
@@ -37,9 +37,45 @@ struct Sender {
         }
     }
 
-    /// Answers when every device has its verdict; of one that is to be sent later, at once.
-    func send(_ request: SendRequest) async throws(PushError) -> Report {
-        let answer = try await client.exchange(.POST, request.path(hub), request.query, request.headers, request.body)
+    /// The member of an error's details with the ids of what goes on all the same.
+    static let accepted = "accepted"
+
+    /// Answers when every device has its verdict; of what is to be sent later, at once. All are accepted before one is waited for.
+    ///
+    /// Throws `cancelled` where the task is; whatever it throws names what was accepted before.
+    func send(_ requests: [SendRequest]) async throws(PushError) -> [Report] {
+        var ids: [String] = []
+        do throws(PushError) {
+            for request in requests { ids.append(try await accept(request)) }
+            var reports: [Report] = []
+            for id in ids { reports.append(try await follow(id)) }
+            return reports
+        } catch {
+            throw Self.telling(Task.isCancelled ? PushError("cancelled", "the wait was interrupted") : error, ids)
+        }
+    }
+
+    private static func telling(_ error: PushError, _ ids: [String]) -> PushError {
+        guard !ids.isEmpty else { return error }
+        var error = error
+        let hint = ids.map { "pushhost notification show \($0)" }.joined(separator: ", ")
+        error.message += "; accepted as \(ids.joined(separator: ", "))"
+        error.hint = "\(error.hint.map { "\($0); " } ?? "")it goes on: \(hint) tells more"
+        error.details[accepted] = .array(ids.map(JSON.string))
+        return error
+    }
+
+    /// The id. Where the connection breaks before the answer it is asked once more, with the same key: it is sent once.
+    private func accept(_ request: SendRequest) async throws(PushError) -> String {
+        var headers = request.headers
+        headers.add(name: "Idempotency-Key", value: SystemRandom().uuid())
+        let answer: ManagementClient.Answer
+        do throws(PushError) {
+            answer = try await client.exchange(.POST, request.path(hub), request.query, headers, request.body)
+        } catch  where error.details[ManagementClient.isBroken] == true && !request.isTest && !Task.isCancelled {
+            // The keys of test sends are not kept.
+            answer = try await client.exchange(.POST, request.path(hub), request.query, headers, request.body)
+        }
         let location = answer.headers.first(name: "Location") ?? ""
         let id = location.prefix { $0 != "?" }.split(separator: "/").last.map(String.init) ?? ""
         guard !id.isEmpty else {
@@ -47,7 +83,7 @@ struct Sender {
                 "control.answer", "the answer to the send has no Location: this is no PushHost, or another version",
                 details: [ManagementClient.fromServer: true])
         }
-        return try await follow(id)
+        return id
     }
 
     /// What has become of a notification so far.

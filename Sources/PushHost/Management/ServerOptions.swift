@@ -24,13 +24,33 @@ struct ServerOptions: ParsableArguments {
 
     static let variable = "PUSHHOST_CONNECTION"
 
-    /// Throws `connection.invalid`, `settings.*` and `data.unusable`.
+    /// Throws `usage.value`, `connection.invalid`, `settings.*` and `data.unusable`.
     func target() throws(PushError) -> ManagementTarget {
+        if connection != nil, data != nil || config != nil {
+            throw PushError(
+                "usage.value", "--connection names a server on the network, \(data == nil ? "--config" : "--data") one of this machine",
+                hint: "keep one of them")
+        }
+        if connection == nil, data == nil, config == nil { try Self.checkVariable(Environment.variables) }
         // What is written on the command line is nearer than what is in the environment.
         if let text = connection ?? (data == nil && config == nil ? Environment.variables[Self.variable] : nil) {
             return .network(try ConnectionString(parsing: text), authority: authority)
         }
         return .folder(try settings().data)
+    }
+
+    /// Refuses to take the server of this machine for the one that somebody meant to name.
+    ///
+    /// Throws `usage.value` where a variable is nearly the one with the connection string.
+    static func checkVariable(_ variables: [String: String]) throws(PushError) {
+        guard variables[variable] == nil else { return }
+        let settings = Set(ServerSettings.all.map(\.environmentName))
+        for name in variables.keys.sorted() where name.uppercased().hasPrefix("PUSHHOST") && !settings.contains(name) {
+            guard nearest(name, in: [variable]) != nil else { continue }
+            throw PushError(
+                "usage.value", "the variable \(name) names no server; did you mean \(variable)?",
+                hint: "rename it, or name the server of this machine with --data")
+        }
     }
 
     func settings() throws(PushError) -> ServerSettings { try source.read().settings }
@@ -43,4 +63,9 @@ enum ManagementTarget: Sendable {
     /// The one that uses this data folder.
     case folder(String)
     case network(ConnectionString, authority: String?)
+
+    /// That the connection string is for; nil where it does not say.
+    var hub: String? {
+        if case .network(let connection, _) = self { connection.hub } else { nil }
+    }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import NIOSSL
 import PushCore
 import WebAPI
 
@@ -21,13 +22,36 @@ struct CertificateFiles {
     func identity(now: Timestamp) throws(PushError) -> TLSIdentity {
         try renew(now: now)
         let (certificate, key) = try read()
-        return try TLSIdentity(certificate: certificate, key: key)
+        do throws(PushError) {
+            return try TLSIdentity(certificate: certificate, key: key)
+        } catch {
+            throw fault(certificate, key)
+        }
     }
 
     /// Reads them again. Throws where they cannot be used; then the ones before stay.
     func reload(_ identity: TLSIdentity) throws(PushError) {
         let (certificate, key) = try read()
-        try identity.exchange(certificate: certificate, key: key)
+        do throws(PushError) {
+            try identity.exchange(certificate: certificate, key: key)
+        } catch {
+            throw fault(certificate, key)
+        }
+    }
+
+    /// Which of the two files it is that cannot be used, and why.
+    private func fault(_ certificate: [UInt8], _ key: Secret) -> PushError {
+        let chain = try? NIOSSLCertificate.fromPEMBytes(certificate)
+        let why =
+            if chain?.isEmpty != false {
+                "\(certificatePath) holds no certificate in PEM"
+            } else if (try? NIOSSLPrivateKey(bytes: Array(key.reveal().utf8), format: .pem)) == nil {
+                "\(keyPath) holds no private key in PEM"
+            } else {
+                "the key in \(keyPath) does not belong to the first certificate in \(certificatePath)"
+            }
+        return PushError(
+            "tls.unusable", why, hint: "give the chain and the key that belongs to its first certificate, both in PEM", status: 400)
     }
 
     /// Whether both can be read.
@@ -36,7 +60,7 @@ struct CertificateFiles {
     /// The chain as text, if the key belongs to it.
     func chain() throws(PushError) -> String {
         let (certificate, key) = try read()
-        _ = try TLSIdentity(certificate: certificate, key: key)
+        guard (try? TLSIdentity(certificate: certificate, key: key)) != nil else { throw fault(certificate, key) }
         return String(decoding: certificate, as: UTF8.self)
     }
 
@@ -52,9 +76,9 @@ struct CertificateFiles {
 
     private func text(_ path: String) throws(PushError) -> [UInt8] {
         do {
-            return try TextFile.read(path, limit: 1 << 20, kind: "secrets")
+            return try TextFile.read(path, limit: 1 << 20, kind: "PEM file")
         } catch {
-            throw PushError("tls.unusable", "\(path) cannot be read: \(error.message)", hint: "check tls.certificate and tls.key")
+            throw PushError("tls.unusable", error.message, hint: "check tls.certificate and tls.key")
         }
     }
 

@@ -1,5 +1,7 @@
+import FoundationEssentials
 import Glibc
 import PushCore
+import Storage
 
 /// The folder that holds everything a server keeps. One server at a time uses it.
 final class DataFolder: Sendable {
@@ -10,26 +12,44 @@ final class DataFolder: Sendable {
     init(path: String) throws(PushError) {
         self.path = path
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw Self.unusable(path, errno) }
-        lock = open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw Self.unusable(path, errno) }
+        let file = "\(path)/lock"
+        // Only what is made here is given away: the owner of the folder could have put a link under the name.
+        let made = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if made >= 0 { FileOwner.give(made, toOwnerOf: path) }
+        lock = made >= 0 ? made : open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { throw Self.unusable(path, errno, file: file) }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             let number = errno
             close(lock)
-            guard number == EWOULDBLOCK else { throw Self.unusable(path, number) }
+            guard number == EWOULDBLOCK else { throw Self.unusable(path, number, file: file) }
             throw PushError(
                 "data.in_use", "another server uses the data folder \(path)", hint: "end it, or name another folder with --data")
         }
+        for name in Self.leftovers(in: path) { unlink("\(path)/\(name)") }
     }
 
     deinit { close(lock) }
 
-    var database: String { file("pushhost.sqlite") }
+    var database: String { file(Self.databaseName) }
+
+    static let databaseName = "pushhost.sqlite"
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    static func unusable(_ path: String, _ number: Int32) -> PushError {
-        PushError(
-            "data.unusable", "the data folder \(path) cannot be used: \(String(cString: strerror(number)))",
-            hint: "name a folder that you may write to with --data")
+    /// What backups and restores that were killed have left in a data folder.
+    static func leftovers(in path: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { name in
+            name.hasPrefix("\(databaseName).restoring") || (name.hasPrefix("backup-") && name.contains(".sqlite"))
+        }
+    }
+
+    /// - Parameter file: of the folder, which cannot be used; nil for the folder itself.
+    static func unusable(_ path: String, _ number: Int32, file: String? = nil) -> PushError {
+        let why = "\(file.map { "\($0): " } ?? "")\(String(cString: strerror(number)))"
+        return PushError(
+            "data.unusable", "the data folder \(path) cannot be used: \(why)",
+            hint: file == nil
+                ? "name a folder that you may write to with --data"
+                : "run this as the owner of the folder, or give the file to him; pushhost doctor looks at all of them")
     }
 }

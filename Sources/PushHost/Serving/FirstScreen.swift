@@ -68,8 +68,9 @@ final class FirstScreen: Sendable {
             lines.append("hub \(hub.record.name)")
             lines += hub.record.description.rules.prefix(2).map { self.line($0, host) }
         }
-        lines.append("all hubs, and to make more")
-        lines += server.namespace.rules.prefix(1).map { self.line($0, host) }
+        if let owner = server.namespace.rules.first(where: { $0.rights.contains(.manage) }) {
+            lines += ["all hubs, and to make more", line(owner, host)]
+        }
         if !reveal { lines.append("  start with --reveal to see the keys") }
         if let secure, let authority {
             lines += [

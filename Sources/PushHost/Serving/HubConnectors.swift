@@ -22,6 +22,9 @@ struct HubConnectors: Sendable {
         let own: [(PlatformCredential.Kind, Set<Platform>, @Sendable (PlatformCredential) throws(PushError) -> any Connector)] = [
             (.apns, [.apns], apns), (.fcmV1, [.fcmV1, .gcm], fcm), (.wns, [.wns], wns), (.browser, [.browser], browser),
         ]
+        if isLab, let kind = own.map(\.0).first(where: { credentials[$0]?.properties.isEmpty == false }) {
+            log.warning("the hub \(hub.name) has credentials (\(kind.rawValue)): they are not used, it sends to the lab alone")
+        }
         return own.compactMap { kind, platforms, make in
             if !isLab, let credential = credentials[kind], !credential.properties.isEmpty {
                 return LazyConnector(platforms) { () throws(PushError) in try make(credential) }

@@ -63,15 +63,3 @@ final class Lab: Sendable {
         return PushError("lab.port", "the lab cannot listen: \(why)", hint: "choose another lab.port; 0 takes a free one")
     }
 }
-
-extension Lab {
-    /// Throws `lab.credentials` for a hub with credentials of a push service: its devices are real.
-    static func check(_ hubs: [HubRecord]) throws(PushError) {
-        for hub in hubs {
-            guard let kind = hub.description.credentials.first(where: { !$0.value.properties.isEmpty })?.key else { continue }
-            throw PushError(
-                "lab.credentials", "the hub \(hub.name) has credentials (\(kind.rawValue)) of a real push service",
-                hint: "leave out --lab, or name another data folder with --data")
-        }
-    }
-}

@@ -59,7 +59,6 @@ final class PushServer: Sendable {
             clock: clock, random: random, start: { work in Task { await work() } },
             observer: { event in log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"]) })
         do throws(PushError) {
-            if settings.isLab { try Lab.check(try await storage.namespace.load().hubs) }
             let namespace = try await Namespace(
                 environment: environment, store: storage.namespace,
                 settings: HubSettings(
@@ -99,7 +98,16 @@ final class PushServer: Sendable {
             connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
             idle: settings.idleTimeout)
         connections = Connections(limit: limits.connections)
-        readiness = Readiness(clock: clock, log: log) { () throws(PushError) in try await storage.checkWriting() }
+        let (path, opened) = (folder.database, FileIdentity(folder.database))
+        readiness = Readiness(clock: clock, log: log) { () throws(PushError) in
+            // Into a file that has lost its name everything can be written, and nobody finds it again.
+            guard FileIdentity(path) == opened else {
+                throw PushError(
+                    "storage.unavailable", "the database \(path) was removed or replaced: what is written now is lost",
+                    hint: "end the server, restore a backup, and start it again", status: 503)
+            }
+            try await storage.checkWriting()
+        }
     }
 
     /// A service that answers on one port; `onRunning` is told the port as soon as it takes requests.

@@ -1,9 +1,12 @@
+import Glibc
 import Logging
 import PushCore
 
 /// Reads the settings of a running server again, and applies what can change while it runs.
 actor SettingsReload {
     private let source: SettingsSource
+    /// What was read at the start.
+    private let file: String?
     private let server: PushServer
     private let style: LogStyle
     private let log: Logger
@@ -12,10 +15,16 @@ actor SettingsReload {
 
     init(_ source: SettingsSource, _ given: GivenSettings, _ server: PushServer, _ style: LogStyle, _ log: Logger) {
         (self.source, self.given, self.server, self.style, self.log) = (source, given, server, style, log)
+        file = source.file
     }
 
     /// Where one setting is wrong none is changed, and the log has every fault.
     func run() async {
+        // Without it every setting would have its default again.
+        if let file, access(file, F_OK) != 0 {
+            log.error("the settings stay as they were: \(file) is gone")
+            return
+        }
         let new: GivenSettings
         do throws(PushError) {
             new = try source.read()

@@ -20,11 +20,14 @@ struct SettingsSource: Sendable {
         if let path = self.file {
             let text: [UInt8]
             do {
-                text = try TextFile.read(path, limit: 1 << 20, kind: "secrets")
+                text = try TextFile.read(path, limit: 1 << 20, kind: "settings file")
             } catch {
                 throw PushError("settings.unreadable", error.message, hint: "name a file of settings with --config")
             }
-            file = (path, String(decoding: text, as: UTF8.self))
+            guard let yaml = String(validating: text, as: UTF8.self) else {
+                throw PushError("settings.unreadable", "\(path) is not UTF-8", hint: "save it as UTF-8")
+            }
+            file = (path, yaml)
         }
         return try GivenSettings(file: file, environment: Environment.variables, flags: flags)
     }

@@ -21,6 +21,9 @@ enum SQLiteFile {
     static func prepare(_ path: String) throws(PushError) {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
+            // SQLite gives the files that it puts beside it to the same owner.
+            let slash = path.lastIndex(of: "/")
+            FileOwner.give(descriptor, toOwnerOf: slash.map { String(path[...$0]) } ?? ".")
             close(descriptor)
             return
         }
@@ -61,6 +64,51 @@ enum SQLiteFile {
     static func checkIntegrity(_ database: Database, _ path: String) throws {
         let flaws = try database.all("PRAGMA integrity_check(1)") { $0.text(0) }
         guard flaws == ["ok"] else { throw StorageError.corrupt("the database \(path)", flaws.first?.asClause ?? "no answer") }
+    }
+
+    /// Puts one file in the place of another that nobody has open. There is a whole database at any moment, if there was one before.
+    ///
+    /// - Returns: what was wrong with the one before.
+    static func exchange(_ path: String, for staged: String) throws -> PushError? {
+        if let flaw = try settle(staged) { throw flaw }
+        let flaw = try settle(path)
+        try flush(staged)
+        // What is left of a log belongs to a database that cannot be used, and would be applied to the new one.
+        for file in ["\(path)-wal", "\(path)-shm", "\(path)-journal"] where unlink(file) != 0 && errno != ENOENT {
+            throw failure("removed", file)
+        }
+        guard rename(staged, path) == 0 else { throw failure("replaced", path) }
+        let slash = path.lastIndex(of: "/")
+        try? flush(slash.map { String(path[...$0]) } ?? ".")
+        return flaw
+    }
+
+    /// Takes the log of a database back into its file.
+    ///
+    /// - Returns: what is wrong with it, where it cannot be used.
+    private static func settle(_ path: String) throws -> PushError? {
+        guard exists(path) else { return nil }
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration(readonly: false))
+            try queue.writeWithoutTransaction { database in
+                let isBusy = try database.first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) } == 1
+                if isBusy { throw DatabaseError(resultCode: .SQLITE_BUSY) }
+                try check(database, path)
+            }
+            try queue.close()
+            return nil
+        } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
+            throw PushError(error, database: path)
+        } catch {
+            return PushError(error, database: path)
+        }
+    }
+
+    private static func flush(_ path: String) throws(PushError) {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("opened", path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("kept", path) }
     }
 
     static func foreign(_ path: String, _ why: String) -> PushError {

@@ -74,6 +74,37 @@ package struct SQLiteStorage: StorageEngine {
     ) async throws(PushError) {
         let staged = "\(database.path).restoring"
         defer { SQLiteFile.remove(staged) }
+        try await Self.prepare(path, as: staged)
+        await whenChecked()
+        try await database.replace(from: staged)
+    }
+
+    /// Puts a backup in the place of a database that nobody has open, whatever that one is: broken, of another program, or none.
+    ///
+    /// - Returns: what was wrong with the one before; nil for one that was whole, or none.
+    /// Throws what `restore` throws for the backup, and `storage.unavailable`; then nothing has changed.
+    package static func replace(_ target: String, from path: String) async throws(PushError) -> PushError? {
+        let staged = "\(target).restoring"
+        defer { SQLiteFile.remove(staged) }
+        try await prepare(path, as: staged)
+        return try await SQLiteDatabase.blocking { try SQLiteFile.exchange(target, for: staged) }
+            .mapError { PushError($0, database: target) }.get()
+    }
+
+    /// Copies a database that may have a log beside it to a new file that needs none; looks first whether it is a backup.
+    ///
+    /// Throws what `restore` throws.
+    package static func copy(_ path: String, to copy: String) async throws(PushError) {
+        do throws(PushError) {
+            try await SQLiteDatabase.blocking { try Self.stage(path, as: copy) }.mapError { PushError($0, database: path) }.get()
+        } catch {
+            SQLiteFile.remove(copy)
+            throw error
+        }
+    }
+
+    /// Makes a copy of a backup that can be put in the place of everything.
+    private static func prepare(_ path: String, as staged: String) async throws(PushError) {
         try await SQLiteDatabase.blocking { try Self.stage(path, as: staged) }.mapError { PushError($0, database: path) }.get()
         do throws(PushError) {
             try await Self.checkRows(of: staged)
@@ -82,8 +113,6 @@ package struct SQLiteStorage: StorageEngine {
             error.message = "the backup \(path) is of no use: \(error.message.replacing(staged, with: path))"
             throw error
         }
-        await whenChecked()
-        try await database.replace(from: staged)
     }
 
     /// Refuses a backup with hubs that cannot be read, before it takes the place of one without. Single devices that cannot be read

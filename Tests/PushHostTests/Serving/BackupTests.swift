@@ -42,7 +42,7 @@ import Testing
 
             try Data("no database".utf8).write(to: hub.data.appending(path: "../bad"))
             let bad = try await hub.command(["hub", "restore", "bad", "--yes"])
-            #expect(bad.status == 4)
+            #expect(bad.status == 2)
             #expect(bad.errors.contains("file bad cannot be used"), "\(bad.errors)")
             #expect(try await Self.tags(at: hub) == ["early", "again"])
 
@@ -56,7 +56,22 @@ import Testing
                 let refused = try await hub.command(["hub", "backup", target, "--force"])
                 #expect(refused.status == 1 && refused.errors.contains(why), "\(refused.errors)")
             }
+            for source in ["data/pushhost.sqlite", "data/lock"] {
+                let refused = try await hub.command(["hub", "restore", source, "--yes"])
+                #expect(refused.status == 1 && refused.errors.contains("the data folder"), "\(refused.errors)")
+            }
             try await Self.register("safe", at: hub)
+            // A copy of the folder has a part of everything in the log beside the database.
+            let snapshot = hub.data.appending(path: "../snapshot")
+            try FileManager.default.createDirectory(at: snapshot, withIntermediateDirectories: true)
+            for name in ["pushhost.sqlite", "pushhost.sqlite-wal"] {
+                try FileManager.default.copyItem(at: hub.data.appending(path: name), to: snapshot.appending(path: name))
+            }
+            let tags = try await Self.tags(at: hub)
+            #expect(tags.contains("safe"))
+            try await Self.register("gone", at: hub)
+            #expect(try await hub.command(["hub", "restore", "snapshot/pushhost.sqlite", "--yes"]).status == 0)
+            #expect(try await Self.tags(at: hub) == tags)
             let elsewhere = try await Program.run(
                 ["hub", "backup", "c.sqlite"], in: hub.data.appending(path: ".."),
                 environment: ["PUSHHOST_CONNECTION": "Endpoint=sb://other/;SharedAccessKeyName=a;SharedAccessKey=b"])
@@ -116,5 +131,47 @@ import Testing
         #expect(full.status != 0)
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
         #expect(Set(files) == ["a", "b", "new", "x", "demo_secrets.json"])
+    }
+
+    @Test func `A database that is broken makes room for a backup, and the folder's owner can use all that is made there`() async throws {
+        let folder = try ScriptFolder()
+        let data = folder.url.appending(path: "data")
+        func serve() async throws -> String {
+            let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
+            let screen = try await server.hear("Ctrl-C ends it.")
+            server.signal(SIGTERM)
+            #expect(await server.end(closingInput: false).status == 0)
+            return screen
+        }
+        _ = try await serve()
+        #expect(try await Program.run(["hub", "backup", "a", "--data", "data"], in: folder.url).status == 0)
+        let database = data.appending(path: "pushhost.sqlite")
+        try Data("no database, but longer than a header of one would be".utf8).write(to: database)
+        // What processes that were killed have left.
+        for name in ["backup-1.sqlite", "backup-1.sqlite-wal", "pushhost.sqlite.restoring", "pushhost.sqlite-wal"] {
+            try Data("old".utf8).write(to: data.appending(path: name))
+        }
+        let isRoot = geteuid() == 0
+        if isRoot {
+            try FileManager.default.removeItem(at: data.appending(path: "lock"))
+            chown(data.path, 12_345, 12_345)
+        }
+        let restored = try await Program.run(["hub", "restore", "a", "--yes", "--data", "data"], in: folder.url)
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(restored.output.contains("data/pushhost.sqlite cannot be"), "\(restored.output)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: data.path)
+        #expect(!names.contains { $0.hasPrefix("backup-") || $0.hasPrefix("pushhost.sqlite") && $0 != "pushhost.sqlite" }, "\(names)")
+        if isRoot {
+            for name in ["lock", "pushhost.sqlite"] {
+                let file = try FileManager.default.attributesOfItem(atPath: data.appending(path: name).path)
+                #expect(file[.ownerAccountID] as? Int == 12_345, "\(name)")
+            }
+            let well = try await Program.run(["doctor", "--data", "data"], in: folder.url)
+            #expect(well.output.contains("✓ files"), "\(well.output)")
+            chown(database.path, 0, 0)
+            let sick = try await Program.run(["doctor", "--data", "data"], in: folder.url)
+            #expect(sick.output.contains("✗ files         data/pushhost.sqlite belongs to another user (0)"), "\(sick.output)")
+        }
+        #expect(try await serve().contains("hub hub\n"))
     }
 }

@@ -62,10 +62,14 @@ import X509
         let files = CertificateFiles(settings: own)
         let identity = try files.identity(now: now)
         let before = files.fingerprint
-        for broken in ["", "no PEM", try DevelopmentCertificate(names: [], now: now).key.reveal()] {
+        for (broken, why) in [
+            ("", "holds no private key in PEM"), ("no PEM", "own.key holds no private key in PEM"),
+            (try DevelopmentCertificate(names: [], now: now).key.reveal(), "own.key does not belong to the first certificate in"),
+        ] {
             try broken.write(toFile: folder.appending(path: "own.key").path, atomically: true, encoding: .utf8)
             #expect(files.fingerprint != before)
-            #expect(throws: PushError.self) { try files.reload(identity) }
+            let error = #expect(throws: PushError.self) { try files.reload(identity) }
+            #expect(error?.message.contains(why) == true, "\(error?.message ?? "")")
         }
     }
 

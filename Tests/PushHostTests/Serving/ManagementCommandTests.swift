@@ -95,6 +95,10 @@ import WebAPI
                 ["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKeyName=a;SharedAccessKey=b", "--authority", "/none.pem"],
                 "/none.pem cannot be read: No such file"
             ), (["devices", "--top", "0"], "from 1 on"),
+            (
+                ["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKeyName=a;SharedAccessKey=b", "--data", "d"],
+                "keep one of them"
+            ),
             (["key", "create", "k", "--rights", "own"], "\"own\" is no right"), (["key", "rotate", "k"], "--primary"),
             (["hub", "list", "--connection", "Endpoint=x;SharedAccessKey=verysecret"], "no connection string"),
             (["hub", "list", "--connection", "Endpoint=sb://x/;SharedAccessKey=verysecret;a"], "no connection string"),
@@ -132,9 +136,22 @@ import WebAPI
             #expect(absent.status == 4 && absent.errors.contains("error[hub.not_found]"), "\(absent.errors)")
             let named = try await run(["devices"], try hub.plainConnectionString(.full) + ";EntityPath=hub")
             #expect(named.output == "no devices\n", "\(named.errors)")
+            let full = try hub.plainConnectionString(.full)
+            let keys = try Self.result(try await run(["key", "list", "--json"], full + ";EntityPath=hub"))
+            #expect(keys["items"]?.array?.compactMap { $0["name"]?.string }.contains(ServedHub.Signer.full.rawValue) == true, "\(keys)")
+            let list = try await run(["hub", "list"], full)
+            #expect(list.status == 4 && list.errors.contains("EntityPath=NAME"), "\(list.errors)")
+            #expect(try await run(["hub", "list"], full + ";EntityPath=hub").output.contains("\nhub "))
+            #expect(try await run(["hub", "show"], full + ";EntityPath=hub").output.hasPrefix("hub hub\n"))
+            let wrongScheme = try await run(["hub", "list"], full.replacing("http://", with: "sb://"))
+            #expect(wrongScheme.errors.contains("it does not speak TLS there"), "\(wrongScheme.errors)")
+            #expect(wrongScheme.errors.contains("write http:// in Endpoint"), "\(wrongScheme.errors)")
+            let misspelt = try await Program.run(["hub", "list"], in: folder.url, environment: ["PUSHHOST_CONECTION": full])
+            #expect(misspelt.status == 2 && misspelt.errors.contains("did you mean PUSHHOST_CONNECTION?"), "\(misspelt.errors)")
             let nobody = try await run(["hub", "list"], "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=a;SharedAccessKey=b")
             #expect(nobody.status == 4)
-            #expect(nobody.errors.contains("error[control.unreachable]"))
+            #expect(
+                nobody.errors.contains("error[control.unreachable]: 127.0.0.1:1 does not answer: connection refused"), "\(nobody.errors)")
         }
     }
 
@@ -224,5 +241,18 @@ import WebAPI
         for part in ["✗ database", "✗ certificate   it ended on", "✗ port \(simulators.port)"] {
             #expect(sick.output.contains(part), "\(part): \(sick.output)")
         }
+    }
+
+    @Test func `A server that hangs does not keep the doctor from what it can find out`() async throws {
+        let folder = try ScriptFolder()
+        let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
+        try await server.hear("Ctrl-C ends it.")
+        server.signal(SIGSTOP)
+        let hung = try await Program.run(["doctor", "--data", "data"], in: folder.url)
+        server.signal(SIGCONT)
+        #expect(hung.status == 1)
+        #expect(hung.output.contains("✗ server        no server answers"), "\(hung.output)")
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
     }
 }

@@ -48,6 +48,9 @@ import Testing
         try reload("log: { level: info, format: json }\n")
         let quiet = try await server.hear(#""message":"settings were changed: log.level""#)
         #expect(!quiet.contains("/health/live"))
+        try FileManager.default.removeItem(at: folder.url.appending(path: "pushhost.yaml"))
+        server.signal(SIGHUP)
+        try await server.hear("the settings stay as they were: pushhost.yaml is gone")
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
     }

@@ -57,4 +57,41 @@ import Testing
             #expect(hub.screen.contains("the variable PUSHHOST_DTA is no setting; did you mean PUSHHOST_DATA?"))
         }
     }
+
+    @Test(
+        arguments: [
+            (Data([0x68, 0x75, 0x62, 0x3a, 0x20, 0xff]), "error[settings.unreadable]: s.yaml is not UTF-8"),
+            (Data(repeating: 0x23, count: 1 << 21), "error[settings.unreadable]: s.yaml has more than 1 MiB, the most of a settings file"),
+        ])
+    func `A file of settings that is none is refused`(content: Data, expected: String) async throws {
+        let folder = try ScriptFolder()
+        try folder.write("s.yaml", content)
+        let program = try await Program.run(["serve", "--config", "s.yaml", "--data", "data"], in: folder.url)
+        #expect(program.status == 2)
+        #expect(program.errors.contains(expected), "\(program.errors)")
+    }
+
+    @Test func `A file of the data folder that cannot be used is named`() async throws {
+        let folder = try ScriptFolder()
+        try FileManager.default.createDirectory(at: folder.url.appending(path: "data/lock"), withIntermediateDirectories: true)
+        let program = try await Program.run(["serve", "--data", "data"], in: folder.url)
+        #expect(program.status == 2)
+        #expect(
+            program.errors.contains("error[data.unusable]: the data folder data cannot be used: data/lock: Is a directory"),
+            "\(program.errors)")
+    }
+
+    @Test func `A server whose database is removed is not ready, and the doctor says why`() async throws {
+        try await ServedHub.serving { hub in
+            for ending in ["", "-wal", "-shm"] {
+                try FileManager.default.removeItem(at: hub.data.appending(path: "pushhost.sqlite\(ending)"))
+            }
+            #expect(try await hub.call("GET", "/health/ready", by: nil).status == 503)
+            try await hub.hear("was removed or replaced: what is written now is lost")
+            let doctor = try await hub.command(["doctor"])
+            #expect(doctor.status == 1)
+            #expect(doctor.output.contains("✗ database      data/pushhost.sqlite is gone"), "\(doctor.output)")
+            #expect(doctor.output.contains("✗ server        it is not ready"), "\(doctor.output)")
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 import PushCore
 import Support
 import Testing
@@ -120,5 +121,39 @@ import Testing
         }
         #expect(!folder.files.contains { $0.contains("restoring") })
         #expect(try await bench.store.accept(try Samples.notification(9)) == .accepted)
+    }
+
+    @Test func `A database that nobody can open any more makes room for a backup; its log does not reach the new one`() async throws {
+        let bench = try await filled()
+        let folder = bench.folder
+        let kept = try await bench.store.load()
+        try await bench.storage.backup(to: folder.file("backup.db"))
+        for name in ["hub.db", "hub.db-wal"] { try folder.write(try folder.bytes(of: name), to: "old.\(name)") }
+        try await bench.storage.close()
+        let whole = try folder.bytes(of: "hub.db")
+        try await SQLiteStorage.copy(folder.file("backup.db"), to: folder.file("newer"))
+        let newer = try DatabaseQueue(path: folder.file("newer"))
+        try await newer.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('tables of tomorrow')") }
+        try newer.close()
+        let targets: [(bytes: [UInt8]?, code: String?)] = [
+            (nil, nil), (whole, nil), (Array("no database at all, but long enough for a header".utf8), "storage.corrupt"),
+            ([UInt8](repeating: 0, count: 100) + whole.dropFirst(100), "storage.corrupt"),
+            (try folder.bytes(of: "newer"), "storage.newer_schema"),
+        ]
+        for (place, target) in targets.enumerated() {
+            if let bytes = target.bytes { try folder.write(bytes, to: "target.db") } else { unlink(folder.file("target.db")) }
+            // The log of a database that is whole would mend it.
+            try folder.write(target.code == nil ? try folder.bytes(of: "old.hub.db-wal") : [1, 2, 3], to: "target.db-wal")
+            let flaw = try await SQLiteStorage.replace(folder.file("target.db"), from: folder.file("backup.db"))
+            #expect(flaw?.code == target.code, "\(place): \(flaw?.message ?? "")")
+            let storage = try await SQLiteStorage.open(folder.file("target.db"))
+            #expect(try await storage.namespace.store(ofHub: 1).load() == kept)
+            try await storage.close()
+        }
+        try folder.write(whole, to: "target.db")
+        let refusal = await refusal { _ = try await SQLiteStorage.replace(folder.file("target.db"), from: folder.file("newer")) }
+        #expect(refusal?.code == "storage.newer_schema")
+        #expect(try folder.bytes(of: "target.db") == whole)
+        #expect(!folder.files.contains { $0.contains("restoring") || $0.hasPrefix("target.db-") }, "\(folder.files)")
     }
 }

@@ -36,9 +36,9 @@ struct HubRestoreCommand: AsyncParsableCommand {
         discussion: """
             A server that runs goes on with it: while it is exchanged, requests are answered with 503 and Retry-After. What the \
             backup had accepted and not delivered is delivered, again where it had been since. A file that is no backup, or a \
-            broken one, changes nothing.
+            broken one, changes nothing. Without a server, a database that is broken itself is replaced, too.
 
-            Exit codes: 0 done · 2 usage, or the file is no backup · 4 the server refuses.
+            Exit codes: 0 done · 1 the file lies in the data folder · 2 usage, or the file is no backup · 4 the server refuses.
             """)
 
     @Argument(help: "The backup.", completion: .file())
@@ -56,8 +56,10 @@ struct HubRestoreCommand: AsyncParsableCommand {
             let folder = try server.folder()
             try await session.confirm(
                 "Everything in \(folder) makes room for \(file), and what came after that backup is lost.", isSaid: yes)
-            try await BackupFile(folder: folder).restore(file)
-            return CommandResult(json: ["file": .string(file)]) { ["\($0.green("✓")) restored from \(file.printable)"] }
+            let flaw = try await BackupFile(folder: folder).restore(file)
+            return CommandResult(json: ["file": .string(file), "replaced": flaw.map { .string($0.message) } ?? .null]) {
+                ["\($0.green("✓")) restored from \(file.printable)"] + (flaw.map { ["  before it, \($0.message)".printable] } ?? [])
+            }
         }
     }
 }
@@ -74,6 +76,7 @@ struct FolderOptions: ParsableArguments {
     var json = false
 
     func folder() throws(PushError) -> String {
+        if data == nil, config == nil { try ServerOptions.checkVariable(Environment.variables) }
         guard data != nil || config != nil || Environment.variables[ServerOptions.variable] == nil else {
             throw PushError(
                 "usage.value", "\(ServerOptions.variable) names a server on the network, and this works on a data folder",

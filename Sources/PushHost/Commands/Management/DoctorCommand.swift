@@ -16,11 +16,12 @@ struct DoctorCommand: AsyncParsableCommand {
     var options: FolderOptions
 
     func run() async {
-        await ManagementSession(isJSON: options.json).run { () throws(PushError) in
-            let checks = await Doctor(source: options.source).examine()
+        let session = ManagementSession(isJSON: options.json)
+        await session.run { () throws(PushError) in
+            let checks = await Doctor(source: options.source).examine { check in session.show { check.lines($0) } }
             let isWell = checks.allSatisfy(\.isWell)
             return CommandResult(
-                json: ["checks": .array(checks.map(\.json))], lines: { palette in checks.flatMap { $0.lines(palette) } },
+                json: ["checks": .array(checks.map(\.json))], lines: { _ in [] },
                 status: isWell ? ExitStatus.pass : ExitStatus.failed)
         }
     }

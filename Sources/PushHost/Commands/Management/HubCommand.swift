@@ -11,7 +11,8 @@ struct HubCommand: AsyncParsableCommand {
 }
 
 struct HubListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "All hubs of a server.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "All hubs of a server, or that of the connection string.")
 
     @OptionGroup
     var server: ServerOptions
@@ -19,7 +20,7 @@ struct HubListCommand: AsyncParsableCommand {
     func run() async {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
             try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let hubs = try await client.allItems(ManagementClient.path("hubs"))
+                let hubs = try await client.hubs()
                 var table = TextTable("HUB", "#REGISTRATIONS", "#INSTALLATIONS", "#WAITING", "PUSH SERVICES")
                 for hub in hubs {
                     table.add(

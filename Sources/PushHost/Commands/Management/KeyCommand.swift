@@ -5,33 +5,35 @@ struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
         abstract: "Show, make, rotate and revoke the keys to a hub, or to the whole server.",
-        discussion: "With --hub the keys of that hub are meant, without it those that open every hub.",
+        discussion: "With --hub, or a connection string for a hub, the keys of that hub are meant, without it those that open every hub.",
         subcommands: [KeyListCommand.self, KeyCreateCommand.self, KeyRotateCommand.self, KeyRevokeCommand.self])
 }
 
 /// Whose keys are meant.
 struct KeyOptions: ParsableArguments {
-    @Option(help: "The hub whose keys are meant; those of the whole server if absent.")
+    @Option(help: "The hub whose keys are meant; that of the connection string, or else the whole server, if absent.")
     var hub: String?
 
     @OptionGroup
     var server: ServerOptions
 
     /// The path of a key or of all, and with which words it is asked for.
-    func path(_ more: String...) -> String {
-        let start = hub.map { ManagementClient.path("hubs", $0, "keys") } ?? ManagementClient.path("keys")
+    func path(_ target: ManagementTarget, _ more: String...) -> String {
+        let start = meant(target).map { ManagementClient.path("hubs", $0, "keys") } ?? ManagementClient.path("keys")
         return more.reduce(start) { "\($0)/\(ManagementClient.encoded($1))" }
     }
 
+    private func meant(_ target: ManagementTarget) -> String? { hub ?? target.hub }
+
     /// For people.
-    var owner: String { hub.map { "of the hub \($0)" } ?? "to all hubs" }
+    func owner(_ target: ManagementTarget) -> String { meant(target).map { "of the hub \($0)" } ?? "to all hubs" }
 
     /// Shows a key that has just come about: never again without being asked.
     func result(
         _ key: JSON, _ done: String, _ client: ManagementClient, _ places: [String] = ["primary", "secondary"]
     ) async -> CommandResult {
         let report = KeyReport(keys: [key], endpoint: await client.endpoint())
-        let said = "\(done), \(owner)".printable
+        let said = "\(done), \(owner(client.target))".printable
         return CommandResult(json: key) { ["\($0.green("✓")) \(said)"] + report.revealed($0, places) }
     }
 }
@@ -48,7 +50,7 @@ struct KeyListCommand: AsyncParsableCommand {
     func run() async {
         await ManagementSession(isJSON: options.server.json).run { () throws(PushError) in
             try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
-                let keys = try await client.allItems(options.path(), [("reveal", reveal ? "true" : nil)])
+                let keys = try await client.allItems(options.path(client.target), [("reveal", reveal ? "true" : nil)])
                 let report = KeyReport(keys: keys, endpoint: await client.endpoint())
                 return CommandResult(json: ["items": .array(keys)]) { reveal ? report.revealed($0) : report.table($0) }
             }
@@ -73,7 +75,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
             let rights = try Self.rights(rights)
             return try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
                 let key = try await client.post(
-                    options.path(), body: ["name": .string(name), "rights": .array(rights.map { .string($0.rawValue) })])
+                    options.path(client.target), body: ["name": .string(name), "rights": .array(rights.map { .string($0.rawValue) })])
                 return await options.result(key, "key \(name) created", client)
             }
         }
@@ -115,7 +117,7 @@ struct KeyRotateCommand: AsyncParsableCommand {
     func run() async {
         await ManagementSession(isJSON: options.server.json).run { () throws(PushError) in
             try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
-                let key = try await client.post(options.path(name, "rotate"), body: ["key": .string(place.rawValue)])
+                let key = try await client.post(options.path(client.target, name, "rotate"), body: ["key": .string(place.rawValue)])
                 return await options.result(key, "the \(place.rawValue) value of \(name) is new", client, [place.rawValue])
             }
         }
@@ -139,9 +141,9 @@ struct KeyRevokeCommand: AsyncParsableCommand {
         let session = ManagementSession(isJSON: options.server.json)
         await session.run { () throws(PushError) in
             let target = try options.server.target()
-            try await session.confirm("The key \(name) \(options.owner) goes, and whoever uses it is shut out.", isSaid: yes)
+            try await session.confirm("The key \(name) \(options.owner(target)) goes, and whoever uses it is shut out.", isSaid: yes)
             return try await ManagementClient.with(target) { client throws(PushError) in
-                try await client.delete(options.path(name))
+                try await client.delete(options.path(client.target, name))
                 return CommandResult(json: ["name": .string(name)]) { ["\($0.green("✓")) key \(name.printable) revoked"] }
             }
         }

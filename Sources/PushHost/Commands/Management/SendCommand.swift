@@ -10,7 +10,7 @@ struct SendCommand: AsyncParsableCommand {
             must be said: --to with a tag expression, or --broadcast.
 
             Exit codes: 0 done · 1 none of the devices was reached · 2 usage · 4 the server refuses or does not answer · 6 nobody \
-            matches, with --fail-on-no-target.
+            matches, with --fail-on-no-target · 130 interrupted: what was accepted goes on.
             """)
 
     @Argument(help: "The text to send.")
@@ -89,12 +89,10 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func send(_ requests: [SendRequest], _ sender: Sender) async throws(PushError) -> CommandResult {
-        var reports: [Sender.Report] = []
-        for request in requests { reports.append(try await sender.send(request)) }
-        let shown = reports
+        let reports = try await Interruption().cancelling { () throws(PushError) in try await sender.send(requests) }
         return CommandResult(
-            json: ["items": .array(shown.map(\.json))],
-            lines: { palette in shown.flatMap { SendReport(palette: palette).lines($0) } },
+            json: ["items": .array(reports.map(\.json))],
+            lines: { palette in reports.flatMap { SendReport(palette: palette).lines($0) } },
             status: status(reports))
     }
 
