@@ -45,7 +45,11 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "lab.port", .refusal, means: "The lab cannot listen.",
-                when: "Another program has the port of lab.port.", cure: "Choose another, or leave it out for a free one.")
+                when: "Another program has the port of lab.port.", cure: "Choose another, or leave it out for a free one."),
+            ErrorDescription(
+                "lab.credentials", .refusal, means: "Notifications wait for real devices.",
+                when: "pushhost serve is started with --lab on data where a hub has credentials and something left to deliver.",
+                cure: "Leave out --lab until it is delivered, cancel what is scheduled, or name another data folder."),
         ])
 
     static let backup = ErrorArea(

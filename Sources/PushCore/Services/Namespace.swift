@@ -342,7 +342,7 @@ package actor Namespace {
             let hubs = try await Self.open(
                 stored.hubs, environment: environment, store: store, settings: settings, jobTools: jobTools, connectors: connectors)
             lastNumber = stored.lastNumber
-            current.withLock { $0 = State(rules: stored.rules, hubs: hubs, isClosed: true) }
+            current.withLock { $0 = State(rules: stored.rules, hubs: hubs, revision: $0.revision + 1, isClosed: true) }
         } catch {
             var error = error
             error.hint = "start the server again: until then it refuses requests"

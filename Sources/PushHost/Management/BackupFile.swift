@@ -90,12 +90,18 @@ struct BackupFile {
 
     /// Nil where a server has it.
     private func lockIfFree(makingFolder: Bool) async throws(PushError) -> DataFolder? {
-        guard makingFolder || access("\(folder)/\(DataFolder.databaseName)", F_OK) == 0 else {
-            throw PushError(
+        func missing() -> PushError {
+            PushError(
                 "storage.not_found", "there is no server's data in \(folder)", hint: "name its data folder with --data or --config")
         }
+        guard makingFolder || access("\(folder)/lock", F_OK) == 0 || access("\(folder)/\(DataFolder.databaseName)", F_OK) == 0 else {
+            throw missing()
+        }
         do throws(PushError) {
-            return try DataFolder(path: folder)
+            let lock = try DataFolder(path: folder)
+            // A server that runs can still copy a database whose file has lost its name.
+            guard makingFolder || access(lock.database, F_OK) == 0 else { throw missing() }
+            return lock
         } catch  where error.code == "data.in_use" {
             return nil
         }

@@ -43,7 +43,11 @@ struct Doctor: Sendable {
         if access(path, F_OK) == 0 {
             add([await database(path)])
         } else if isRunning {
-            add([.wrong("database", "\(path) is gone: what the server is sent is lost", "end it, restore a backup, and start it again")])
+            add([
+                .wrong(
+                    "database", "\(path) is gone: what the server is sent is lost",
+                    "take a backup with pushhost hub backup now, end the server, and restore it")
+            ])
         }
         if settings.tlsPort != nil { add([CertificateCheck(settings: settings).check(now: clock.now)]) }
         let network = NetworkChecks(settings: settings)

@@ -184,7 +184,9 @@ final class ManagementClient: Sendable {
     // MARK: - Refusals
 
     private func unreachable(_ error: any Error) -> PushError {
-        let details: [String: JSON] = [Self.fromServer: true, Self.isBroken: .bool(Self.isBroken(error))]
+        let details: [String: JSON] = [
+            Self.fromServer: true, Self.isBroken: .bool(Self.isBroken(error)), Self.isUnsent: .bool(Self.isUnsent(error)),
+        ]
         let why = Self.reason(error)
         switch target {
         case .folder(let path):
@@ -210,6 +212,19 @@ final class ManagementClient: Sendable {
     /// The member of an error's details that says whether the connection broke when it was there already: what was asked may
     /// have been done.
     static let isBroken = "broken"
+
+    /// The member that says whether nothing can have been done, since nobody was there.
+    static let isUnsent = "unsent"
+
+    private static func isUnsent(_ error: any Error) -> Bool {
+        if let error = error as? HTTPClientError, error == .connectTimeout { return true }
+        if let error = error as? IOError, [ECONNREFUSED, ENOENT].contains(error.errnoCode) { return true }
+        let text = "\(error)"
+        return [
+            "Connection refused", "ECONNREFUSED", "DNS error", "UnknownHost", "CERTIFICATE_VERIFY_FAILED", "WRONG_VERSION_NUMBER",
+            "HTTP_REQUEST",
+        ].contains { text.contains($0) }
+    }
 
     private static func isBroken(_ error: any Error) -> Bool {
         if let error = error as? HTTPClientError { return error == .remoteConnectionClosed }

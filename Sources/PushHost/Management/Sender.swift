@@ -56,8 +56,14 @@ struct Sender: Sendable {
     }
 
     private static func telling(_ error: PushError, _ ids: [String]) -> PushError {
-        guard !ids.isEmpty else { return error }
         var error = error
+        guard !ids.isEmpty else {
+            // No answer does not say that nothing was done.
+            if error.status == nil, error.details[ManagementClient.isUnsent] != true {
+                error.hint = "\(error.hint.map { "\($0); " } ?? "")it may have been accepted all the same: pushhost notification list tells"
+            }
+            return error
+        }
         let hint = ids.map { "pushhost notification show \($0)" }.joined(separator: ", ")
         error.message += "; accepted as \(ids.joined(separator: ", "))"
         error.hint = "\(error.hint.map { "\($0); " } ?? "")it goes on: \(hint) tells more"
@@ -74,7 +80,14 @@ struct Sender: Sendable {
         do throws(PushError) {
             answer = try await client.exchange(.POST, request.path(hub), request.query, headers, request.body)
         } catch  where error.details[ManagementClient.isBroken] == true && !request.isTest && !Task.isCancelled {
-            answer = try await client.exchange(.POST, request.path(hub), request.query, headers, request.body)
+            do throws(PushError) {
+                answer = try await client.exchange(.POST, request.path(hub), request.query, headers, request.body)
+            } catch {
+                // The first one may have come all the same.
+                var error = error
+                error.details[ManagementClient.isUnsent] = nil
+                throw error
+            }
         }
         let location = answer.headers.first(name: "Location") ?? ""
         let id = location.prefix { $0 != "?" }.split(separator: "/").last.map(String.init) ?? ""

@@ -46,7 +46,9 @@ struct CertificateFiles {
             if chain?.isEmpty != false {
                 "\(certificatePath) holds no certificate in PEM"
             } else if (try? NIOSSLPrivateKey(bytes: Array(key.reveal().utf8), format: .pem)) == nil {
-                "\(keyPath) holds no private key in PEM"
+                key.reveal().contains("ENCRYPTED")
+                    ? "the private key in \(keyPath) has a passphrase, which nobody could enter"
+                    : "\(keyPath) holds no private key in PEM"
             } else {
                 "the key in \(keyPath) does not belong to the first certificate in \(certificatePath)"
             }

@@ -39,8 +39,15 @@ final class DataFolder: Sendable {
     /// What backups and restores that were killed have left in a data folder.
     static func leftovers(in path: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { name in
-            name.hasPrefix("\(databaseName).restoring") || (name.hasPrefix("backup-") && name.contains(".sqlite"))
+            name.hasPrefix("\(databaseName).restoring") || isPassing(name)
         }
+    }
+
+    /// Whether this program has made a file for a moment. What anybody else puts there, also under a name such as
+    /// `backup-1.sqlite`, is not for it to remove.
+    private static func isPassing(_ name: String) -> Bool {
+        guard let match = name.wholeMatch(of: /backup-([0-9A-Fa-f-]{36})\.sqlite(-wal|-shm|-journal)?/) else { return false }
+        return UUID(uuidString: String(match.1)) != nil
     }
 
     /// - Parameter file: of the folder, which cannot be used; nil for the folder itself.
@@ -48,8 +55,8 @@ final class DataFolder: Sendable {
         let why = "\(file.map { "\($0): " } ?? "")\(String(cString: strerror(number)))"
         return PushError(
             "data.unusable", "the data folder \(path) cannot be used: \(why)",
-            hint: file == nil
-                ? "name a folder that you may write to with --data"
-                : "run this as the owner of the folder, or give the file to him; pushhost doctor looks at all of them")
+            hint: file != nil && [EACCES, EPERM].contains(number)
+                ? "run this as the owner of the folder, or give the file to him; pushhost doctor looks at all of them"
+                : "name a folder that you may write to with --data, with room on its disk")
     }
 }

@@ -12,9 +12,10 @@ struct HubConnectors: Sendable {
     var isLab = false
     let providerTokens: any ProviderTokenStore
     let log: Logger
+    private let outages = WatchedConnector.Outages()
 
     func connectors(of hub: HubRecord) -> [any Connector] {
-        unwatched(hub).map { WatchedConnector($0, hub: hub.name, log: log) }
+        unwatched(hub).map { WatchedConnector(base: $0, hub: hub.name, outages: outages, log: log) }
     }
 
     private func unwatched(_ hub: HubRecord) -> [any Connector] {

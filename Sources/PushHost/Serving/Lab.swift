@@ -63,3 +63,19 @@ final class Lab: Sendable {
         return PushError("lab.port", "the lab cannot listen: \(why)", hint: "choose another lab.port; 0 takes a free one")
     }
 }
+
+extension Lab {
+    /// Throws `lab.credentials` where notifications wait for real devices: simulated phones would get them instead.
+    static func check(_ store: any NamespaceStore) async throws(PushError) {
+        for hub in try await store.load().hubs {
+            guard let kind = hub.description.credentials.first(where: { !$0.value.properties.isEmpty })?.key else { continue }
+            let waiting = try await store.store(ofHub: hub.number).unfinished(after: 0, limit: 1)
+            guard waiting.isEmpty else {
+                throw PushError(
+                    "lab.credentials",
+                    "the hub \(hub.name) has credentials (\(kind.rawValue)) of a real push service, and notifications that wait",
+                    hint: "leave out --lab, or name another data folder with --data")
+            }
+        }
+    }
+}

@@ -59,6 +59,7 @@ final class PushServer: Sendable {
             clock: clock, random: random, start: { work in Task { await work() } },
             observer: { event in log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"]) })
         do throws(PushError) {
+            if settings.isLab { try await Lab.check(storage.namespace) }
             let namespace = try await Namespace(
                 environment: environment, store: storage.namespace,
                 settings: HubSettings(
@@ -104,7 +105,7 @@ final class PushServer: Sendable {
             guard FileIdentity(path) == opened else {
                 throw PushError(
                     "storage.unavailable", "the database \(path) was removed or replaced: what is written now is lost",
-                    hint: "end the server, restore a backup, and start it again", status: 503)
+                    hint: "take a backup with pushhost hub backup now, end the server, and restore it", status: 503)
             }
             try await storage.checkWriting()
         }
@@ -180,6 +181,9 @@ final class PushServer: Sendable {
         jobPlaces.change(folders: settings.jobFolders, hosts: settings.jobHosts)
         await namespace.change(concurrentNotifications: settings.concurrentNotifications)
     }
+
+    /// Tells the log where nothing can be kept, also while nobody asks.
+    func checkReadiness() async { _ = await readiness.isReady() }
 
     /// Removes what has been kept long enough, in small steps; called from time to time.
     func removeOld() async {

@@ -15,8 +15,6 @@ struct ServeSession {
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
 
-    /// How long requests that have begun may take when the server ends.
-    private static let grace: Duration = .seconds(20)
     /// How often what is old is removed, and the certificate looked at.
     private static let upkeep: Duration = .seconds(60)
 
@@ -141,7 +139,7 @@ struct ServeSession {
     ) async throws(PushError) {
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) }, logger: Logger(label: "services") { _ in SwiftLogNoOpLogHandler() })
-        configuration.maximumGracefulShutdownDuration = Self.grace
+        configuration.maximumGracefulShutdownDuration = ConnectionLimits.grace
         let group = ServiceGroup(configuration: configuration)
         let asked = Asked()
         for number in [SIGINT, SIGTERM] {
@@ -195,6 +193,7 @@ struct ServeSession {
         var warned: String?
         while !Task.isCancelled {
             await server.removeOld()
+            await server.checkReadiness()
             let check = try? await blocking { () throws(PushError) in
                 reload()
                 return identity.map { _ in CertificateCheck(settings: server.settings).check(now: clock.now) }

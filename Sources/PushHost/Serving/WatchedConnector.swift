@@ -5,19 +5,28 @@ import Synchronization
 
 /// Counts what a push service puts off, and tells the log when it begins to refuse or to fail everything, and when that is over:
 /// what waits for it is tried again for half an hour, and nobody would see why.
-final class WatchedConnector: Connector {
-    let platforms: Set<Platform>
-    private let base: any Connector
-    private let hub: String
-    private let log: Logger
-    private let failing = Mutex<Set<Platform>>([])
+struct WatchedConnector: Connector {
+    /// Which push services take nothing, of all hubs: a hub that is changed gets new connectors.
+    final class Outages: Sendable {
+        struct Key: Hashable {
+            var hub: String
+            var platform: Platform
+        }
 
-    init(_ base: any Connector, hub: String, log: Logger) {
-        self.base = base
-        platforms = base.platforms
-        self.hub = hub
-        self.log = log
+        private let all = Mutex<Set<Key>>([])
+
+        /// Whether that is news.
+        fileprivate func note(_ key: Key, isFailing: Bool) -> Bool {
+            all.withLock { isFailing ? $0.insert(key).inserted : $0.remove(key) != nil }
+        }
     }
+
+    let base: any Connector
+    let hub: String
+    let outages: Outages
+    let log: Logger
+
+    var platforms: Set<Platform> { base.platforms }
 
     func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
         let verdicts = await base.deliver(batch)
@@ -29,11 +38,11 @@ final class WatchedConnector: Connector {
                 label: "pushhost_deliveries_put_off_total", dimensions: [("hub", hub), ("platform", batch.platform.rawValue)]
             ).increment(by: putOff)
         }
-        let isFailing = verdicts.allSatisfy(\.isOfService)
-        let hasChanged = failing.withLock {
-            isFailing ? $0.insert(batch.platform).inserted : $0.remove(batch.platform) != nil
-        }
-        guard hasChanged else { return verdicts }
+        let isFailing = verdicts.allSatisfy(\.blamesService)
+        // Of what nobody knows, and of one device that gets too much, nothing follows.
+        guard isFailing || verdicts.contains(where: \.showsService),
+            outages.note(Outages.Key(hub: hub, platform: batch.platform), isFailing: isFailing)
+        else { return verdicts }
         let name = "the hub \(hub): \(batch.platform.displayName)"
         if isFailing {
             log.warning("\(name) takes nothing: \(first.why)")
@@ -45,12 +54,24 @@ final class WatchedConnector: Connector {
 }
 
 extension Verdict {
-    /// Whether it says something of the service, or of who asks it, and nothing of the device.
-    fileprivate var isOfService: Bool {
+    private static let faults: Set<OutcomeName> = [
+        .invalidCredentials, .pnsInterfaceError, .pnsServerError, .pnsUnavailable, .pnsUnreachable,
+    ]
+
+    /// Whether it is the service that fails, or who asks it, and not the device.
+    fileprivate var blamesService: Bool {
         switch self {
-        case .transient: true
-        case .rejected(let rejection): rejection.outcome == .invalidCredentials
+        case .transient(let rejection, _), .rejected(let rejection): Self.faults.contains(rejection.outcome)
         case .accepted, .unknown: false
+        }
+    }
+
+    /// Whether the service has done its work with it.
+    fileprivate var showsService: Bool {
+        switch self {
+        case .accepted: true
+        case .rejected: !blamesService
+        case .transient, .unknown: false
         }
     }
 

@@ -139,8 +139,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
             isInputClosed = true
             if phase == .lingering { return context.close(promise: nil) }
         }
-        // In the middle of a handshake nobody else listens.
-        if event is ChannelShouldQuiesceEvent, phase == .opening { return context.close(promise: nil) }
+        if event is ChannelShouldQuiesceEvent {
+            // In the middle of a handshake nobody else listens.
+            if phase == .opening { return context.close(promise: nil) }
+            // Whoever does not take his answers keeps the server no longer than others.
+            context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(ConnectionLimits.grace)) { [self] in
+                self.context?.close(promise: nil)
+            }
+        }
         context.fireUserInboundEventTriggered(event)
     }
 }

@@ -1,5 +1,8 @@
 /// What a connection may take of the server before it is closed.
 package struct ConnectionLimits: Sendable, Equatable {
+    /// For what has begun, when the server ends.
+    package static let grace: Duration = .seconds(20)
+
     /// Open connections of all ports together.
     package var connections: Int
     /// For the handshake and the first head, and for any later head from its first byte on.

@@ -148,19 +148,25 @@ import Testing
         let database = data.appending(path: "pushhost.sqlite")
         try Data("no database, but longer than a header of one would be".utf8).write(to: database)
         // What processes that were killed have left.
-        for name in ["backup-1.sqlite", "backup-1.sqlite-wal", "pushhost.sqlite.restoring", "pushhost.sqlite-wal"] {
+        let passing = "backup-\(UUID().uuidString.lowercased()).sqlite"
+        for name in [passing, "\(passing)-wal", "pushhost.sqlite.restoring", "pushhost.sqlite-wal", "backup-monday.sqlite"] {
             try Data("old".utf8).write(to: data.appending(path: name))
         }
         let isRoot = geteuid() == 0
         if isRoot {
             try FileManager.default.removeItem(at: data.appending(path: "lock"))
-            chown(data.path, 12_345, 12_345)
+            for path in [data.path, data.appending(path: "backup-monday.sqlite").path] { chown(path, 12_345, 12_345) }
         }
         let restored = try await Program.run(["hub", "restore", "a", "--yes", "--data", "data"], in: folder.url)
         #expect(restored.status == 0, "\(restored.errors)")
         #expect(restored.output.contains("data/pushhost.sqlite cannot be"), "\(restored.output)")
         let names = try FileManager.default.contentsOfDirectory(atPath: data.path)
-        #expect(!names.contains { $0.hasPrefix("backup-") || $0.hasPrefix("pushhost.sqlite") && $0 != "pushhost.sqlite" }, "\(names)")
+        // What the operator has put there stays.
+        #expect(
+            names.filter { $0.hasPrefix("backup-") || $0.hasPrefix("pushhost.sqlite") }.sorted() == [
+                "backup-monday.sqlite", "pushhost.sqlite",
+            ],
+            "\(names)")
         if isRoot {
             for name in ["lock", "pushhost.sqlite"] {
                 let file = try FileManager.default.attributesOfItem(atPath: data.appending(path: name).path)

@@ -60,8 +60,15 @@ import Testing
 
         let (plain, without) = try await Self.serve([], in: folder.url)
         #expect(without.contains("  lab       off\n"))
+        let later = try await Program.run(
+            ["send", "Hello", "--broadcast", "--yes", "--at", "1h", "--hub", "real", "--data", "data"], in: folder.url)
+        #expect(later.status == 0)
         plain.signal(SIGTERM)
         #expect(await plain.end(closingInput: false).status == 0)
+        // What waits for real devices is not for the phones of the lab.
+        let refused = try await Program.run(["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
+        #expect(refused.status == 2)
+        #expect(refused.errors.contains("error[lab.credentials]: the hub real has credentials"), "\(refused.errors)")
     }
 
     @Test func `The lab excludes simulators elsewhere, and says when its port is taken`() async throws {

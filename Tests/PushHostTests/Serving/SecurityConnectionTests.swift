@@ -198,6 +198,17 @@ import Testing
         }
     }
 
+    @Test func `whoever takes none of his answers does not keep the server from ending`() async throws {
+        var silent: WireConnection?
+        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_IDLE": "2h"]) { hub in
+            let connection = try WireConnection(port: hub.port)
+            await connection.send(String(repeating: "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 300))
+            #expect(try await isWell(hub))
+            silent = connection
+        }
+        withExtendedLifetime(silent) {}
+    }
+
     @Test func `a server without files for more connections waits until some are free`() async throws {
         try await ServedHub.serving(line: #"ulimit -n 64; exec "$0" "$@""#) { hub in
             for _ in 0..<3 {

@@ -33,19 +33,24 @@ import Testing
     @Test func `The log has the beginning and the end of an outage, once each`() async {
         let lines = Lines()
         let service = Switch()
-        let connector = WatchedConnector(service, hub: "news", log: Logger(label: "test") { _ in Handler(lines: lines) })
+        let (log, outages) = (Logger(label: "test") { _ in Handler(lines: lines) }, WatchedConnector.Outages())
         let away = Verdict.transient(
             Rejection(status: 0, reason: "Unreachable", explanation: "nobody answers", outcome: .pnsUnreachable), retryAfter: nil)
         let refused = Verdict.rejected(
             Rejection(status: 403, reason: "InvalidProviderToken", explanation: "", outcome: .invalidCredentials))
+        let slow = Verdict.transient(
+            Rejection(status: 429, reason: "TooManyRequests", explanation: "", outcome: .channelThrottled), retryAfter: nil)
         let dead = Verdict.rejected(Rejection(status: 410, reason: "Unregistered", explanation: "", outcome: .expiredChannel))
         let handles = [DeviceHandle.apns(token: "AA01"), .apns(token: "AA02")]
         for verdicts in [
             [.accepted(id: nil), away], [away, away], [away, away], [dead, away], [refused, refused], [.accepted(id: nil), dead],
-            [.unknown(reason: "cut"), away], [],
+            [.unknown(reason: "cut"), away], [], [slow, slow], [away, away], [.unknown(reason: "cut"), .unknown(reason: "cut")], [slow],
+            [away], [.accepted(id: nil)],
         ] as [[Verdict]] {
             service.next.withLock { $0 = verdicts }
             let batch = DeliveryBatch(notificationID: "n", platform: .apns, body: [], handles: handles)
+            // A hub that was changed has another one.
+            let connector = WatchedConnector(base: service, hub: "news", outages: outages, log: log)
             #expect(await connector.deliver(batch) == verdicts)
         }
         #expect(
@@ -53,6 +58,8 @@ import Testing
                 "warning: the hub news: APNs takes nothing: Unreachable: nobody answers",
                 "notice: the hub news: APNs takes deliveries again",
                 "warning: the hub news: APNs takes nothing: InvalidProviderToken", "notice: the hub news: APNs takes deliveries again",
+                "warning: the hub news: APNs takes nothing: Unreachable: nobody answers",
+                "notice: the hub news: APNs takes deliveries again",
             ])
     }
 }

@@ -37,6 +37,16 @@ import Testing
             }, revision: bench.access.namespace.revision)
     }
 
+    @Test func `a restored backup is a change, too`() async throws {
+        let bench = try await RouteBench()
+        let namespace = bench.access.namespace
+        let before = namespace.revision
+        for count in 1...2 {
+            try await namespace.restore({ bench.store }) { willReplace throws(PushError) in await willReplace() }
+            #expect(namespace.revision >= before + count)
+        }
+    }
+
     /// The status of what comes of a request.
     private func status(_ work: () async throws(PushError) -> WebAnswer) async -> Int {
         do throws(PushError) {
