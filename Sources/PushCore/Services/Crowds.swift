@@ -7,16 +7,15 @@ struct Crowds: Sendable {
     /// Devices of each that is under way, at most.
     private var underWay: [Int64: Int] = [:]
     private var devices = 0
-    private var waiting: [(sequence: Int64, devices: Int)] = []
-    private var first = 0
+    private var waiting = Line<(sequence: Int64, devices: Int)>()
 
-    var count: Int { waiting.count - first }
+    var count: Int { waiting.count }
 
     /// Whether a notification may begin; else it waits here.
     mutating func begins(_ sequence: Int64, devices: Int, limit: Int) -> Bool {
         guard devices >= Self.least else { return true }
         guard count == 0, hasRoom(devices, limit) else {
-            waiting.append((sequence, devices))
+            waiting.append((sequence: sequence, devices: devices))
             return false
         }
         take(sequence, devices)
@@ -25,13 +24,8 @@ struct Crowds: Sendable {
 
     /// The next one that may begin.
     mutating func next(limit: Int) -> Int64? {
-        guard count > 0, hasRoom(waiting[first].devices, limit) else { return nil }
-        let (sequence, devices) = waiting[first]
-        first += 1
-        if first == waiting.count || first >= 1024 {
-            waiting.removeFirst(first)
-            first = 0
-        }
+        guard let (sequence, devices) = waiting.first, hasRoom(devices, limit) else { return nil }
+        waiting.removeFirst(1)
         take(sequence, devices)
         return sequence
     }

@@ -111,14 +111,10 @@ extension NotificationHub {
     package func notifications(
         before sequence: Int64?, limit: Int, isScheduled: Bool = false
     ) async throws(PushError) -> [KeptNotification] {
-        var found: [KeptNotification] = []
-        if isScheduled {
-            for one in schedule.sequences(before: sequence, limit: limit) {
-                if let kept = try await store.notification(one) { found.append(kept) }
-            }
-        } else {
-            found = try await store.notifications(before: sequence, limit: limit)
-        }
+        let found =
+            isScheduled
+            ? try await store.unfinished(schedule.sequences(before: sequence, limit: limit)).sorted { $0.sequence > $1.sequence }
+            : try await store.notifications(before: sequence, limit: limit)
         return found.map { kept in
             var kept = kept
             if let outcome = live[kept.outcome.id] { kept.outcome = outcome.withoutDevices }

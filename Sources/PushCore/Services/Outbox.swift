@@ -4,22 +4,19 @@ struct Outbox: Sendable {
     /// Most notifications that are held in memory.
     static let capacity = 256
 
-    private var ready: [KeptNotification] = []
-    /// Where `ready` begins; what stands before is done with.
-    private var first = 0
-    private var behind: [Int64] = []
-    private var firstBehind = 0
+    private var ready = Line<KeptNotification>()
+    private var behind = Line<Int64>()
     /// Somebody reads the next ones from the store.
     var isRefilling = false
 
-    var count: Int { ready.count - first + behind.count - firstBehind }
-    var isBehind: Bool { firstBehind < behind.count }
-    var hasReady: Bool { first < ready.count }
+    var count: Int { ready.count + behind.count }
+    var isBehind: Bool { !behind.isEmpty }
+    var hasReady: Bool { !ready.isEmpty }
     /// Few enough to read the next ones.
-    var isLow: Bool { ready.count - first < Self.capacity / 2 }
+    var isLow: Bool { ready.count < Self.capacity / 2 }
 
     mutating func append(_ notification: KeptNotification) {
-        if isBehind || isRefilling || ready.count - first >= Self.capacity {
+        if isBehind || isRefilling || ready.count >= Self.capacity {
             behind.append(notification.sequence)
         } else {
             ready.append(notification)
@@ -27,31 +24,17 @@ struct Outbox: Sendable {
     }
 
     /// Those that the store has from before.
-    mutating func append(behind sequences: [Int64]) { behind += sequences }
+    mutating func append(behind sequences: [Int64]) { behind.append(contentsOf: sequences) }
 
-    mutating func next() -> KeptNotification? {
-        guard first < ready.count else { return nil }
-        defer {
-            first += 1
-            if first == ready.count || first >= Self.capacity {
-                ready.removeFirst(first)
-                first = 0
-            }
-        }
-        return ready[first]
-    }
+    mutating func next() -> KeptNotification? { ready.next() }
 
     /// The numbers that are to be read next, ascending; they stay here until `refill`.
-    var nextBehind: ArraySlice<Int64> { behind[firstBehind...].prefix(Self.capacity / 2) }
+    var nextBehind: ArraySlice<Int64> { behind.prefix(Self.capacity / 2) }
 
     /// What the store had of the next `count` numbers.
     mutating func refill(_ notifications: [KeptNotification], insteadOf count: Int) {
-        ready += notifications
-        firstBehind += count
-        if firstBehind == behind.count || firstBehind > 1 << 16 {
-            behind.removeFirst(firstBehind)
-            firstBehind = 0
-        }
+        ready.append(contentsOf: notifications)
+        behind.removeFirst(count)
     }
 }
 
@@ -76,8 +59,8 @@ struct Schedule: Sendable {
     var ids: [String] { entries.sorted { ($0.value.moment, $0.value.sequence) < ($1.value.moment, $1.value.sequence) }.map(\.key) }
 
     /// Those below `sequence`, the highest first.
-    func sequences(before sequence: Int64?, limit: Int) -> ArraySlice<Int64> {
-        entries.values.map(\.sequence).filter { $0 < sequence ?? .max }.sorted(by: >).prefix(limit)
+    func sequences(before sequence: Int64?, limit: Int) -> [Int64] {
+        Array(entries.values.map(\.sequence).filter { $0 < sequence ?? .max }.sorted(by: >).prefix(limit))
     }
 
     subscript(id: String) -> Entry? { entries[id] }

@@ -4,34 +4,13 @@ struct PutOffs: Sendable {
     private var waiting: [Int64: Patience] = [:]
     private var moments = TimeQueue<Int64>()
     /// For room at a platform, in the order in which they came; those that go on for another reason are passed over.
-    private var lines: [Platform: Line] = [:]
+    private var lines: [Platform: Line<Int64>] = [:]
     /// Those that may go on.
-    private var ready: Line = Line()
+    private var ready = Line<Int64>()
     /// Wakes at the first moment.
     var alarm: Task<Void, Never>?
     /// What the alarm sleeps until.
     var armed: Timestamp?
-
-    private struct Line: Sendable {
-        private var sequences: [Int64] = []
-        private var first = 0
-
-        var isEmpty: Bool { first == sequences.count }
-
-        mutating func append(_ sequence: Int64) { sequences.append(sequence) }
-
-        mutating func next() -> Int64? {
-            guard !isEmpty else { return nil }
-            defer {
-                first += 1
-                if first == sequences.count || first >= 1024 {
-                    sequences.removeFirst(first)
-                    first = 0
-                }
-            }
-            return sequences[first]
-        }
-    }
 
     var count: Int { waiting.count }
 

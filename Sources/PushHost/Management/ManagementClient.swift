@@ -184,63 +184,30 @@ final class ManagementClient: Sendable {
     // MARK: - Refusals
 
     private func unreachable(_ error: any Error) -> PushError {
+        let failure = ConnectionFailure(error)
         let details: [String: JSON] = [
-            Self.fromServer: true, Self.isBroken: .bool(Self.isBroken(error)), Self.isUnsent: .bool(Self.isUnsent(error)),
+            Self.fromServer: true, Self.isBroken: .bool(failure == .broken), Self.isUnsent: .bool(failure.isBeforeRequest),
         ]
-        let why = Self.reason(error)
         switch target {
         case .folder(let path):
             return PushError(
-                "control.unreachable", "no server answers for the data folder \(path)\(why.map { ": \($0)" } ?? "")",
+                "control.unreachable", "no server answers for the data folder \(path): \(failure.why)",
                 hint: "start pushhost serve there, or name the server's folder with --data or --config", details: details)
         case .network(let connection, _):
-            let text = "\(error)"
-            let isTrusted = !text.contains("CERTIFICATE_VERIFY_FAILED")
-            let speaksTLS = !["WRONG_VERSION_NUMBER", "HTTP_REQUEST"].contains { text.contains($0) }
-            let reason =
-                if !isTrusted { "its certificate is not trusted" } else if !speaksTLS { "it does not speak TLS there" } else {
-                    why ?? text
-                }
             return PushError(
-                "control.unreachable", "\(connection.host) does not answer: \(reason)",
-                hint: speaksTLS
-                    ? "check the address; for a certificate that the server made, name its authority with --authority"
-                    : "for a plain port write http:// in Endpoint", details: details)
+                "control.unreachable", "\(connection.host) does not answer: \(failure.why)",
+                hint: failure == .notTLS
+                    ? "for a plain port write http:// in Endpoint"
+                    : "check the address; for a certificate that the server made, name its authority with --authority",
+                details: details)
         }
     }
 
     /// The member of an error's details that says whether the connection broke when it was there already: what was asked may
     /// have been done.
     static let isBroken = "broken"
-
     /// The member that says whether nothing can have been done, since nobody was there.
     static let isUnsent = "unsent"
-
-    private static func isUnsent(_ error: any Error) -> Bool {
-        if let error = error as? HTTPClientError, error == .connectTimeout { return true }
-        if let error = error as? IOError, [ECONNREFUSED, ENOENT].contains(error.errnoCode) { return true }
-        let text = "\(error)"
-        return [
-            "Connection refused", "ECONNREFUSED", "DNS error", "UnknownHost", "CERTIFICATE_VERIFY_FAILED", "WRONG_VERSION_NUMBER",
-            "HTTP_REQUEST",
-        ].contains { text.contains($0) }
-    }
-
-    private static func isBroken(_ error: any Error) -> Bool {
-        if let error = error as? HTTPClientError { return error == .remoteConnectionClosed }
-        return (error as? IOError).map { [ECONNRESET, EPIPE].contains($0.errnoCode) } ?? false
-    }
-
-    /// Nil where nobody has words for it.
-    private static func reason(_ error: any Error) -> String? {
-        if let error = error as? HTTPClientError { return error.shortDescription }
-        if let error = error as? IOError, error.errnoCode != ECONNREFUSED { return String(cString: strerror(error.errnoCode)) }
-        if error is CancellationError { return "the wait was interrupted" }
-        // The attempts for a name with several addresses are told together.
-        let text = "\(error)"
-        if error is IOError || text.contains("Connection refused") || text.contains("ECONNREFUSED") { return "connection refused" }
-        return text.contains("DNS error") || text.contains("UnknownHost") ? "no machine has this name" : nil
-    }
 
     private func refusal(_ code: String, _ message: String, hint: String? = nil, status: Int? = nil) -> PushError {
         PushError(code, message, hint: hint, status: status, details: [Self.fromServer: true])

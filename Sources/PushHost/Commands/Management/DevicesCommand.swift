@@ -39,33 +39,27 @@ struct DevicesCommand: AsyncParsableCommand {
     @Option(help: "Devices whose last notification ended so.", completion: .list(OutcomeName.allCases.map(\.rawValue)))
     var outcome: String?
 
-    @Option(help: "The hub; the only one if absent.")
-    var hub: String?
-
     @OptionGroup
     var list: ListOptions
 
     @OptionGroup
-    var server: ServerOptions
+    var target: HubOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let hub = try await client.hub(hub)
-                let query: [(String, String?)] = [("user", user), ("tag", tag), ("platform", platform), ("lastOutcome", outcome)]
-                var (devices, hasMore) = try await client.items(
-                    ManagementClient.path("hubs", hub, "installations"), query, first: list.limit)
-                if !hasMore {
-                    let room = list.limit.map { $0 - devices.count }
-                    let rest = try await client.items(
-                        ManagementClient.path("hubs", hub, "registrations"), query, first: room.map { max(1, $0) })
-                    hasMore = rest.hasMore || (room == 0 && !rest.items.isEmpty)
-                    devices += room == 0 ? [] : rest.items
-                }
-                let (shown, isCut) = (devices, hasMore)
-                return CommandResult(json: ["items": .array(shown), "hasMore": .bool(isCut)]) { palette in
-                    shown.isEmpty ? ["no devices"] : Self.table(shown).lines(palette) + list.more(isCut, palette)
-                }
+        await target.run { client, hub throws(PushError) in
+            let query: [(String, String?)] = [("user", user), ("tag", tag), ("platform", platform), ("lastOutcome", outcome)]
+            var (devices, hasMore) = try await client.items(
+                ManagementClient.path("hubs", hub, "installations"), query, first: list.limit)
+            if !hasMore {
+                let room = list.limit.map { $0 - devices.count }
+                let rest = try await client.items(
+                    ManagementClient.path("hubs", hub, "registrations"), query, first: room.map { max(1, $0) })
+                hasMore = rest.hasMore || (room == 0 && !rest.items.isEmpty)
+                devices += room == 0 ? [] : rest.items
+            }
+            let (shown, isCut) = (devices, hasMore)
+            return CommandResult(json: ["items": .array(shown), "hasMore": .bool(isCut)]) { palette in
+                shown.isEmpty ? ["no devices"] : Self.table(shown).lines(palette) + list.more(isCut, palette)
             }
         }
     }
@@ -89,26 +83,21 @@ struct TagsCommand: AsyncParsableCommand {
     @Argument(help: "Only tags that begin so.")
     var prefix: String?
 
-    @Option(help: "The hub; the only one if absent.")
-    var hub: String?
-
     @OptionGroup
     var list: ListOptions
 
     @OptionGroup
-    var server: ServerOptions
+    var target: HubOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let (tags, hasMore) = try await client.items(
-                    ManagementClient.path("hubs", try await client.hub(hub), "tags"), [("prefix", prefix)], first: list.limit)
-                var table = TextTable("TAG", "#REGISTRATIONS")
-                for tag in tags { table.add(tag["tag"]?.string ?? "", tag.number("registrations")) }
-                let lines = table.lines
-                return CommandResult(json: ["items": .array(tags), "hasMore": .bool(hasMore)]) { palette in
-                    tags.isEmpty ? ["no tags"] : lines(palette) + list.more(hasMore, palette)
-                }
+        await target.run { client, hub throws(PushError) in
+            let (tags, hasMore) = try await client.items(
+                ManagementClient.path("hubs", hub, "tags"), [("prefix", prefix)], first: list.limit)
+            var table = TextTable("TAG", "#REGISTRATIONS")
+            for tag in tags { table.add(tag["tag"]?.string ?? "", tag.number("registrations")) }
+            let lines = table.lines
+            return CommandResult(json: ["items": .array(tags), "hasMore": .bool(hasMore)]) { palette in
+                tags.isEmpty ? ["no tags"] : lines(palette) + list.more(hasMore, palette)
             }
         }
     }

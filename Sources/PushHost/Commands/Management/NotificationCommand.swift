@@ -14,25 +14,20 @@ struct NotificationListCommand: AsyncParsableCommand {
     @Flag(help: "Only those that wait for their moment.")
     var scheduled = false
 
-    @Option(help: "The hub; the only one if absent.")
-    var hub: String?
-
     @OptionGroup
     var list: ListOptions
 
     @OptionGroup
-    var server: ServerOptions
+    var target: HubOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let (notifications, hasMore) = try await client.items(
-                    ManagementClient.path("hubs", try await client.hub(hub), "notifications"), [("scheduled", scheduled ? "true" : nil)],
-                    first: list.limit)
-                return CommandResult(json: ["items": .array(notifications), "hasMore": .bool(hasMore)]) { palette in
-                    notifications.isEmpty
-                        ? ["no notifications"] : Self.table(notifications).lines(palette) + list.more(hasMore, palette)
-                }
+        await target.run { client, hub throws(PushError) in
+            let (notifications, hasMore) = try await client.items(
+                ManagementClient.path("hubs", hub, "notifications"), [("scheduled", scheduled ? "true" : nil)],
+                first: list.limit)
+            return CommandResult(json: ["items": .array(notifications), "hasMore": .bool(hasMore)]) { palette in
+                notifications.isEmpty
+                    ? ["no notifications"] : Self.table(notifications).lines(palette) + list.more(hasMore, palette)
             }
         }
     }
@@ -56,18 +51,13 @@ struct NotificationShowCommand: AsyncParsableCommand {
     @Argument(help: "Its id.")
     var id: String
 
-    @Option(help: "The hub; the only one if absent.")
-    var hub: String?
-
     @OptionGroup
-    var server: ServerOptions
+    var target: HubOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let report = try await Sender(client: client, hub: try await client.hub(hub)).report(id)
-                return CommandResult(json: report.json) { SendReport(palette: $0).lines(report) }
-            }
+        await target.run { client, hub throws(PushError) in
+            let report = try await Sender(client: client, hub: hub).report(id)
+            return CommandResult(json: report.json) { SendReport(palette: $0).lines(report) }
         }
     }
 }
@@ -79,19 +69,14 @@ struct NotificationCancelCommand: AsyncParsableCommand {
     @Argument(help: "Its id.")
     var id: String
 
-    @Option(help: "The hub; the only one if absent.")
-    var hub: String?
-
     @OptionGroup
-    var server: ServerOptions
+    var target: HubOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                try await client.delete(ManagementClient.path("hubs", try await client.hub(hub), "notifications", id))
-                return CommandResult(json: ["notificationId": .string(id)]) {
-                    ["\($0.green("✓")) notification \(id.printable) cancelled"]
-                }
+        await target.run { client, hub throws(PushError) in
+            try await client.delete(ManagementClient.path("hubs", hub, "notifications", id))
+            return CommandResult(json: ["notificationId": .string(id)]) {
+                ["\($0.green("✓")) notification \(id.printable) cancelled"]
             }
         }
     }

@@ -1,0 +1,64 @@
+import AsyncHTTPClient
+import Glibc
+import NIOCore
+
+/// Why a server did not answer. What the libraries throw for it has many types, some of them only known by their text: a name with
+/// several addresses has its attempts told together.
+enum ConnectionFailure: Equatable {
+    case refused, unknownHost, untrusted
+    /// The port speaks something else.
+    case notTLS
+    /// Nobody took the connection in time.
+    case unanswered
+    /// The connection was there.
+    case broken
+    case interrupted
+    case other(String)
+
+    init(_ error: any Error) {
+        let text = "\(error)"
+        func says(_ words: String...) -> Bool { words.contains { text.contains($0) } }
+        switch error {
+        case is CancellationError: self = .interrupted
+        case let error as HTTPClientError where error == .remoteConnectionClosed: self = .broken
+        case let error as HTTPClientError where error == .connectTimeout: self = .unanswered
+        case let error as HTTPClientError: self = .other(error.shortDescription)
+        case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): self = .broken
+        case let error as IOError where [ECONNREFUSED, ENOENT].contains(error.errnoCode): self = .refused
+        case let error as IOError: self = .other(String(cString: strerror(error.errnoCode)))
+        default:
+            if says("CERTIFICATE_VERIFY_FAILED") {
+                self = .untrusted
+            } else if says("WRONG_VERSION_NUMBER", "HTTP_REQUEST") {
+                self = .notTLS
+            } else if says("Connection refused", "ECONNREFUSED") {
+                self = .refused
+            } else if says("DNS error", "UnknownHost") {
+                self = .unknownHost
+            } else {
+                self = .other(text)
+            }
+        }
+    }
+
+    var why: String {
+        switch self {
+        case .refused: "connection refused"
+        case .unknownHost: "no machine has this name"
+        case .untrusted: "its certificate is not trusted"
+        case .notTLS: "it does not speak TLS there"
+        case .unanswered: "no connection in time"
+        case .broken: "it closed the connection"
+        case .interrupted: "the wait was interrupted"
+        case .other(let text): text
+        }
+    }
+
+    /// Whether no request can have reached the server.
+    var isBeforeRequest: Bool {
+        switch self {
+        case .refused, .unknownHost, .untrusted, .notTLS, .unanswered: true
+        case .broken, .interrupted, .other: false
+        }
+    }
+}
