@@ -82,10 +82,15 @@ let package = Package(
             name: "Delivery", dependencies: ["PushCore", crypto, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioHTTP1],
             swiftSettings: strict),
         .systemLibrary(name: "CExpat", pkgConfig: "expat"),
+        // The hub's documents and tokens as bytes, for those who serve them and those who ask for them.
+        .target(name: "HubWire", dependencies: ["PushCore", "CExpat", crypto], swiftSettings: strict),
+        .target(
+            name: "RemoteHub",
+            dependencies: ["PushCore", "HubWire", asyncHTTPClient, nioCore, nioHTTP1, nioSSL], swiftSettings: strict),
         .target(
             name: "WebAPI",
             dependencies: [
-                "PushCore", "CExpat", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging, metrics,
+                "PushCore", "HubWire", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging, metrics,
                 nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
                 x509, asn1,
             ],
@@ -99,8 +104,8 @@ let package = Package(
         .executableTarget(
             name: "PushHost",
             dependencies: [
-                "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "WebAPI", "Simulators", crypto, cryptoExtras,
-                httpTypes, argumentParser, asyncHTTPClient, coreMetrics, logging, metrics, nioCore, nioHTTP1, nioSSL, serviceLifecycle,
+                "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", crypto,
+                cryptoExtras, httpTypes, argumentParser, asyncHTTPClient, coreMetrics, logging, metrics, nioCore, nioHTTP1, nioSSL, serviceLifecycle,
                 hummingbird,
                 x509,
                 asn1, yams,
@@ -121,13 +126,18 @@ let package = Package(
         .testTarget(name: "StorageTests", dependencies: ["Storage", "PushCore", "Support", grdb, crypto], swiftSettings: strict),
         .testTarget(
             name: "WebAPITests",
-            dependencies: ["WebAPI", "Storage", "PushCore", "Support", crypto, httpTypes, nioCore, nioPosix], swiftSettings: strict),
+            dependencies: ["WebAPI", "HubWire", "Storage", "PushCore", "Support", crypto, httpTypes, nioCore, nioPosix],
+            swiftSettings: strict),
+        .testTarget(name: "HubWireTests", dependencies: ["HubWire", "PushCore", "Support"], swiftSettings: strict),
+        .testTarget(
+            name: "RemoteHubTests", dependencies: ["RemoteHub", "HubWire", "WebAPI", "Storage", "PushCore", "Support", nioCore, nioPosix],
+            swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore"], swiftSettings: strict),
         .testTarget(
             name: "PushHostTests",
             dependencies: [
-                "PushHost", "Bindings", "Delivery", "Lua", "PushCore", "Storage", "WebAPI", grdbSQLite, httpTypes, coreMetrics, x509,
+                "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "RemoteHub", "Storage", "WebAPI", grdbSQLite, httpTypes, coreMetrics, x509,
                 asn1,
             ],
             exclude: ["Clients"], swiftSettings: strict),

@@ -3,7 +3,8 @@ import Testing
 /// Arrows point inward: what each target may import, of ours and from outside.
 @Suite struct ArrowTests {
     private static let ours: Set<String> = [
-        "CLua", "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "CExpat", "WebAPI", "Simulators", "PushHost",
+        "CLua", "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "CExpat", "HubWire", "RemoteHub", "WebAPI", "Simulators",
+        "PushHost",
     ]
     private static let system: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
     private static let allowed: [String: Set<String>] = [
@@ -18,14 +19,16 @@ import Testing
             "FoundationEssentials",
         ],
         "CExpat": [],
+        "HubWire": ["PushCore", "CExpat", "Crypto", "FoundationEssentials"],
+        "RemoteHub": ["PushCore", "HubWire", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL"],
         "WebAPI": [
-            "PushCore", "CExpat", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "ServiceLifecycle",
+            "PushCore", "HubWire", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "ServiceLifecycle",
             "Logging", "Metrics", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
             "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
         ],
         "Simulators": ["Crypto", "CryptoExtras", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "FoundationEssentials"],
         "PushHost": [
-            "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "WebAPI", "Simulators", "Crypto", "CryptoExtras",
+            "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", "Crypto", "CryptoExtras",
             "HTTPTypes", "ArgumentParser", "AsyncHTTPClient", "CoreMetrics", "Logging", "Metrics", "NIOCore", "NIOHTTP1",
             "NIOSSL", "ServiceLifecycle", "Yams",
             "Hummingbird", "X509", "SwiftASN1", "FoundationEssentials",

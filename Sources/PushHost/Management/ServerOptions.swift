@@ -1,4 +1,5 @@
 import ArgumentParser
+import HubWire
 import PushCore
 import WebAPI
 

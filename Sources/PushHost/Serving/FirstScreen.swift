@@ -1,4 +1,5 @@
 import Delivery
+import HubWire
 import PushCore
 import Synchronization
 import WebAPI

@@ -1,3 +1,4 @@
+import HubWire
 import PushCore
 
 /// What matters of an address to which a token gives access: the host without its port, and the parts of the path, in lower case.

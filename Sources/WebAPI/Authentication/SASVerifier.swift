@@ -1,3 +1,4 @@
+import HubWire
 import PushCore
 
 /// Finds out on whose behalf a request comes.

@@ -1,3 +1,4 @@
+import HubWire
 import PushCore
 
 /// An error as every client of the protocol reads it: XML without a namespace, also where the request was JSON.

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import HubWire
 import PushCore
 
 /// The right to read a hub's feedback until a moment, as the query of an address: whoever has the address needs no other token.

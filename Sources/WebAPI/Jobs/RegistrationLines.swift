@@ -1,3 +1,4 @@
+import HubWire
 import PushCore
 
 /// The lines of import and export files: one serialised description each, as requests and answers have them.

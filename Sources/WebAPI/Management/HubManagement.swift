@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 // Hubs: which there are, a new one, one less.

@@ -1,3 +1,4 @@
+import HubWire
 import PushCore
 
 /// The shape of a JSON value: what the document of the interface tells, and what bodies and parameters are held to.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 // Keys: rules of the server and of a hub, with their pairs of keys.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// A request to a route of the JSON interface: its sender may do it, and what it carries fits.

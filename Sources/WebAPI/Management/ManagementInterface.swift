@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// The JSON interface: everything under `/api/`, and the document that describes it, `/openapi.json`.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// A route of the JSON interface: how it is found, who may, what it takes and answers, and what does it. Requests are answered and

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 // Notifications: what was sent, and what became of it.

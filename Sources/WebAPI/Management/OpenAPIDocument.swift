@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// The description of the JSON interface for programs (OpenAPI 3.1), written from the table of its routes.

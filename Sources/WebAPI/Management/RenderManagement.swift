@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 // What a send would give to whom, without sending it.

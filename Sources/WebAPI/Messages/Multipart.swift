@@ -1,3 +1,4 @@
+import HubWire
 import PushCore
 
 /// The parts of a multipart body (RFC 2046, section 5.1), by their names.

@@ -1,3 +1,4 @@
+import HubWire
 import PushCore
 
 /// `If-Match` of a request that writes a registration.

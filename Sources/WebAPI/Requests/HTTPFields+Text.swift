@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 
 extension HTTPFields {
     /// The first value of that name that is printable ASCII, without blanks around it; nil for none. What else clients send by

@@ -1,3 +1,5 @@
+import HubWire
+
 /// The parameters of a header's value such as `multipart/mixed; boundary="x"` (RFC 9110, section 5.6.6), and also with blanks round
 /// the `=`, as some clients write them.
 struct HeaderParameters {

@@ -1,3 +1,5 @@
+import HubWire
+
 /// The query of a request, taken apart as its clients write it: a blank as `+` or `%20`, names in any case, flags with or without
 /// a value.
 package struct RequestQuery: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// What only the owner of the server may ask: where it listens, to copy everything to a file of its data folder, and to take

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// Which devices the push services called dead (hub interface: "Feedback").

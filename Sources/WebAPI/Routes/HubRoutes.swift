@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// Hubs themselves (hub interface: "Hub management").

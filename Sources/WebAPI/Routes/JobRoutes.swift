@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// Bulk jobs: registrations out of a hub or into it (hub interface: "Jobs").

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// Sends, at once and later, and what became of them (hub interface: "Send messages", "Telemetry").

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// Registration ids and registrations (hub interface: "Registration management").

@@ -1,3 +1,5 @@
+import HubWire
+
 /// What a connection may take of the server before it is closed.
 package struct ConnectionLimits: Sendable, Equatable {
     /// For what has begun, when the server ends.

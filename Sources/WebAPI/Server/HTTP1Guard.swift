@@ -1,3 +1,4 @@
+import HubWire
 import NIOCore
 import NIOHTTP1
 

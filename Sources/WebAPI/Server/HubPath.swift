@@ -1,3 +1,4 @@
+import HubWire
 import PushCore
 
 /// Where a path of the hub's interface leads. Words of routes are understood in any case, slashes at the end are ignored, and a

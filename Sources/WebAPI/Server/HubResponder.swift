@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import Hummingbird
 import HummingbirdCore
 import Logging

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 
 /// A request as routes see it: its head, and a way to its body, which is read when the caller has proved who it is.

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import GRDBSQLite
 import HTTPTypes
+import HubWire
 import PushCore
 import Synchronization
 import Testing

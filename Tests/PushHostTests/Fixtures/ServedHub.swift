@@ -1,4 +1,5 @@
 import Foundation
+import HubWire
 import PushCore
 import Storage
 import Synchronization

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import HubWire
 import PushCore
 import Support
 import Testing

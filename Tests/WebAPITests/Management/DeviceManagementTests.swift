@@ -1,4 +1,5 @@
 import HTTPTypes
+import HubWire
 import PushCore
 import Support
 import Testing

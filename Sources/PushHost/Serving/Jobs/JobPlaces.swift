@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Delivery
 import Glibc
+import HubWire
 import NIOCore
 import PushCore
 import Synchronization

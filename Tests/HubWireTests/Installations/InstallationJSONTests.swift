@@ -2,7 +2,7 @@ import PushCore
 import Support
 import Testing
 
-@testable import WebAPI
+@testable import HubWire
 
 @Suite struct InstallationJSONTests {
     private static let token = "62BCD3484834B7E2DC56733AC5509259230CC1BA82BA1AE7D06E91908A05A8FA"

@@ -2,7 +2,7 @@ import PushCore
 import Support
 import Testing
 
-@testable import WebAPI
+@testable import HubWire
 
 @Suite struct XMLElementTests {
     private func parse(_ text: String, limit: Int = 1 << 20) throws(PushError) -> XMLElement {

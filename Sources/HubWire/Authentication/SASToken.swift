@@ -74,7 +74,7 @@ package struct SASToken: Sendable {
     private var signedText: [UInt8] { Array("\(resource)\n\(expiry)".utf8) }
 
     /// Whether the key signed it; takes the same time for every wrong signature.
-    func isSigned(by key: Secret) -> Bool {
+    package func isSigned(by key: Secret) -> Bool {
         HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: signedText, using: Self.symmetric(key))
     }
 

@@ -2,7 +2,7 @@ import PushCore
 import Support
 import Testing
 
-@testable import WebAPI
+@testable import HubWire
 
 @Suite struct AtomTests {
     private static let entry = AtomEntry(

@@ -1,6 +1,6 @@
 extension StringProtocol where SubSequence == Substring {
     /// Without the blanks of XML and HTTP around it.
-    var trimmed: String {
+    package var trimmed: String {
         var rest = self[startIndex..<endIndex].unicodeScalars
         while let first = rest.first, first.isBlank { rest.removeFirst() }
         while let last = rest.last, last.isBlank { rest.removeLast() }
@@ -10,7 +10,7 @@ extension StringProtocol where SubSequence == Substring {
 
 extension String {
     /// Nil for an empty text.
-    var nonEmpty: String? { isEmpty ? nil : self }
+    package var nonEmpty: String? { isEmpty ? nil : self }
 }
 
 extension Unicode.Scalar {

@@ -37,7 +37,7 @@ package struct AtomEntry: Sendable {
         return writer.bytes
     }
 
-    func write(into writer: inout XMLWriter, isRoot: Bool, _ content: (inout XMLWriter) -> Void) {
+    package func write(into writer: inout XMLWriter, isRoot: Bool, _ content: (inout XMLWriter) -> Void) {
         let inside: (inout XMLWriter) -> Void = { writer in
             writer.element("id", text: id)
             writer.element("title", ["type": "text"], text: title)
@@ -74,7 +74,7 @@ package struct AtomEntry: Sendable {
 
 extension XMLWriter {
     /// A description with its namespaces.
-    mutating func description(_ name: String, _ content: (inout XMLWriter) -> Void) {
+    package mutating func description(_ name: String, _ content: (inout XMLWriter) -> Void) {
         element(name, ["xmlns": AtomEntry.descriptionNamespace, "xmlns:i": AtomEntry.instanceNamespace], content)
     }
 }

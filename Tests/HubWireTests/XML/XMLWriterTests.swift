@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebAPI
+@testable import HubWire
 
 @Suite struct XMLWriterTests {
     @Test func `elements are written without blanks, and texts escaped`() {

@@ -11,7 +11,7 @@ package enum SASRefusal: Int, Sendable {
     case expired = 40106
 
     /// The number is in `details.subcode`; the status is 401, or 403 for a right that the rule does not have.
-    func error(_ message: String) -> PushError {
+    package func error(_ message: String) -> PushError {
         let details: [String: JSON] = ["subcode": .integer(Int64(rawValue))]
         return switch self {
         case .forbidden:
