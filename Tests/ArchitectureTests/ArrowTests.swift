@@ -20,7 +20,7 @@ import Testing
         ],
         "CExpat": [],
         "HubWire": ["PushCore", "CExpat", "Crypto", "FoundationEssentials"],
-        "RemoteHub": ["PushCore", "HubWire", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL"],
+        "RemoteHub": ["PushCore", "HubWire", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL", "FoundationEssentials"],
         "WebAPI": [
             "PushCore", "HubWire", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "ServiceLifecycle",
             "Logging", "Metrics", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",

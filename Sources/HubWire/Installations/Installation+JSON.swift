@@ -26,6 +26,16 @@ extension Installation {
             secondaryTiles: try Self.secondaryTiles(members, platform))
     }
 
+    /// Reads what a hub answers to `GET installations/{id}`, with what only the hub knows.
+    ///
+    /// Throws `installation.invalid`, and what a bad handle or tag throws.
+    package init(answer body: [UInt8], id: String) throws(PushError) {
+        try self.init(body: body, id: id)
+        guard let members = InstallationMembers(try Self.json(body)) else { return }
+        isPushChannelExpired = members["pushChannelExpired"]?.bool ?? members["expiredPushChannel"]?.bool ?? false
+        updatedAt = try members.text("lastUpdate").flatMap { Timestamp(iso8601: $0) }
+    }
+
     /// Refuses a body that is too large or no JSON.
     static func json(_ body: [UInt8]) throws(PushError) -> JSON {
         guard body.count <= maximumSize else {

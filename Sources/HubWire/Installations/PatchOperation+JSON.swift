@@ -28,3 +28,15 @@ extension PatchOperation {
             "installation.patch", why, hint: #"send [{"op":"add","path":"/tags","value":"News"}]"#, status: 400)
     }
 }
+
+extension [PatchOperation] {
+    /// The body of `PATCH installations/{id}`. Values are texts, as the clients of Azure write them; what is no text is JSON in one.
+    package func document() -> [UInt8] {
+        let items = map { operation -> JSON in
+            var object = JSONObject([("op", JSON.string(operation.kind.rawValue)), ("path", .string(operation.path))])
+            if let value = operation.value { object.append("value", .string(value.string ?? value.text())) }
+            return .object(object)
+        }
+        return JSON.array(items).serialized()
+    }
+}

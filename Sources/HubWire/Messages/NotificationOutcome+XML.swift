@@ -53,7 +53,7 @@ extension NotificationOutcome {
     }
 
     /// In the order that .NET reads.
-    private static let countMembers: KeyValuePairs<String, Platform> = [
+    static let countMembers: KeyValuePairs<String, Platform> = [
         "ApnsOutcomeCounts": .apns, "MpnsOutcomeCounts": .mpns, "WnsOutcomeCounts": .wns, "GcmOutcomeCounts": .gcm,
         "AdmOutcomeCounts": .adm, "FcmV1OutcomeCounts": .fcmV1, "BaiduOutcomeCounts": .baidu, "BrowserOutcomeCounts": .browser,
         "XiaomiOutcomeCounts": .xiaomi,

@@ -24,12 +24,36 @@ extension Registration {
 
     /// Appends the description. The order of the members matters: .NET drops what comes out of order.
     package func write(into writer: inout XMLWriter, expiration form: ExpirationForm) {
-        guard let kind = RegistrationElement.of(platform) else { return }
-        writer.description(kind.name(isTemplate: template != nil)) { writer in
+        description.write(into: &writer) { writer in
             writer.element("ETag", text: String(etag))
             let moment = expiration.description
             writer.element("ExpirationTime", text: form == .zoned ? moment : String(moment.dropLast()))
             writer.element("RegistrationId", text: id.text)
+        }
+    }
+
+    /// What a client would send to make it as it is.
+    private var description: RegistrationDescription {
+        RegistrationDescription(
+            handle: handle, tags: tags, template: template, pushVariables: pushVariables, secondaryTile: secondaryTile)
+    }
+}
+
+extension RegistrationDescription {
+    /// The body of `POST registrations` and `PUT registrations/{id}`.
+    package func document() -> [UInt8] {
+        var writer = XMLWriter()
+        writer.element("entry", ["xmlns": AtomEntry.namespace]) { writer in
+            writer.element("content", ["type": "application/xml"]) { write(into: &$0) { _ in } }
+        }
+        return writer.bytes
+    }
+
+    /// - Parameter head: writes the members that only the hub knows, which come first.
+    fileprivate func write(into writer: inout XMLWriter, _ head: (inout XMLWriter) -> Void) {
+        guard let kind = RegistrationElement.of(handle.platform) else { return }
+        writer.description(kind.name(isTemplate: template != nil)) { writer in
+            head(&writer)
             if !tags.isEmpty { writer.element("Tags", text: tags.map(\.text).joined(separator: ",")) }
             if !pushVariables.isEmpty {
                 let variables = JSONObject(pushVariables.map { ($0.key, JSON.string($0.value)) })

@@ -75,6 +75,12 @@ package enum Platform: String, CaseIterable, Hashable, Sendable, Comparable {
     /// The name in scripts and reports, one of `spellings`.
     package var shortName: String { self == .fcmV1 ? "fcm" : rawValue }
 
+    /// Nil for a text that is no short name.
+    package init?(shortName: String) {
+        guard let platform = Platform.allCases.first(where: { $0.shortName == shortName }) else { return nil }
+        self = platform
+    }
+
     package static let spellings = ["apns", "fcm", "gcm", "wns", "browser"]
 
     /// The largest body the push service takes, in bytes: Apple 4,096; FCM 4,096; WNS 5,000; Web Push 3,993 before

@@ -8,6 +8,12 @@ extension Tag {
         let folded = text.lowercased()
         return Tag.reservedForms.first { folded.hasPrefix($0) }
     }
+
+    /// The id in `$InstallationId:{id}`; nil for any other tag.
+    package var installationID: String? {
+        guard reservedForm == Self.reservedForms[0], let open = text.firstIndex(of: "{"), text.hasSuffix("}") else { return nil }
+        return String(text[text.index(after: open)...].dropLast())
+    }
 }
 
 extension Array where Element == Tag {

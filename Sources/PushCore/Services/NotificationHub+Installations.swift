@@ -87,7 +87,7 @@ extension NotificationHub {
 
 extension Tag {
     /// `$UserId:{…}` of a user id. Throws `tag.invalid`.
-    static func addressing(_ user: String) throws(PushError) -> Tag {
+    package static func addressing(_ user: String) throws(PushError) -> Tag {
         do {
             return try Tag.user(user)
         } catch {

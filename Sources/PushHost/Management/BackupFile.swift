@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import NIOCore
 import PushCore
 import Storage
 
@@ -12,7 +11,7 @@ struct BackupFile {
 
     private static let pieceSize = 1 << 20
     /// How long the server may take.
-    private static let patience = TimeAmount.hours(6)
+    private static let patience = Duration.seconds(6 * 3600)
 
     /// - Parameters:
     ///   - path: of the file that is to be made.
@@ -123,7 +122,7 @@ struct BackupFile {
 
     /// While a server runs, another command may be at work: only what is too old for that goes.
     private func removeLeftovers() {
-        let latest = Date().addingTimeInterval(-Double(Self.patience.nanoseconds / 1_000_000_000))
+        let latest = Date().addingTimeInterval(-Double(Self.patience.components.seconds))
         for name in DataFolder.leftovers(in: folder) where name.hasPrefix("backup-") {
             let changed = (try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)"))?[.modificationDate] as? Date
             if let changed, changed < latest { unlink("\(folder)/\(name)") }

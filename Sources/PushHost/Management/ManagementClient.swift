@@ -1,29 +1,20 @@
-import AsyncHTTPClient
-import Delivery
 import Glibc
 import HubWire
-import NIOCore
 import NIOHTTP1
-import NIOSSL
 import PushCore
+import RemoteHub
 import WebAPI
 
 /// Asks a server over the socket of its data folder, or over the network with a key.
 final class ManagementClient: Sendable {
-    struct Answer: Sendable {
-        var status: Int
-        var headers: HTTPHeaders
-        var body: [UInt8]
-    }
-
     /// The member of an error's details that says that it came from the server, or from the way there.
     static let fromServer = "server"
-    /// Bytes of an answer.
-    private static let largestAnswer = 64 << 20
+    /// How long an answer may take.
+    static let patience: Duration = .seconds(120)
     private static let tokenLifetime: Duration = .seconds(600)
 
     let target: ManagementTarget
-    private let http: HTTPClient
+    private let http: RemoteConnection
     /// Kept open, for the way to the socket may lead through it.
     private let socket: ControlSocket?
     private let clock = SystemClock()
@@ -39,15 +30,12 @@ final class ManagementClient: Sendable {
         } catch {
             result = .failure(error)
         }
-        try? await client.http.shutdown()
+        await client.http.shutdown()
         return try result.get()
     }
 
     private init(_ target: ManagementTarget) throws(PushError) {
         self.target = target
-        var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(120)))
-        configuration.connectionPool.retryConnectionEstablishment = false
         switch target {
         case .folder(let path):
             guard access(path, F_OK) == 0 else {
@@ -57,26 +45,11 @@ final class ManagementClient: Sendable {
                     details: [Self.fromServer: true])
             }
             socket = try ControlSocket(folder: path)
+            http = try RemoteConnection(timeout: Self.patience)
         case .network(_, let authority):
             socket = nil
-            if let authority {
-                var tls = TLSConfiguration.makeClientConfiguration()
-                guard access(authority, R_OK) == 0 else {
-                    throw Self.authority("\(authority) cannot be read: \(String(cString: strerror(errno)))")
-                }
-                do {
-                    tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(authority))]
-                } catch {
-                    throw Self.authority("\(authority) holds no certificate in PEM")
-                }
-                configuration.tlsConfiguration = tls
-            }
+            http = try RemoteConnection(authority: authority, timeout: Self.patience)
         }
-        http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }
-
-    private static func authority(_ message: String) -> PushError {
-        PushError("connection.authority", message, hint: "--authority names the file of the certificate that clients trust")
     }
 
     // MARK: - The JSON API
@@ -90,12 +63,12 @@ final class ManagementClient: Sendable {
     static func encoded(_ part: String) -> String { PercentEncoding.encode(part) }
 
     func get(
-        _ path: String, _ query: [(String, String?)] = [], patience: TimeAmount = .minutes(2)
+        _ path: String, _ query: [(String, String?)] = [], patience: Duration = ManagementClient.patience
     ) async throws(PushError) -> JSON {
         try await json(.GET, path, query, patience: patience)
     }
 
-    func post(_ path: String, body: JSON, patience: TimeAmount = .minutes(2)) async throws(PushError) -> JSON {
+    func post(_ path: String, body: JSON, patience: Duration = ManagementClient.patience) async throws(PushError) -> JSON {
         try await json(.POST, path, body: body, patience: patience)
     }
 
@@ -103,7 +76,7 @@ final class ManagementClient: Sendable {
 
     /// The JSON that a request is answered with; null for an empty answer. Throws what the server refuses with.
     private func json(
-        _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], body: JSON? = nil, patience: TimeAmount = .minutes(2)
+        _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], body: JSON? = nil, patience: Duration = ManagementClient.patience
     ) async throws(PushError) -> JSON {
         let headers: HTTPHeaders = body == nil ? [:] : ["Content-Type": "application/json"]
         let answer = try await exchange(
@@ -118,7 +91,7 @@ final class ManagementClient: Sendable {
 
     /// All items of a list that has no pages.
     func allItems(
-        _ path: String, _ query: [(String, String?)] = [], patience: TimeAmount = .minutes(2)
+        _ path: String, _ query: [(String, String?)] = [], patience: Duration = ManagementClient.patience
     ) async throws(PushError) -> [JSON] {
         try await get(path, query, patience: patience)["items"]?.array ?? []
     }
@@ -144,23 +117,19 @@ final class ManagementClient: Sendable {
     /// Throws `control.unreachable`, and for a status from 400 on what the answer says.
     func exchange(
         _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
-        patience: TimeAmount = .minutes(2)
-    ) async throws(PushError) -> Answer {
+        patience: Duration = ManagementClient.patience
+    ) async throws(PushError) -> RemoteAnswer {
         let pairs = query.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
-        var request = HTTPClientRequest(url: "\(base)\(path)\(pairs.isEmpty ? "" : "?")\(pairs.joined(separator: "&"))")
-        request.method = method
-        request.headers = headers
+        var request = RemoteRequest(
+            method, "\(base)\(path)\(pairs.isEmpty ? "" : "?")\(pairs.joined(separator: "&"))", headers: headers, body: body)
         request.headers.add(name: "Accept", value: "application/json, application/problem+json")
         switch target {
         case .folder: request.headers.add(name: "Host", value: "localhost")
         case .network(let connection, _): request.headers.add(name: "Authorization", value: token(connection))
         }
-        if !body.isEmpty { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let answer: Answer
-        do {
-            let response = try await http.execute(request, timeout: patience)
-            let bytes = try await response.body.collect(upTo: Self.largestAnswer)
-            answer = Answer(status: Int(response.status.code), headers: response.headers, body: Array(bytes.readableBytesView))
+        let answer: RemoteAnswer
+        do throws(ConnectionFailure) {
+            answer = try await http.exchange(request, patience: patience)
         } catch {
             throw unreachable(error)
         }
@@ -184,8 +153,7 @@ final class ManagementClient: Sendable {
 
     // MARK: - Refusals
 
-    private func unreachable(_ error: any Error) -> PushError {
-        let failure = ConnectionFailure(error)
+    private func unreachable(_ failure: ConnectionFailure) -> PushError {
         let details: [String: JSON] = [
             Self.fromServer: true, Self.isBroken: .bool(failure == .broken), Self.isUnsent: .bool(failure.isBeforeRequest),
         ]
@@ -215,7 +183,7 @@ final class ManagementClient: Sendable {
     }
 
     /// In the words of the server.
-    private func refusal(of answer: Answer) -> PushError {
+    private func refusal(of answer: RemoteAnswer) -> PushError {
         guard let problem = try? JSON(parsing: answer.body), let code = problem["code"]?.string else {
             return refusal("control.refused", "the server answered \(answer.status)", status: answer.status)
         }

@@ -4,13 +4,14 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 import PushCore
+import RemoteHub
 import WebAPI
 
 /// What can be reached: the server itself, and what it sends to.
 struct NetworkChecks {
     let settings: ServerSettings
 
-    private static let patience = TimeAmount.seconds(5)
+    private static let patience = Duration.seconds(5)
 
     /// The ports of a server that runs answer; those of one that does not are free.
     func ports(isRunning: Bool) async -> [Check] {
@@ -109,8 +110,9 @@ struct NetworkChecks {
     }
 
     private func ask(_ address: String) async -> Answer {
+        let patience = TimeAmount(Self.patience)
         var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow, timeout: .init(connect: Self.patience, read: Self.patience))
+            redirectConfiguration: .disallow, timeout: .init(connect: patience, read: patience))
         configuration.connectionPool.retryConnectionEstablishment = false
         // Only whether somebody is there is asked; what certificate it has is looked at elsewhere.
         var tls = TLSConfiguration.makeClientConfiguration()
@@ -119,16 +121,12 @@ struct NetworkChecks {
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let answer: Answer
         do {
-            answer = .status(Int(try await client.execute(HTTPClientRequest(url: address), timeout: Self.patience).status.code))
+            answer = .status(Int(try await client.execute(HTTPClientRequest(url: address), timeout: patience).status.code))
         } catch {
-            answer = Self.isRefusal(error) ? .refused : .other(isSpoken: error as? HTTPClientError == .remoteConnectionClosed)
+            let failure = ConnectionFailure(error)
+            answer = failure == .refused ? .refused : .other(isSpoken: failure == .broken)
         }
         try? await client.shutdown()
         return answer
-    }
-
-    private static func isRefusal(_ error: any Error) -> Bool {
-        if let error = error as? IOError { return error.errnoCode == ECONNREFUSED }
-        return "\(error)".contains("ECONNREFUSED") || "\(error)".contains("Connection refused")
     }
 }

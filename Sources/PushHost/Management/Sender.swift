@@ -1,5 +1,6 @@
 import NIOHTTP1
 import PushCore
+import RemoteHub
 
 /// Sends through a server and follows what becomes of it.
 struct Sender: Sendable {
@@ -76,7 +77,7 @@ struct Sender: Sendable {
         var headers = request.headers
         // Test sends take no key.
         if !request.isTest { headers.add(name: "Idempotency-Key", value: SystemRandom().uuid()) }
-        let answer: ManagementClient.Answer
+        let answer: RemoteAnswer
         do throws(PushError) {
             answer = try await client.exchange(.POST, request.path(hub), request.query, headers, request.body)
         } catch  where error.details[ManagementClient.isBroken] == true && !request.isTest && !Task.isCancelled {

@@ -30,10 +30,3 @@ extension JSONSchema {
             ])
     }
 }
-
-extension Platform {
-    init?(shortName: String) {
-        guard let platform = Platform.allCases.first(where: { $0.shortName == shortName }) else { return nil }
-        self = platform
-    }
-}

@@ -63,6 +63,7 @@ extension ManagementRoute {
         [
             "number": .integer("From 1, in the order of the verdicts", 1...Int64.max), "platform": .platform,
             "registrationId?": .text("Absent for a send straight to a device"),
+            "handle": .text("Enough of it to recognise the device, too little to send to it"),
             "installationId?": .text("What the registration stood for"), "template?": .text("Its name"),
             "outcome": .outcome, "reason?": .text("The push service's own word"), "explanation?": .text("What it means and what to do"),
             "pushId?": .text("The push service's id of the push"), "bytes": .integer("Of the rendered body"),
@@ -117,7 +118,7 @@ extension DeviceOutcome {
     fileprivate func json(_ number: Int) -> JSON {
         .members([
             "number": .count(number), "platform": .string(platform.shortName), "registrationId": registrationID.map { .string($0.text) },
-            "installationId": installationID.map { .string($0) }, "template": templateName.map { .string($0) },
+            "handle": .string(handle.abbreviated), "installationId": installationID.map { .string($0) }, "template": templateName.map { .string($0) },
             "outcome": .string(outcome.rawValue), "reason": reason.nonEmpty.map { .string($0) },
             "explanation": explanation.nonEmpty.map { .string($0) }, "pushId": pushID.map { .string($0) }, "bytes": .count(size),
             "isRegistrationRemoved": .bool(isRegistrationRemoved),

@@ -51,7 +51,7 @@ package struct Message: Sendable, Equatable {
             audience = try headers.audience()
         }
         request = NotificationRequest(
-            audience: audience, content: try Self.content(platform, headers, body[...]), options: Self.options(platform, headers),
+            audience: audience, content: try Self.content(platform, headers, body[...]), options: headers.options(platform),
             isTest: query.has("test") || headers.isTest)
         guard scheduledFor == nil || !request.isTest || needsTime else { throw Self.notLater("a test send") }
     }
@@ -73,7 +73,7 @@ package struct Message: Sendable, Equatable {
         self.devices = devices
         request = NotificationRequest(
             audience: .device(devices[0]), content: try Self.content(platform, headers, notification),
-            options: Self.options(platform, headers), isTest: query.has("test") || headers.isTest)
+            options: headers.options(platform), isTest: query.has("test") || headers.isTest)
     }
 
     /// Sent at once it could not be taken back.
@@ -112,10 +112,6 @@ package struct Message: Sendable, Equatable {
         }
         let properties = object.members.lazy.filter { !$0.value.isNull }.map { ($0.key, $0.value.plainText) }
         return .template(Dictionary(uniqueKeysWithValues: properties))
-    }
-
-    private static func options(_ platform: Platform?, _ headers: MessageHeaders) -> PushOptions {
-        PushOptions(expiration: platform == nil || platform == .apns ? headers.expiration : nil)
     }
 
     /// A JSON array of handles; the texts may stand in single quotes, as in Azure's documentation.

@@ -91,6 +91,15 @@ struct MessageHeaders {
         return nil
     }
 
+    /// How the push service shall treat it, whatever the format. Azure has no such headers; clients that know them mean what they say.
+    func options(_ platform: Platform?) -> PushOptions {
+        let own = fields.text(Self.prefix + "expiration").flatMap { Timestamp(date: $0) }
+        return PushOptions(
+            expiration: own ?? (platform == nil || platform == .apns ? expiration : nil),
+            priority: fields.text(Self.prefix + "urgency").flatMap { PushOptions.Priority(rawValue: $0.lowercased()) },
+            collapseID: fields.text(Self.prefix + "collapseid")?.nonEmpty)
+    }
+
     /// The headers that the platform itself knows, in their order. `X-Apns-Priority` is `apns-priority` where that is not there.
     func passedOn(to platform: Platform) -> [PushHeader] {
         var headers: [PushHeader] = []

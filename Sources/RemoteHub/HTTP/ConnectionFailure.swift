@@ -4,30 +4,40 @@ import NIOCore
 
 /// Why a server did not answer. What the libraries throw for it has many types, some of them only known by their text: a name with
 /// several addresses has its attempts told together.
-enum ConnectionFailure: Equatable {
-    case refused, unknownHost, untrusted
+package enum ConnectionFailure: Error, Equatable {
+    case refused, unknownHost
+    /// Nobody whom we trust has signed its certificate.
+    case untrusted
+    /// The certificate is for another name.
+    case otherName
     /// The port speaks something else.
     case notTLS
     /// Nobody took the connection in time.
     case unanswered
     /// The connection was there.
     case broken
+    /// The connection was there, and no answer came in time.
+    case silent
     case interrupted
     case other(String)
 
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         let text = "\(error)"
         func says(_ words: String...) -> Bool { words.contains { text.contains($0) } }
         switch error {
         case is CancellationError: self = .interrupted
         case let error as HTTPClientError where error == .remoteConnectionClosed: self = .broken
         case let error as HTTPClientError where error == .connectTimeout: self = .unanswered
+        case let error as HTTPClientError where [.readTimeout, .deadlineExceeded].contains(error): self = .silent
+        case let error as HTTPClientError where error == .cancelled: self = .interrupted
         case let error as HTTPClientError: self = .other(error.shortDescription)
         case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): self = .broken
         case let error as IOError where [ECONNREFUSED, ENOENT].contains(error.errnoCode): self = .refused
         case let error as IOError: self = .other(String(cString: strerror(error.errnoCode)))
         default:
-            if says("CERTIFICATE_VERIFY_FAILED") {
+            if says("unableToValidateCertificate", "noSuitableName", "Hostname mismatch", "HOSTNAME_MISMATCH") {
+                self = .otherName
+            } else if says("CERTIFICATE_VERIFY_FAILED") {
                 self = .untrusted
             } else if says("WRONG_VERSION_NUMBER", "HTTP_REQUEST") {
                 self = .notTLS
@@ -41,24 +51,26 @@ enum ConnectionFailure: Equatable {
         }
     }
 
-    var why: String {
+    package var why: String {
         switch self {
         case .refused: "connection refused"
         case .unknownHost: "no machine has this name"
         case .untrusted: "its certificate is not trusted"
+        case .otherName: "its certificate is for another name"
         case .notTLS: "it does not speak TLS there"
         case .unanswered: "no connection in time"
         case .broken: "it closed the connection"
+        case .silent: "no answer in time"
         case .interrupted: "the wait was interrupted"
         case .other(let text): text
         }
     }
 
     /// Whether no request can have reached the server.
-    var isBeforeRequest: Bool {
+    package var isBeforeRequest: Bool {
         switch self {
-        case .refused, .unknownHost, .untrusted, .notTLS, .unanswered: true
-        case .broken, .interrupted, .other: false
+        case .refused, .unknownHost, .untrusted, .otherName, .notTLS, .unanswered: true
+        case .broken, .silent, .interrupted, .other: false
         }
     }
 }

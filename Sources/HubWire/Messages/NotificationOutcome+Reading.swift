@@ -1,0 +1,91 @@
+import PushCore
+
+extension NotificationOutcome {
+    /// Reads what a hub answers to `GET messages/{id}`: `NotificationDetails`. What is not there is not known.
+    ///
+    /// Throws `xml.*` and `notification.answer`.
+    package init(details document: [UInt8], id: String) throws(PushError) {
+        let details = try XMLElement(parsing: document, limit: Self.maximumSize)
+        guard details.name == "NotificationDetails" else { throw Self.refusal(details.name) }
+        func moment(_ name: String) -> Timestamp? { details.text(of: name).flatMap { Timestamp(date: $0.trimmed) } }
+        let word = details.text(of: "State")?.trimmed ?? ""
+        // .NET spells it with two l.
+        let state = word == "Cancelled" ? .canceled : State(rawValue: word) ?? .unknown
+        var counts: [Platform: [OutcomeName: Int]] = [:]
+        for (name, platform) in Self.countMembers {
+            for outcome in details[name]?.children ?? [] {
+                guard let count = outcome.text(of: "Count").flatMap({ Int($0.trimmed) }), count > 0 else { continue }
+                let name = OutcomeName(rawValue: outcome.text(of: "Name")?.trimmed ?? "") ?? .unknownError
+                counts[platform, default: [:]][name, default: 0] += count
+            }
+        }
+        self.init(
+            id: id, state: state, tags: details.text(of: "Tags")?.nonEmpty, enqueuedAt: moment("EnqueueTime") ?? Timestamp(milliseconds: 0),
+            startedAt: moment("StartTime"), endedAt: moment("EndTime"), counts: counts)
+    }
+
+    /// Reads what a hub answers to a test send: `NotificationOutcome`, with a result for each device.
+    ///
+    /// Throws `xml.*` and `notification.answer`.
+    package init(test document: [UInt8], id: String, tags: String?, now: Timestamp) throws(PushError) {
+        let outcome = try XMLElement(parsing: document, limit: Self.maximumSize)
+        guard outcome.name == "NotificationOutcome" else { throw Self.refusal(outcome.name) }
+        let devices = (outcome["Results"]?.children ?? []).compactMap(DeviceOutcome.init(result:))
+        self.init(
+            id: id, state: devices.isEmpty ? .noTargetFound : .detailedStateAvailable, tags: tags, enqueuedAt: now, endedAt: now,
+            devices: devices)
+        count(devices)
+    }
+
+    private static let maximumSize = 4 << 20
+
+    private static func refusal(_ name: String) -> PushError {
+        PushError(
+            "notification.answer", "the hub's answer is \"\(name)\", which says nothing of a notification",
+            hint: "this is no notification hub, or another version")
+    }
+}
+
+extension DeviceOutcome {
+    /// Nil for a platform that has no name of ours.
+    fileprivate init?(result: XMLElement) {
+        let name = result.text(of: "ApplicationPlatform")?.trimmed.lowercased() ?? ""
+        guard let platform = Platform.allCases.first(where: { $0.format.lowercased() == name || $0.rawValue == name }) else { return nil }
+        let sentence = result.text(of: "Outcome")?.trimmed ?? ""
+        let handle = result.text(of: "PnsHandle")?.trimmed ?? ""
+        self.init(
+            registrationID: result.text(of: "RegistrationId").flatMap { RegistrationID($0.trimmed) }, platform: platform,
+            handle: DeviceHandle(told: handle, platform), templateName: nil, outcome: Self.outcome(sentence), reason: "",
+            explanation: sentence, pushID: nil, size: 0, isRegistrationRemoved: false)
+    }
+
+    /// What the service's sentences mean; a name of telemetry means itself.
+    private static func outcome(_ sentence: String) -> OutcomeName {
+        if let name = OutcomeName(rawValue: sentence) { return name }
+        let words = sentence.lowercased()
+        if words.contains("successfully sent") { return .success }
+        if words.contains("token obtained from the token provider") { return .invalidCredentials }
+        if words.contains("handle for the registration is invalid") { return .badChannel }
+        if words.contains("payload is invalid") { return .invalidNotificationSize }
+        return .unknownError
+    }
+}
+
+extension DeviceHandle {
+    /// A handle as a hub tells it, which may be a part of it alone: to look at, not to send to.
+    package init(told text: String, _ platform: Platform) {
+        switch platform {
+        case .apns: self = .apns(token: text.uppercased())
+        case .fcmV1: self = .fcmV1(token: text)
+        case .gcm: self = .gcm(token: text)
+        case .wns: self = .wns(channel: text)
+        case .browser: self = .browser(endpoint: text, p256dh: "", auth: "")
+        case .mpns: self = .mpns(channel: text)
+        case .adm: self = .adm(token: text)
+        case .baidu:
+            let parts = text.split(separator: "-", maxSplits: 1).map(String.init)
+            self = .baidu(user: parts.first ?? "", channel: parts.count > 1 ? parts[1] : "")
+        case .xiaomi: self = .xiaomi(token: text)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import PushCore
+
+// The JSON of the app backend.
+extension Platform {
+    /// As the tutorials' backend names it, in `Platform` and `pns`.
+    var backendName: String { self == .fcmV1 ? "fcmv1" : shortName }
+}
+
+extension DeviceHandle {
+    /// One text; a browser's is the JSON of its subscription.
+    var backendText: String { if case .browser = self { subscription.text() } else { text } }
+}
+
+extension RegistrationTemplate {
+    var json: JSON {
+        var object = JSONObject([("body", JSON.string(body))])
+        if let name { object.append("name", .string(name)) }
+        if !headers.isEmpty { object.append("headers", .object(JSONObject(headers.map { ($0.name, JSON.string($0.value)) }))) }
+        if let expiry { object.append("expiry", .string(expiry)) }
+        return .object(object)
+    }
+}
+
+extension Registration {
+    /// Reads what the backend says of a registration that it has made: `RegistrationId`, `ETag`, `ExpirationTime`, `Tags`.
+    ///
+    /// - Parameter sent: for what it leaves out.
+    /// Throws `target.answer`.
+    init(backend json: JSON, _ sent: RegistrationDescription) throws(PushError) {
+        func member(_ name: String) -> JSON? {
+            json[name] ?? json.object?.members.first { $0.key.lowercased() == name.lowercased() }?.value
+        }
+        guard let id = member("RegistrationId")?.string.flatMap({ RegistrationID($0) }) else {
+            throw PushError(
+                "target.answer", "the answer of the backend has no RegistrationId", hint: "check the address with --backend")
+        }
+        let etag = member("ETag")?.int ?? member("ETag")?.string.flatMap { Int($0) } ?? 1
+        let expiration = member("ExpirationTime")?.string.flatMap { Timestamp(date: $0) } ?? .distantFuture
+        let texts = member("Tags")?.array?.compactMap(\.string) ?? sent.tags.map(\.text)
+        self.init(
+            id: id, etag: etag, expiration: expiration, updatedAt: Timestamp(milliseconds: 0), handle: sent.handle,
+            tags: texts.compactMap { Tag(validating: $0) }, template: sent.template, pushVariables: sent.pushVariables)
+    }
+}

@@ -1,0 +1,210 @@
+import FoundationEssentials
+import HubWire
+import NIOHTTP1
+import PushCore
+
+/// The app backend of another machine: a PushHost's, or one that was made after the tutorials.
+///
+/// Those of the tutorials know no tokens: where there is no `POST /api/login`, each request carries the user's name and password.
+/// Errors: as ``BackendGateway`` says where it is a PushHost; else `auth.failed` for 401 and 403, `hub.gone` for 410, and those that
+/// ``RemoteClient`` has.
+package struct RemoteBackend: BackendGateway {
+    /// `https://backend.example.com`, without a slash at its end.
+    let base: String
+    let client: RemoteClient
+    /// Where the backend's registrations and notifications are.
+    let hub: RemoteNotificationHub
+    let accounts: Accounts?
+
+    /// Makes an account where that is ours to do: in a server's lab.
+    package typealias Accounts = @Sendable (_ username: String, _ password: Secret) async throws(PushError) -> AccountState
+
+    package init(base: String, client: RemoteClient, hub: RemoteNotificationHub, accounts: Accounts? = nil) {
+        self.base = base
+        self.client = client
+        self.hub = hub
+        self.accounts = accounts
+    }
+
+    package func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState {
+        guard let accounts else { return .notManaged }
+        return try await accounts(username, password)
+    }
+
+    // MARK: - Sessions
+
+    /// What stands for a session where the backend has none.
+    private static let basic = "Basic "
+    private static let bearer = "Bearer "
+
+    package func login(username: String, password: Secret) async throws(PushError) -> Session {
+        let body: JSON = ["username": .string(username), "password": .string(password.reveal())]
+        let answer: RemoteAnswer
+        do throws(PushError) {
+            answer = try await ask(.POST, "login", body: body)
+        } catch where [404, 405].contains(error.status) {
+            return Session(
+                username: username, token: Secret(Self.basic + Data("\(username):\(password.reveal())".utf8).base64EncodedString()),
+                expiration: .distantFuture)
+        }
+        let json = try Self.json(answer, base)
+        guard let token = json["token"]?.string, let name = json["username"]?.string else { throw Self.unreadable(base) }
+        return Session(
+            username: name, token: Secret(Self.bearer + token),
+            expiration: json["expiresAt"]?.string.flatMap { Timestamp(iso8601: $0) } ?? .distantFuture)
+    }
+
+    package func logout(_ session: Session) async throws(PushError) {
+        guard session.token.reveal().hasPrefix(Self.bearer) else { return }
+        _ = try await ask(.POST, "logout", session)
+    }
+
+    // MARK: - Registrations
+
+    package func registrationID(_ session: Session, handle: DeviceHandle) async throws(PushError) -> RegistrationID {
+        let answer = try await ask(.POST, "register?handle=\(PercentEncoding.encode(handle.backendText))", session)
+        guard let id = try Self.json(answer, base).string.flatMap({ RegistrationID($0) }) else { throw Self.unreadable(base) }
+        return id
+    }
+
+    package func putRegistration(
+        _ session: Session, _ id: RegistrationID, _ description: RegistrationDescription
+    ) async throws(PushError) -> Registration {
+        var body = JSONObject([
+            ("Platform", JSON.string(description.handle.platform.backendName)), ("Handle", .string(description.handle.backendText)),
+            ("Tags", .array(description.tags.map { .string($0.text) })),
+        ])
+        if let template = description.template { body.append("Template", template.json) }
+        let answer = try await ask(.PUT, "register/\(id)", session, body: .object(body), prefers: "return=representation")
+        // A backend of the tutorials says nothing of what it made.
+        guard !answer.body.isEmpty else { return try await described(id, description, session) }
+        let registration = try Registration(backend: Self.json(answer, base), description)
+        hub.note(registration)
+        return registration
+    }
+
+    /// As the hub has it; where its key does not let us look, as we sent it.
+    private func described(
+        _ id: RegistrationID, _ description: RegistrationDescription, _ session: Session
+    ) async throws(PushError) -> Registration {
+        do throws(PushError) {
+            return try await hub.registration(id)
+        } catch where [401, 403, 404].contains(error.status) {
+            let own = Tag(validating: "username:\(session.username)")
+            return Registration(
+                id: id, etag: 1, expiration: .distantFuture, updatedAt: client.clock.now, handle: description.handle,
+                tags: description.tags + (own.map { [$0] } ?? []), template: description.template)
+        }
+    }
+
+    package func deleteRegistration(_ session: Session, _ id: RegistrationID) async throws(PushError) {
+        _ = try await ask(.DELETE, "register/\(id)", session)
+    }
+
+    package func registerCurrentUser(
+        _ session: Session, installationID: String, handle: DeviceHandle
+    ) async throws(PushError) -> CurrentUserRegistration {
+        let platform = handle.platform
+        let isChannel = platform == .wns || platform == .mpns
+        let names: [Platform: String] = [.apns: "ios", .wns: "windows"]
+        let body = JSONObject([
+            ("platform", JSON.string(names[platform] ?? platform.backendName)), ("instId", .string(installationID)),
+            (isChannel ? "channelUri" : "deviceToken", .string(handle.backendText)),
+        ])
+        let answer = try await ask(.POST, "register", session, body: .object(body), isRepeatable: false)
+        let registration = try Registration(
+            backend: Self.json(answer, base), RegistrationDescription(handle: handle))
+        hub.note(registration)
+        return CurrentUserRegistration(registration: registration, outcome: try await outcome(answer))
+    }
+
+    // MARK: - Notifications
+
+    package func notify(
+        _ session: Session, username: String, text: String, platform: Platform?
+    ) async throws(PushError) -> NotificationOutcome {
+        var query = "to_tag=\(PercentEncoding.encode(username))"
+        if let platform { query += "&pns=\(platform.backendName)" }
+        return try await outcome(ask(.POST, "notifications?\(query)", session, body: .string(text), isRepeatable: false))
+    }
+
+    package func sendSecure(_ session: Session, _ request: SecureRequest) async throws(PushError) -> SecureReceipt {
+        var body = JSONObject([("to", JSON.string(request.username)), ("payload", request.payload)])
+        if let lifetime = request.lifetime {
+            body.append("expiresIn", .number(Double(lifetime.components.seconds) + Double(lifetime.components.attoseconds) / 1e18))
+        }
+        if let maximum = request.maximumReads { body.append("maxReads", .integer(Int64(maximum))) }
+        let answer = try await ask(.POST, "notifications", session, body: .object(body), isRepeatable: false)
+        let json = try Self.json(answer, base)
+        guard let id = json["id"]?.string, let expiration = json["expiresAt"]?.string.flatMap({ Timestamp(iso8601: $0) }) else {
+            throw Self.unreadable(base)
+        }
+        return SecureReceipt(id: id, expiration: expiration, outcome: try await outcome(answer))
+    }
+
+    package func securePayload(_ session: Session, id: String) async throws(PushError) -> JSON {
+        // A read counts, whether its answer arrives or not.
+        let json = try Self.json(try await ask(.GET, "notifications/\(PercentEncoding.encode(id))", session, isRepeatable: false), base)
+        guard let payload = json["Content"] ?? json["Payload"] else { throw Self.unreadable(base) }
+        return payload
+    }
+
+    package func revokeSecurePayload(_ session: Session, id: String) async throws(PushError) {
+        _ = try await ask(.DELETE, "notifications/\(PercentEncoding.encode(id))", session)
+    }
+
+    package func secureReads(_ session: Session, id: String) async throws(PushError) -> [SecureRead] {
+        let json = try Self.json(try await ask(.GET, "notifications/\(PercentEncoding.encode(id))/reads", session), base)
+        return (json["items"]?.array ?? []).compactMap { item in
+            guard let time = item["time"]?.string.flatMap({ Timestamp(iso8601: $0) }), let name = item["username"]?.string,
+                let result = item["result"]?.string.flatMap({ SecureRead.Result(rawValue: $0) })
+            else { return nil }
+            return SecureRead(time: time, username: name, result: result)
+        }
+    }
+
+    /// How what the backend sent on has ended, or stands.
+    private func outcome(_ answer: RemoteAnswer) async throws(PushError) -> NotificationOutcome {
+        let ids = answer.headers["Notification-Id"].flatMap { $0.split(separator: ",") }.map(\.trimmed)
+        guard !ids.isEmpty else {
+            return NotificationOutcome(id: "", state: .enqueued, tags: nil, enqueuedAt: hub.clock.now)
+        }
+        return try await hub.finish(ids.joined(separator: ","))
+    }
+
+    // MARK: - Requests
+
+    private func ask(
+        _ method: HTTPMethod, _ place: String, _ session: Session? = nil, body: JSON? = nil, prefers: String? = nil,
+        isRepeatable: Bool = true
+    ) async throws(PushError) -> RemoteAnswer {
+        var request = RemoteRequest(method, "\(base)/api/\(place)", isRepeatable: isRepeatable)
+        request.headers.add(name: "Accept", value: "application/json, application/problem+json")
+        if let session { request.headers.add(name: "Authorization", value: session.token.reveal()) }
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = body.serialized()
+        }
+        if let prefers { request.headers.add(name: "Prefer", value: prefers) }
+        do throws(PushError) {
+            return try await client.answer(request)
+        } catch where error.code == "target.key" {
+            throw PushError(
+                session == nil ? "auth.failed" : "auth.session_expired", "the backend \(base) refused the user",
+                hint: "check name and password", status: error.status, trackingID: error.trackingID)
+        }
+    }
+
+    private static func json(_ answer: RemoteAnswer, _ base: String) throws(PushError) -> JSON {
+        do {
+            return try JSON(parsing: answer.body)
+        } catch {
+            throw unreadable(base)
+        }
+    }
+
+    private static func unreadable(_ base: String) -> PushError {
+        PushError(
+            "target.answer", "the answer of \(base) cannot be read", hint: "is it an app backend? Check the address with --backend")
+    }
+}

@@ -1,0 +1,40 @@
+import PushCore
+
+extension ConnectionFailure {
+    /// Whether the same request may work a moment later.
+    var isPassing: Bool {
+        switch self {
+        case .refused, .unanswered, .broken, .silent: true
+        case .unknownHost, .untrusted, .otherName, .notTLS, .interrupted, .other: false
+        }
+    }
+
+    /// `target.timeout` where the machine was reached and said nothing, `target.unreachable` for anything else; `cancelled` for a wait
+    /// that was ended.
+    func error(of request: RemoteRequest) -> PushError {
+        if self == .interrupted { return PushError("cancelled", "the wait for \(request.host) was ended") }
+        let mayBeDone = !isBeforeRequest && !request.isRepeatable
+        let hint =
+            switch self {
+            case .refused: "check host and port; is the server running?"
+            case .unknownHost: "check the name of the host"
+            case .untrusted: "name the authority that signed it with --authority, or check who answers there"
+            case .otherName: "use the name that the certificate is for, or check who answers there"
+            case .notTLS: "for a plain port write http://"
+            case .unanswered: "check host and port, and whether a firewall lies between"
+            case .broken, .silent, .interrupted, .other:
+                mayBeDone ? "it may have been done all the same: look before doing it again" : "try again later"
+            }
+        return PushError(
+            self == .silent ? "target.timeout" : "target.unreachable", "\(request.place): \(why)", hint: hint, isRetryable: isPassing,
+            details: ["host": .string(request.host), "may_be_done": .bool(mayBeDone)])
+    }
+}
+
+extension RemoteRequest {
+    /// With its port.
+    var host: String {
+        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        return String(rest.prefix { $0 != "/" && $0 != "?" })
+    }
+}

@@ -1,0 +1,87 @@
+import NIOHTTP1
+import PushCore
+
+/// Asks another machine as often as it is worth it, and says in one error why it did not work.
+package struct RemoteClient: Sendable {
+    package let connection: RemoteConnection
+    /// Of this machine: what the other one takes is measured in real time, whatever time a rehearsal has.
+    package let clock: any HubClock
+    package let random: any RandomSource
+    package var retry: RetryPolicy
+    /// Told when work for the run begins (true) and ends (false).
+    private let isWorking: @Sendable (Bool) -> Void
+
+    package init(
+        connection: RemoteConnection, clock: any HubClock, random: any RandomSource, retry: RetryPolicy = RetryPolicy(),
+        isWorking: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) {
+        self.connection = connection
+        self.clock = clock
+        self.random = random
+        self.retry = retry
+        self.isWorking = isWorking
+    }
+
+    /// The answer, with a status below 400.
+    ///
+    /// A request that is not repeatable is made again only where it cannot have been done: nobody took the connection, or the
+    /// machine says that it has not looked at it (429, 503).
+    ///
+    /// - Parameter sign: adds what is different at each attempt.
+    /// Throws `target.unreachable`, `target.timeout`, `target.clock`, and for an answer of 400 and more what it says.
+    package func answer(
+        _ request: RemoteRequest, sign: (inout RemoteRequest) -> Void = { _ in }
+    ) async throws(PushError) -> RemoteAnswer {
+        isWorking(true)
+        defer { isWorking(false) }
+        var count = 1
+        while true {
+            var signed = request
+            sign(&signed)
+            let failure: Failure
+            switch await attempt(signed) {
+            case .success(let answer): return answer
+            case .failure(let error): failure = error
+            }
+            guard failure.isWorthRepeating, let pause = retry.pause(after: count, asked: failure.asked, random), !Task.isCancelled else {
+                throw failure.error(after: count)
+            }
+            do {
+                try await clock.sleep(until: clock.now + pause)
+            } catch {
+                throw failure.error(after: count)
+            }
+            count += 1
+        }
+    }
+
+    /// Why an attempt did not work, and whether another one may.
+    private struct Failure: Error {
+        let reason: PushError
+        var isWorthRepeating = false
+        /// How long to wait, as the other side says.
+        var asked: Duration?
+
+        func error(after attempts: Int) -> PushError {
+            var error = reason
+            if attempts > 1 { error.details["attempts"] = .integer(Int64(attempts)) }
+            return error
+        }
+    }
+
+    private func attempt(_ request: RemoteRequest) async -> Result<RemoteAnswer, Failure> {
+        do throws(ConnectionFailure) {
+            let answer = try await connection.exchange(request)
+            guard answer.status >= 400 else { return .success(answer) }
+            let refusal = RemoteRefusal(answer, of: request, now: clock.now)
+            return .failure(
+                Failure(
+                    reason: refusal.error, isWorthRepeating: refusal.isPassing && (request.isRepeatable || refusal.isUntouched),
+                    asked: refusal.retryAfter))
+        } catch {
+            return .failure(
+                Failure(
+                    reason: error.error(of: request), isWorthRepeating: error.isPassing && (request.isRepeatable || error.isBeforeRequest)))
+        }
+    }
+}

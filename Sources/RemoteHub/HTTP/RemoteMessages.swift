@@ -1,0 +1,43 @@
+import NIOHTTP1
+
+/// What another machine is asked.
+package struct RemoteRequest: Sendable {
+    package var method: HTTPMethod
+    /// With scheme and query, encoded.
+    package var url: String
+    package var headers: HTTPHeaders
+    package var body: [UInt8]
+    /// Whether it may be done twice without harm.
+    package var isRepeatable: Bool
+
+    package init(
+        _ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], isRepeatable: Bool = true
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.isRepeatable = isRepeatable
+    }
+
+    /// For messages: without the query, which may name a device.
+    var place: String { "\(method.rawValue) \(url.prefix { $0 != "?" })" }
+}
+
+/// What came back.
+package struct RemoteAnswer: Sendable {
+    package var status: Int
+    package var headers: HTTPHeaders
+    package var body: [UInt8]
+
+    package init(status: Int, headers: HTTPHeaders, body: [UInt8]) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Of the address in `Location`, without its query; nil where there is none.
+    package var lastPartOfLocation: String? {
+        headers.first(name: "Location")?.prefix { $0 != "?" }.split(separator: "/").last.map(String.init)
+    }
+}

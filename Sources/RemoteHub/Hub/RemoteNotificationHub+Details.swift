@@ -1,0 +1,57 @@
+import HubWire
+import NIOHTTP1
+import PushCore
+
+// What a PushHost tells beyond the interface of Azure.
+extension RemoteNotificationHub {
+    /// Devices one by one that are asked for; more are counted.
+    private static let mostDevices = 1000
+
+    /// Adds what became of each device, with the reasons of the push services, and what came close where nobody matched.
+    func addDevices(to outcome: inout NotificationOutcome) async throws(PushError) {
+        var devices: [DeviceOutcome] = []
+        for id in outcome.id.split(separator: ",").map(String.init) {
+            let notification = try await details("notifications/\(PercentEncoding.encode(id))")
+            for text in notification["nearMisses"]?.array?.compactMap(\.string) ?? [] where !outcome.nearMisses.contains(text) {
+                outcome.nearMisses.append(text)
+            }
+            var continuation: String?
+            repeat {
+                let query = continuation.map { "&continuation=\(PercentEncoding.encode($0))" } ?? ""
+                let page = try await details("notifications/\(PercentEncoding.encode(id))/devices", "?top=100\(query)")
+                devices += (page["items"]?.array ?? []).compactMap { device($0, beside: outcome.devices) }
+                continuation = page["continuation"]?.string
+            } while continuation != nil && devices.count < Self.mostDevices
+        }
+        if !devices.isEmpty { outcome.devices = devices }
+    }
+
+    private func details(_ place: String, _ query: String = "") async throws(PushError) -> JSON {
+        let hub = PercentEncoding.encode(address.hub)
+        let request = RemoteRequest(
+            .GET, "\(address.base)/api/v1/hubs/\(hub)/\(place)\(query)", headers: ["Accept": "application/json, application/problem+json"])
+        let answer = try await client.answer(request) { request in
+            request.headers.replaceOrAdd(name: "Authorization", value: address.serverToken(now: client.clock.now))
+        }
+        do {
+            return try JSON(parsing: answer.body)
+        } catch {
+            throw unreadable("is no JSON")
+        }
+    }
+
+    private func device(_ json: JSON, beside told: [DeviceOutcome]) -> DeviceOutcome? {
+        guard let platform = json["platform"]?.string.flatMap({ Platform(shortName: $0) }),
+            let outcome = json["outcome"]?.string.flatMap({ OutcomeName(rawValue: $0) })
+        else { return nil }
+        let id = json["registrationId"]?.string.flatMap { RegistrationID($0) }
+        let handle =
+            id.flatMap { id in seen[id] ?? told.first { $0.registrationID == id }?.handle }
+            ?? DeviceHandle(told: json["handle"]?.string ?? "", platform)
+        return DeviceOutcome(
+            registrationID: id, installationID: json["installationId"]?.string, platform: platform, handle: handle,
+            templateName: json["template"]?.string, outcome: outcome, reason: json["reason"]?.string ?? "",
+            explanation: json["explanation"]?.string ?? "", pushID: json["pushId"]?.string, size: json["bytes"]?.int ?? 0,
+            isRegistrationRemoved: json["isRegistrationRemoved"]?.bool ?? false)
+    }
+}

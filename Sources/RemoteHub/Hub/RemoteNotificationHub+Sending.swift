@@ -1,0 +1,252 @@
+import HubWire
+import NIOHTTP1
+import PushCore
+
+// Sends, and what became of them. The interface takes one platform at a time, so that a notification with payloads for several has
+// as many ids there; here it is one, with these ids joined by commas.
+extension RemoteNotificationHub {
+    private static let separator: Character = ","
+
+    /// Each message carries an `Idempotency-Key`, so that a PushHost sends it once however often it is asked. Azure does not know it:
+    /// there an answer that was lost is not asked for again.
+    package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
+        let messages = try messages(request)
+        if request.isTest { return try await test(request, messages) }
+        let ids = try await accept(messages, "messages", at: nil)
+        return try await finish(ids.joined(separator: String(Self.separator)))
+    }
+
+    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        let ids = try await accept(messages(request), "schedulednotifications", at: moment)
+        return NotificationOutcome(
+            id: ids.joined(separator: String(Self.separator)), state: .scheduled, tags: request.audience.words, enqueuedAt: clock.now,
+            scheduledFor: moment)
+    }
+
+    package func cancel(scheduled id: String) async throws(PushError) {
+        var cancelled = 0
+        for id in parts(id) {
+            do throws(PushError) {
+                _ = try await ask(.DELETE, "schedulednotifications/\(PercentEncoding.encode(id))", isRepeatable: false)
+                cancelled += 1
+            } catch where cancelled > 0 && error.code == "notification.not_found" {
+                // The platforms of one notification go out one after the other.
+                throw PushError(
+                    "notification.not_found", "\(id) has gone out, and another part of the same notification was cancelled",
+                    hint: "push.outcome tells what became of it", status: error.status)
+            } catch where error.code == "hub.not_found" {
+                throw Self.unknown(id)
+            }
+        }
+    }
+
+    package func outcome(of id: String) async throws(PushError) -> NotificationOutcome {
+        var outcomes: [NotificationOutcome] = []
+        for id in parts(id) { outcomes.append(try await one(id)) }
+        return NotificationOutcome(merging: outcomes, id: id)
+    }
+
+    package func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
+        try await options.settle()
+        let deadline = options.patience.map { clock.now + $0 }
+        var known: [NotificationOutcome] = []
+        for id in parts(id) { known.append(try await follow(id, until: deadline)) }
+        var outcome = NotificationOutcome(merging: known, id: id)
+        if options.isPushHost, outcome.state.isFinal { try await addDevices(to: &outcome) }
+        return outcome
+    }
+
+    // MARK: - Outcomes
+
+    private static let shortestPause: Duration = .milliseconds(50)
+    private static let longestPause: Duration = .seconds(2)
+
+    private func parts(_ id: String) -> [String] { id.split(separator: Self.separator).map(String.init) }
+
+    /// As it stands when it has ended, waits for its moment, or the deadline has come.
+    private func follow(_ id: String, until deadline: Timestamp?) async throws(PushError) -> NotificationOutcome {
+        var pause = Self.shortestPause
+        while true {
+            let outcome: NotificationOutcome
+            do throws(PushError) {
+                outcome = try await one(id)
+            } catch where error.code == "notification.not_found" && !options.isPushHost {
+                // Azure tells nothing for some time, which may be half an hour.
+                outcome = NotificationOutcome(id: id, state: .enqueued, tags: nil, enqueuedAt: clock.now)
+            }
+            if outcome.state.isFinal || outcome.state == .scheduled && !outcome.isDue(at: clock.now) { return outcome }
+            if let deadline, clock.now + pause > deadline { return outcome }
+            do {
+                try await clock.sleep(until: clock.now + pause)
+            } catch {
+                throw PushError("cancelled", "the wait for \(id) was ended")
+            }
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
+    private func one(_ id: String) async throws(PushError) -> NotificationOutcome {
+        let answer: RemoteAnswer
+        do throws(PushError) {
+            answer = try await ask(.GET, "messages/\(PercentEncoding.encode(id))")
+        } catch where error.code == "hub.not_found" {
+            throw Self.unknown(id)
+        }
+        do {
+            return try NotificationOutcome(details: answer.body, id: id)
+        } catch {
+            throw unreadable("cannot be read: \(error.message)")
+        }
+    }
+
+    private static func unknown(_ id: String) -> PushError {
+        PushError(
+            "notification.not_found", "the hub knows no notification \(id)", hint: "check the id; it may be too early, or long ago",
+            status: 404)
+    }
+
+    // MARK: - Messages
+
+    private struct RemoteMessage {
+        /// Nil for templates.
+        var platform: Platform?
+        var flags = ""
+        var place: String?
+        var headers: HTTPHeaders
+        var body: [UInt8]
+    }
+
+    private func accept(
+        _ messages: [RemoteMessage], _ place: String, at moment: Timestamp?
+    ) async throws(PushError) -> [String] {
+        let key = client.random.uuid()
+        var ids: [String] = []
+        for (number, message) in messages.enumerated() {
+            var headers = message.headers
+            if let moment { headers.add(name: "ServiceBusNotification-ScheduleTime", value: moment.iso8601(fraction: false)) }
+            headers.add(name: "Idempotency-Key", value: messages.count == 1 ? key : "\(key)-\(number + 1)")
+            do throws(PushError) {
+                let answer = try await ask(
+                    .POST, message.place ?? place, message.flags, headers, message.body, isRepeatable: options.isPushHost)
+                guard let id = answer.lastPartOfLocation else { throw unreadable("to the send has no Location") }
+                ids.append(id)
+            } catch {
+                throw Self.telling(error, accepted: ids)
+            }
+        }
+        return ids
+    }
+
+    /// What goes on all the same must not be sent again unawares.
+    private static func telling(_ error: PushError, accepted ids: [String]) -> PushError {
+        guard !ids.isEmpty else { return error }
+        var error = error
+        error.message += "; for other platforms it was accepted before, as \(ids.joined(separator: ", "))"
+        error.hint = error.hint.map { "\($0); do not send it again to everybody" }
+        error.isRetryable = false
+        error.details["accepted"] = .array(ids.map(JSON.string))
+        return error
+    }
+
+    private func test(_ request: NotificationRequest, _ messages: [RemoteMessage]) async throws(PushError) -> NotificationOutcome {
+        var outcomes: [NotificationOutcome] = []
+        for message in messages {
+            let answer = try await ask(
+                .POST, message.place ?? "messages", "\(message.flags)&test", message.headers, message.body, isRepeatable: false)
+            let id = answer.lastPartOfLocation ?? "test-\(outcomes.count + 1)"
+            do throws(PushError) {
+                outcomes.append(try NotificationOutcome(test: answer.body, id: id, tags: request.audience.words, now: clock.now))
+            } catch {
+                throw unreadable("cannot be read: \(error.message)")
+            }
+        }
+        var outcome = NotificationOutcome(merging: outcomes, id: outcomes.map(\.id).joined(separator: String(Self.separator)))
+        if options.isPushHost { try await addDevices(to: &outcome) }
+        return outcome
+    }
+
+    /// Throws what the hub would refuse, before anything is sent; `target.unsupported` for what the interface has no place for.
+    private func messages(_ request: NotificationRequest) throws(PushError) -> [RemoteMessage] {
+        let request = try request.checked(refusingLarge: true)
+        let common = try headers(request)
+        switch request.content {
+        case .template(let properties):
+            var headers = common
+            headers.add(name: "ServiceBusNotification-Format", value: "template")
+            headers.add(name: "Content-Type", value: "application/json;charset=utf-8")
+            let body = JSON.object(JSONObject(properties.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) })).serialized()
+            return [RemoteMessage(headers: headers, body: body)]
+        case .native(let payloads):
+            let wanted = Set(request.audience.handles.map { $0.platform })
+            var messages: [RemoteMessage] = []
+            for (platform, payload) in payloads.sorted(by: { $0.key < $1.key }) where wanted.isEmpty || wanted.contains(platform) {
+                messages.append(try message(platform, payload, request, common))
+            }
+            return messages
+        }
+    }
+
+    private func message(
+        _ platform: Platform, _ payload: NativePayload, _ request: NotificationRequest, _ common: HTTPHeaders
+    ) throws(PushError) -> RemoteMessage {
+        let payload = payload.with(request.options, for: platform, now: clock.now)
+        var message = RemoteMessage(platform: platform, headers: common, body: payload.body)
+        message.headers.add(name: "ServiceBusNotification-Format", value: platform.format)
+        for header in payload.headers { message.headers.add(name: header.name, value: header.value) }
+        let type = payload.contentType(platform)
+        let handles = request.audience.handles.filter { $0.platform == platform }
+        switch handles.count {
+        case 0: message.headers.add(name: "Content-Type", value: type)
+        case 1:
+            message.flags = "&direct"
+            message.headers.add(name: "Content-Type", value: type)
+            if case .browser(let endpoint, let p256dh, let auth) = handles[0] {
+                message.headers.add(contentsOf: [
+                    ("ServiceBusNotification-DeviceHandle", endpoint), ("P256DH", p256dh), ("Auth", auth),
+                ])
+            } else {
+                message.headers.add(name: "ServiceBusNotification-DeviceHandle", value: handles[0].text)
+            }
+        default:
+            let boundary = "pushhost-\(client.random.hex(24))"
+            message.flags = "&direct"
+            message.place = "messages/$batch"
+            message.headers.add(name: "Content-Type", value: "multipart/mixed; boundary=\"\(boundary)\"")
+            message.body = Self.batch(payload.body, type, handles, boundary)
+        }
+        return message
+    }
+
+    private static func batch(_ body: [UInt8], _ type: String, _ handles: [DeviceHandle], _ boundary: String) -> [UInt8] {
+        var bytes = Array("--\(boundary)\r\nContent-Type: \(type)\r\nContent-Disposition: inline; name=notification\r\n\r\n".utf8)
+        bytes += body
+        bytes += Array(
+            "\r\n--\(boundary)\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=devices\r\n\r\n".utf8)
+        bytes += JSON.array(handles.map(\.subscription)).serialized()
+        bytes += Array("\r\n--\(boundary)--\r\n".utf8)
+        return bytes
+    }
+
+    private func headers(_ request: NotificationRequest) throws(PushError) -> HTTPHeaders {
+        var headers: HTTPHeaders = [:]
+        if let words = request.audience.words { headers.add(name: "ServiceBusNotification-Tags", value: words) }
+        let wanted = request.options
+        if case .template = request.content, !options.isPushHost, wanted.priority != nil || wanted.collapseID != nil {
+            throw PushError(
+                "target.unsupported", "\(address.host) takes neither priority nor collapse_id with templates",
+                hint: "write them into the templates, or send alert or payload", status: 400)
+        }
+        if let moment = wanted.expiration {
+            headers.add(name: "ServiceBusNotification-Apns-Expiry", value: moment.iso8601(fraction: false))
+            headers.add(name: "ServiceBusNotification-Expiration", value: moment.iso8601(fraction: false))
+        }
+        if let priority = wanted.priority { headers.add(name: "ServiceBusNotification-Urgency", value: priority.rawValue) }
+        if let id = wanted.collapseID { headers.add(name: "ServiceBusNotification-CollapseId", value: id) }
+        return headers
+    }
+}
+
+extension Audience {
+    /// What stands in `ServiceBusNotification-Tags`; nil for everybody and for handles.
+    fileprivate var words: String? { expression.map { "\($0)" } }
+}
