@@ -130,8 +130,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "HubWireTests", dependencies: ["HubWire", "PushCore", "Support"], swiftSettings: strict),
         .testTarget(
-            name: "RemoteHubTests", dependencies: ["RemoteHub", "HubWire", "WebAPI", "Storage", "PushCore", "Support", nioCore, nioPosix],
-            swiftSettings: strict),
+            name: "RemoteHubTests",
+            dependencies: [
+                "RemoteHub", "HubWire", "WebAPI", "Storage", "PushCore", "Support", hummingbirdCore, logging, nioCore, nioPosix,
+                serviceLifecycle,
+            ], swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore"], swiftSettings: strict),
         .testTarget(

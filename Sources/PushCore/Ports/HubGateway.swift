@@ -83,7 +83,7 @@ package struct InstallationPage: Sendable, Equatable {
 
 extension HubGateway {
     /// Every page in one list, for filters that name few.
-    func allRegistrations(_ filter: RegistrationFilter) async throws(PushError) -> [Registration] {
+    package func allRegistrations(_ filter: RegistrationFilter) async throws(PushError) -> [Registration] {
         var found: [Registration] = []
         var page = Page()
         repeat {

@@ -1,0 +1,99 @@
+import HubWire
+import HummingbirdCore
+import Logging
+import PushCore
+import RemoteHub
+import ServiceLifecycle
+import Storage
+import Support
+import WebAPI
+
+/// A namespace with one hub, `hub`, that answers on a real port, and clients of it.
+struct ServedNamespace {
+    let namespace: Namespace
+    let connector: ScriptedConnector
+    let clock: VirtualClock
+    let port: Int
+    let connection: RemoteConnection
+
+    /// Serves while `body` runs.
+    static func serving(_ body: (ServedNamespace) async throws -> Void) async throws {
+        let bench = try HubBench()
+        let namespace = try await Namespace(
+            environment: bench.environment, store: MemoryNamespaceStore(), settings: HubSettings(naming: .unique),
+            jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [bench.connector] })
+        _ = try await namespace.create("hub", HubDescription())
+        let responder = HubResponder(
+            namespace: namespace, clock: bench.clock, random: bench.random, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() },
+            settings: WebSettings(), throttles: Throttles(), system: SystemRoutes(isReady: { nil }, metrics: { "" }))
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let limits = ConnectionLimits()
+        let server = try WebServer(
+            address: .hostname("127.0.0.1", port: 0), responder: responder, tls: nil, limits: limits,
+            connections: Connections(limit: limits.connections), log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() },
+            onRunning: { port.yield($0) })
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: server.service)], logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }))
+        let running = Task { try await group.run() }
+        let connection = try RemoteConnection()
+        var iterator = ports.makeAsyncIterator()
+        let served = ServedNamespace(
+            namespace: namespace, connector: bench.connector, clock: bench.clock, port: await iterator.next() ?? 0, connection: connection)
+        do {
+            try await body(served)
+        } catch {
+            await served.end(group, running)
+            throw error
+        }
+        await served.end(group, running)
+    }
+
+    private func end(_ group: ServiceGroup, _ running: Task<Void, any Error>) async {
+        await connection.shutdown()
+        await group.triggerGracefulShutdown()
+        _ = await running.result
+        await namespace.stop()
+    }
+
+    /// The hub as a client has it.
+    func hub(
+        rule: String = Namespace.fullRule, key: String? = nil, isPushHost: Bool = true, clock: (any HubClock)? = nil,
+        retry: RetryPolicy = .none
+    ) throws -> RemoteNotificationHub {
+        let rules = namespace.hub("hub")?.record.description.rules ?? []
+        let key = key ?? rules.first { $0.name == rule }?.primaryKey.reveal() ?? ""
+        let text = "Endpoint=http://127.0.0.1:\(port)/;SharedAccessKeyName=\(rule);SharedAccessKey=\(key)"
+        let clock = clock ?? BriskClock(base: self.clock)
+        return RemoteNotificationHub(
+            address: try HubAddress(ConnectionString(parsing: text), hub: "hub"),
+            client: RemoteClient(connection: connection, clock: clock, random: SeededRandom(seed: 7), retry: retry), clock: clock,
+            options: .init(isPushHost: isPushHost, patience: nil))
+    }
+}
+
+/// The time of another clock; whoever sleeps is awake at once.
+struct BriskClock: HubClock {
+    let base: any HubClock
+    var ahead: Duration = .zero
+
+    var now: Timestamp { base.now + ahead }
+
+    func sleep(until deadline: Timestamp) async throws {
+        try Task.checkCancellation()
+        await Task.yield()
+    }
+}
+
+/// Takes everything and keeps nothing.
+private struct NoFiles: JobFiles {
+    struct Output: JobOutput {
+        func write(_ bytes: [UInt8]) {}
+        func finish() {}
+        func discard() {}
+    }
+
+    func check(_ uri: String) {}
+    func read(_ uri: String) throws(PushError) -> any JobInput { throw PushError("job.files", "there is no \(uri)", hint: nil) }
+    func write(_ path: String, in container: String) -> any JobOutput { Output() }
+}
