@@ -1,0 +1,205 @@
+import HubWire
+import PushCore
+import RemoteHub
+import Support
+import Testing
+
+/// What lies between a script and a hub.
+@Suite struct FaultTests {
+    private static let dawn = HubBench.dawn
+
+    /// A client of a hub at that port.
+    private func hub(
+        _ port: Int, clock: PatienceClock = PatienceClock(now: dawn), isPushHost: Bool = false, timeout: Duration = .seconds(60),
+        _ body: (RemoteNotificationHub) async throws -> Void
+    ) async throws {
+        let connection = try RemoteConnection(timeout: timeout)
+        let text = "Endpoint=http://127.0.0.1:\(port)/;SharedAccessKeyName=n;SharedAccessKey=\(String(repeating: "k", count: 43))="
+        let hub = RemoteNotificationHub(
+            address: try HubAddress(ConnectionString(parsing: text), hub: "hub"),
+            client: RemoteClient(connection: connection, clock: clock, random: SeededRandom(seed: 1)), clock: clock,
+            options: .init(isPushHost: isPushHost, patience: .zero))
+        do {
+            try await body(hub)
+        } catch {
+            await connection.shutdown()
+            throw error
+        }
+        await connection.shutdown()
+    }
+
+    private static let details =
+        "<NotificationDetails><NotificationId>m1</NotificationId><State>Completed</State></NotificationDetails>"
+    private static let accepted = TroubledServer.Answer.status("201 Created", ["Location: http://h/hub/messages/m1?api-version=2020-06"])
+
+    @Test func `A port where nobody listens is tried four times, with pauses that grow`() async throws {
+        var port = 0
+        try await TroubledServer.serving(.silence) { port = $0.port }
+        let clock = PatienceClock(now: Self.dawn)
+        try await hub(port, clock: clock) { hub in
+            let error = await refusal { try await hub.createRegistrationID() }
+            #expect(error?.code == "target.unreachable" && error?.isRetryable == true)
+            #expect(error?.message == "POST http://127.0.0.1:\(port)/hub/registrationids: connection refused")
+            #expect(error?.hint == "check host and port; is the server running?")
+            #expect(error?.details["attempts"] == 4 && error?.details["may_be_done"] == false)
+        }
+        #expect(clock.waits.count == 3)
+        for (wait, most) in zip(clock.waits, [500, 1000, 2000]) {
+            #expect(wait >= .milliseconds(most / 2) && wait <= .milliseconds(most))
+        }
+    }
+
+    @Test func `A connection that breaks before the answer is no reason to send twice`() async throws {
+        try await TroubledServer.serving(.close) { server in
+            try await hub(server.port) { hub in
+                let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
+                #expect(error?.code == "target.unreachable" && error?.details["may_be_done"] == true)
+                #expect(error?.hint == "it may have been done all the same: look before doing it again")
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `What changes nothing is asked for again`() async throws {
+        try await TroubledServer.serving(.close, .close, .status("200 OK", body: Self.details)) { server in
+            try await hub(server.port) { hub in
+                let outcome = try await hub.outcome(of: "m1")
+                #expect(outcome.state == .completed)
+            }
+            #expect(server.requests.count == 3)
+        }
+    }
+
+    @Test func `A PushHost is asked again with the same key`() async throws {
+        try await TroubledServer.serving(.close, .close, Self.accepted, .status("500 Oops")) { server in
+            try await hub(server.port, isPushHost: true) { hub in
+                _ = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
+            }
+            let keys = server.requests.prefix(3).compactMap { $0.firstMatch(of: /Idempotency-Key: (\S+)/).map { String($0.1) } }
+            #expect(keys.count == 3 && Set(keys).count == 1)
+        }
+    }
+
+    @Test func `A hub that says nothing is given up in time`() async throws {
+        try await TroubledServer.serving(.silence) { server in
+            try await hub(server.port, timeout: .milliseconds(50)) { hub in
+                let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
+                #expect(error?.code == "target.timeout" && error?.details["may_be_done"] == true)
+                #expect(error?.message.hasSuffix("/hub/messages: no answer in time") == true)
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: ["429 Too Many Requests", "503 Service Unavailable"])
+    func `A hub that asks for patience gets it, sends too`(status: String) async throws {
+        let clock = PatienceClock(now: Self.dawn)
+        let busy = TroubledServer.Answer.status(status, ["Retry-After: 7"])
+        try await TroubledServer.serving(busy, Self.accepted, .status("200 OK", body: Self.details)) { server in
+            try await hub(server.port, clock: clock) { hub in
+                let outcome = try await hub.send(.properties(["a": "b"], to: "x"))
+                #expect(outcome.state == .completed)
+            }
+            #expect(server.requests.count == 3)
+        }
+        #expect(clock.waits == [.seconds(7)])
+    }
+
+    @Test func `A wait that is too long is told, not done`() async throws {
+        let clock = PatienceClock(now: Self.dawn)
+        let date = "Mon, 05 Jan 2026 10:00:00 GMT"
+        try await TroubledServer.serving(.status("429 Too Many Requests", ["Retry-After: \(date)"])) { server in
+            try await hub(server.port, clock: clock) { hub in
+                let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
+                #expect(error?.code == "target.throttled" && error?.status == 429 && error?.isRetryable == true)
+                #expect(error?.details["retry_after"] == 3600)
+            }
+            #expect(server.requests.count == 1)
+        }
+        #expect(clock.waits.isEmpty)
+    }
+
+    @Test func `Quotas of Azure are told apart from forbidden`() async throws {
+        try await TroubledServer.serving(.status("403 Forbidden", ["Retry-After: 3600"]), .status("403 Forbidden")) { server in
+            try await hub(server.port) { hub in
+                #expect(await refusal { try await hub.outcome(of: "m") }?.code == "target.throttled")
+                #expect(await refusal { try await hub.outcome(of: "m") }?.code == "target.key")
+            }
+        }
+    }
+
+    @Test func `Azure's errors are read, without what it writes for its own log`() async throws {
+        let body =
+            "<Error><Code>401</Code><Detail>InvalidSignature: The token has an invalid signature..TrackingId:f-1_G2,TimeStamp:11/7/2018 12:18:37 AM</Detail></Error>"
+        let answer = TroubledServer.Answer.status(
+            "401 Unauthorized", ["Content-Type: application/xml; charset=utf-8", "TrackingId: f-1", "Date: Mon, 05 Jan 2026 09:00:20 GMT"],
+            body: body)
+        try await TroubledServer.serving(answer) { server in
+            try await hub(server.port) { hub in
+                let error = await refusal { try await hub.createRegistrationID() }
+                #expect(error?.code == "target.key" && error?.status == 401 && error?.trackingID == "f-1")
+                #expect(error?.message.hasSuffix("/hub/registrationids: InvalidSignature: The token has an invalid signature") == true)
+            }
+        }
+    }
+
+    @Test func `A clock that is wrong by hours is named`() async throws {
+        let answer = TroubledServer.Answer.status("401 Unauthorized", ["Date: Mon, 05 Jan 2026 11:00:00 GMT"])
+        try await TroubledServer.serving(answer) { server in
+            try await hub(server.port) { hub in
+                let error = await refusal { try await hub.createRegistrationID() }
+                #expect(error?.code == "target.clock" && error?.details["seconds"] == -7200)
+                #expect(error?.message.contains("the clock of this machine is 2 h behind its own") == true)
+            }
+        }
+    }
+
+    @Test(arguments: [-600, 600])
+    func `A clock that is wrong by ten minutes does not matter`(seconds: Int) async throws {
+        try await ServedNamespace.serving { served in
+            let hub = try served.hub(clock: BriskClock(base: served.clock, ahead: .seconds(seconds)))
+            _ = try await hub.createRegistrationID()
+        }
+    }
+
+    @Test func `A wrong key is told in the hub's words`() async throws {
+        try await ServedNamespace.serving { served in
+            let hub = try served.hub(key: String(repeating: "x", count: 43) + "=")
+            let error = await refusal { try await hub.createRegistrationID() }
+            #expect(error?.code == "sas.signature" && error?.status == 401 && error?.trackingID != nil)
+            let listener = try served.hub(rule: Namespace.listenRule)
+            let denied = await refusal { try await listener.send(.properties(["a": "b"], to: "x")) }
+            #expect(denied?.code == "sas.forbidden" && denied?.status == 403)
+        }
+    }
+
+    @Test func `What is no hub is not taken for one`() async throws {
+        try await TroubledServer.serving(.status("200 OK", ["Content-Type: text/html"], body: "<html><p>Welcome</html>")) { server in
+            try await hub(server.port) { hub in
+                #expect(await refusal { try await hub.createRegistrationID() }?.code == "target.answer")
+                #expect(await refusal { try await hub.createRegistration(RegistrationDescription(handle: .phone(1))) }?.code == "target.answer")
+                #expect(await refusal { try await hub.outcome(of: "m") }?.code == "target.answer")
+                #expect(await refusal { try await hub.registrations(.all, page: Page()) }?.code == "target.answer")
+            }
+        }
+    }
+
+    @Test func `What was accepted for one platform is told when the next one fails`() async throws {
+        try await TroubledServer.serving(Self.accepted, .close) { server in
+            try await hub(server.port) { hub in
+                let error = await refusal { try await hub.send(.alert(to: "x")) }
+                #expect(error?.details["accepted"] == ["m1"] && error?.isRetryable == false)
+                #expect(error?.message.hasSuffix("for other platforms it was accepted before, as m1") == true)
+            }
+        }
+    }
+
+    @Test func `No error holds a key`() async throws {
+        try await TroubledServer.serving(.close) { server in
+            try await hub(server.port) { hub in
+                let error = await refusal { try await hub.createRegistrationID() }
+                #expect(!"\(String(describing: error))".contains("kkkk") && !"\(hub.address)".contains("kkkk"))
+            }
+        }
+    }
+}
