@@ -15,7 +15,7 @@ package struct FlowParameters: Sendable {
 
     /// Names that the host uses itself.
     package static let reserved: Set<String> = [
-        "seed", "json", "trace", "timeout", "timings", "target", "hub", "backend", "help", "version", "watch", "yes",
+        "seed", "json", "trace", "timeout", "timings", "target", "hub", "backend", "authority", "config", "help", "version", "watch", "yes",
         "filter", "color", "no-color", "memory", "fail-on-no-target", "tutorial-mode", "cpu-limit", "memory-limit", "instruction-limit",
     ]
 }

@@ -1,6 +1,6 @@
 // The run of a flow: its expectations, its end, its budgets, its time.
 extension ErrorCatalogue {
-    static let flowAreas: [ErrorArea] = [flow, expect, budget, time, target, host, run]
+    static let flowAreas: [ErrorArea] = [flow, expect, budget, time, target, policy, host, run]
 
     private static let flow = ErrorArea(
         "flow", "how a flow ends",
@@ -136,15 +136,6 @@ extension ErrorCatalogue {
                     + "scheduled more than seven days ahead, as in Azure.",
                 cure: "Wait for a shorter time; schedule within seven days.",
                 example: .lua("for _ = 1, 100 do push.sleep \"36500d\" end", cure: "push.sleep \"365d\""))
-        ])
-
-    private static let target = ErrorArea(
-        "target", "what a flow runs against",
-        [
-            ErrorDescription(
-                "target.unsupported", .failure, means: "The target of the run cannot do this.",
-                when: "The flow asks for phones, wires, faults or the clock where they are not simulated.",
-                cure: "Put what looks at them into push.rehearse: it is skipped where they are real.")
         ])
 
     private static let host = ErrorArea(

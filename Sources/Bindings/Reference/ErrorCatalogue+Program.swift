@@ -22,6 +22,10 @@ extension ErrorCatalogue {
                 when: "There are several hubs, or none, and --hub is not given.",
                 cure: "Name one with --hub; pushhost hub list shows them."),
             ErrorDescription(
+                "usage.target", .refusal, means: "There is no such target.",
+                when: "--target is neither embedded, nor a name under targets in the settings, nor the URL of a server, nor a connection "
+                    + "string.", cure: "Correct the name, or put the connection string in quotes."),
+            ErrorDescription(
                 "usage.value", .refusal, means: "An option or an argument of a command has a value that does not fit.",
                 when: "A word is none of the choices, a moment or a duration cannot be read, a file is missing, or two options exclude "
                     + "each other.", cure: "Do as the message says; the command's --help has an example."),

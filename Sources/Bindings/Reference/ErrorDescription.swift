@@ -101,7 +101,8 @@ package struct ErrorDescription: Sendable {
     private static func exitCode(_ code: String, _ kind: Kind) -> Int32? {
         if [.warning, .finding, .answer].contains(kind) { return nil }
         if code.hasPrefix("usage.") { return 2 }
-        if code.hasPrefix("target.") { return 4 }
+        if ["target.", "sas."].contains(where: code.hasPrefix) { return 4 }
+        if code.hasPrefix("policy.") { return 5 }
         if code.hasPrefix("budget.") { return 3 }
         return switch kind {
         case .failure, .runtime, .cancelled: 1

@@ -3,7 +3,7 @@ import PushCore
 extension NotificationOutcome {
     /// Reads what a hub answers to `GET messages/{id}`: `NotificationDetails`. What is not there is not known.
     ///
-    /// Throws `xml.*` and `notification.answer`.
+    /// Throws `xml.*` and `target.answer`.
     package init(details document: [UInt8], id: String) throws(PushError) {
         let details = try XMLElement(parsing: document, limit: Self.maximumSize)
         guard details.name == "NotificationDetails" else { throw Self.refusal(details.name) }
@@ -26,7 +26,7 @@ extension NotificationOutcome {
 
     /// Reads what a hub answers to a test send: `NotificationOutcome`, with a result for each device.
     ///
-    /// Throws `xml.*` and `notification.answer`.
+    /// Throws `xml.*` and `target.answer`.
     package init(test document: [UInt8], id: String, tags: String?, now: Timestamp) throws(PushError) {
         let outcome = try XMLElement(parsing: document, limit: Self.maximumSize)
         guard outcome.name == "NotificationOutcome" else { throw Self.refusal(outcome.name) }
@@ -41,7 +41,7 @@ extension NotificationOutcome {
 
     private static func refusal(_ name: String) -> PushError {
         PushError(
-            "notification.answer", "the hub's answer is \"\(name)\", which says nothing of a notification",
+            "target.answer", "the hub's answer is \"\(name)\", which says nothing of a notification",
             hint: "this is no notification hub, or another version")
     }
 }

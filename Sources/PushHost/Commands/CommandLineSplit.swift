@@ -6,10 +6,13 @@ import PushCore
 /// gets is `run <host options> FILE -- <flow options>`.
 enum CommandLineSplit {
     /// Options of `run` that take a value, and those that do not.
-    private static let valued: Set<String> = ["--seed", "--timeout", "--cpu-limit", "--memory-limit", "--instruction-limit"]
+    private static let valued: Set<String> = [
+        "--seed", "--timeout", "--cpu-limit", "--memory-limit", "--instruction-limit", "--target", "--hub", "--backend", "--authority",
+        "--config",
+    ]
     private static let flags: Set<String> = [
         "--json", "--trace", "--help", "-h", "--timings", "--fail-on-no-target", "--tutorial-mode", "--version",
-        "--watch",
+        "--watch", "--yes",
     ]
 
     /// Throws `usage.argument` for an option without its value.

@@ -10,25 +10,27 @@ struct FlowSession {
     private let sources: SourceFiles?
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
-    /// The same script and seed give the same output, so the id is not drawn by chance.
-    private let run = "r-0001"
+    /// In a rehearsal the same script and seed give the same output, so there the id is not drawn by chance.
+    private let run: String
 
     init(command: RunCommand, sources: SourceFiles? = nil) {
         self.command = command
         self.sources = sources
+        run = TargetPlan.isEmbedded(command.target) ? "r-0001" : "r-\(SystemRandom().hex(6))"
     }
 
     /// Cancelling the task cancels the flow, as an interruption does.
     func run(_ interruption: Interruption) async -> SessionEnd {
         let script: FlowScript
         let options: [(name: String, value: String?)]
-        let secrets: ProjectSecrets
+        let plan: TargetPlan
         do {
             options = try CommandLineSplit.options(command.flowOptions)
             script = try await interruption.cancelling { [command, sources] () async throws(PushError) -> FlowScript in
                 try await ProjectScripts(sources: sources).script(at: command.file, within: command.timeout)
             }
-            secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
+            // What a flow says of itself it says anywhere.
+            plan = command.flowHelp ? .here : try TargetPlan(command.target)
         } catch let error as CommandLineSplit.StrayArgument {
             return refuse(
                 "usage.argument", "\"\(error.text)\" is no option", "the flow's options look like --name value", .badCommandLine)
@@ -39,30 +41,55 @@ struct FlowSession {
         }
         let thread = LuaThread(name: "lua")
         defer { thread.stop() }
-        let header = TextReport.Header(flow: script.title, target: "embedded", seed: command.seed, version: script.version)
-        let text = TextReport(output: output, header: header, hasTimings: command.timings)
+        let printing = Printing(
+            header: TextReport.Header(
+                flow: script.title, target: plan.name, seed: command.seed, version: script.version),
+            output: output, hasTimings: command.timings, isJSON: command.json)
+        let place: FlowPlace
+        do throws(PushError) {
+            place = try await interruption.cancelling { [self] () async throws(PushError) in
+                try await FlowPlace(plan, for: script, command, thread, sources, errors, trace: command.trace ? printing.take : nil)
+            }
+        } catch {
+            return refuse(error)
+        }
+        let runner = FlowRunner(
+            world: place.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
+            seed: command.seed, scripts: ProjectScripts(sources: sources))
+        let end = await run(script, options, runner, printing, interruption)
+        await place.close()
+        return end
+    }
+
+    /// A run as it is told while it goes.
+    private struct Printing: Sendable {
+        let header: TextReport.Header
+        let text: TextReport
         let json = JSONReport()
-        let isJSON = command.json
-        let sink: @Sendable (FlowEvent) -> Void = { event in
+        private let isJSON: Bool
+
+        init(header: TextReport.Header, output: Output, hasTimings: Bool, isJSON: Bool) {
+            self.header = header
+            self.isJSON = isJSON
+            text = TextReport(output: output, header: header, hasTimings: hasTimings)
+        }
+
+        @Sendable func take(_ event: FlowEvent) {
             if isJSON { json.take(event) } else { text.take(event) }
         }
-        let runner: FlowRunner
-        do throws(PushError) {
-            let world = try EmbeddedWorld(
-                seed: command.seed, thread: thread, secrets: secrets, isTutorialMode: command.tutorialMode,
-                trace: command.trace ? sink : nil)
-            runner = FlowRunner(
-                world: world.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
-                seed: command.seed, scripts: ProjectScripts(sources: sources))
-        } catch {
-            return refuse(error.code, error.message, error.hint)
-        }
+    }
+
+    private func run(
+        _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ printing: Printing,
+        _ interruption: Interruption
+    ) async -> SessionEnd {
+        let text = printing.text
         if command.flowHelp { return SessionEnd(status: await help(script, runner)) }
-        if command.tutorialMode { sink(.warning(.tutorialMode)) }
+        if command.tutorialMode { printing.take(.warning(.tutorialMode)) }
         let clock = ContinuousClock()
         let began = clock.now
         let task = Task {
-            await runner.run(script, run: run, parameters: FlowParameters(given: options), events: sink)
+            await runner.run(script, run: run, parameters: FlowParameters(given: options), events: printing.take)
         }
         interruption.onInterrupt { task.cancel() }
         output.onLostReader { task.cancel() }
@@ -89,15 +116,17 @@ struct FlowSession {
         let outcome = Outcome(
             report, wasInterrupted: interruption.happened || isCancelled, failOnNoTarget: command.failOnNoTarget)
         if command.json {
-            let document = json.document(
-                report, header: header, run: run, verdict: outcome.word, exitCode: outcome.status, error: outcome.error,
+            let document = printing.json.document(
+                report, header: printing.header, run: run, verdict: outcome.word, exitCode: outcome.status, error: outcome.error,
                 isTracing: command.trace)
             output.line(document.text(pretty: true))
         } else {
             if outcome.status != ExitStatus.usage { text.begin() }
             _ = output.finish()
             explain(report, outcome, script)
-            if outcome.status != ExitStatus.usage { text.finish(report, verdict: outcome.verdict) }
+            if outcome.status != ExitStatus.usage {
+                text.finish(report, verdict: outcome.verdict, isVirtual: runner.world.target.isSimulated)
+            }
             if command.timings { output.line("real \((clock.now - began).short)") }
         }
         if !finishOutput() { return SessionEnd(status: max(outcome.status, ExitStatus.failed), reason: .unwritable) }
@@ -152,7 +181,10 @@ struct FlowSession {
         case "cancelled" where !command.json: return SessionEnd(status: ExitStatus.interrupted, reason: reason)
         case "cancelled": return refuse(error.code, error.message, error.hint, reason, status: ExitStatus.interrupted)
         case "budget.wall": return refuse(error.code, error.message, error.hint, reason, status: ExitStatus.script)
-        default: return refuse(error.code, error.message, error.hint)
+        default:
+            let status = ErrorDescription.exitCode(of: LuaError(error))
+            let isOfTarget = [ExitStatus.target, ExitStatus.policy].contains(status)
+            return refuse(error.code, error.message, error.hint, status: isOfTarget ? status : ExitStatus.usage)
         }
     }
 

@@ -4,10 +4,12 @@ import PushCore
 
 @main
 struct PushHostCommand: AsyncParsableCommand {
+    static let release = "0.1.0"
+
     static let configuration = CommandConfiguration(
         commandName: "pushhost",
         abstract: "Runs push-notification flows written in Lua, rehearsed on simulated phones.",
-        version: "0.1.0",
+        version: release,
         subcommands: [
             RunCommand.self, TestCommand.self, ReplCommand.self, CheckCommand.self, InitCommand.self, ExplainCommand.self,
             ServeCommand.self, HubCommand.self, KeyCommand.self, SendCommand.self, NotificationCommand.self,
@@ -55,6 +57,7 @@ enum ExitStatus {
     static let usage: Int32 = 2
     static let script: Int32 = 3
     static let target: Int32 = 4
+    static let policy: Int32 = 5
     static let noTarget: Int32 = 6
     static let interrupted: Int32 = 130
     /// The reader of the output has gone before the work was done: as if SIGPIPE had ended it.

@@ -7,12 +7,12 @@ import PushCore
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run a flow against simulated push services and phones, in this process.",
+        abstract: "Run a flow: against simulated push services and phones in this process, or against a hub on another machine.",
         discussion: """
             Options that pushhost does not know are the flow's own: see pushhost run FILE --help.
 
-            Exit codes: 0 pass · 1 the flow failed · 2 usage · 3 script error or budget · 6 no target found, with \
-            --fail-on-no-target · 130 interrupted.
+            Exit codes: 0 pass · 1 the flow failed · 2 usage · 3 script error or budget · 4 the target refuses or does not \
+            answer · 5 refused by policy · 6 no target found, with --fail-on-no-target · 130 interrupted.
             """)
 
     @Argument(help: "The flow, a Lua script.", completion: .file(extensions: ["lua"]))
@@ -32,6 +32,9 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup
     var budgets: Budgets
+
+    @OptionGroup
+    var target: TargetOptions
 
     @Flag(help: "Print real times as well; they differ from run to run.")
     var timings = false

@@ -76,7 +76,8 @@ final class ManagementClient: Sendable {
 
     /// The JSON that a request is answered with; null for an empty answer. Throws what the server refuses with.
     private func json(
-        _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], body: JSON? = nil, patience: Duration = ManagementClient.patience
+        _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], body: JSON? = nil,
+        patience: Duration = ManagementClient.patience
     ) async throws(PushError) -> JSON {
         let headers: HTTPHeaders = body == nil ? [:] : ["Content-Type": "application/json"]
         let answer = try await exchange(

@@ -55,14 +55,7 @@ struct ManagementSession: Sendable {
     /// Throws `usage.confirmation` where the answer is no, or nobody can be asked.
     func confirm(_ question: String, isSaid: Bool) async throws(PushError) {
         if isSaid { return }
-        guard isatty(STDIN_FILENO) == 1, errors.isTerminal else {
-            throw PushError("usage.confirmation", "\(question) Nobody can be asked", hint: "say --yes")
-        }
-        errors.put("\(question.printable) [y/N] ")
-        let answer = try await blocking { () throws(PushError) in readLine() ?? "" }
-        guard ["y", "yes"].contains(answer.lowercased()) else {
-            throw PushError("usage.confirmation", "nothing was done", hint: "answer y, or say --yes")
-        }
+        try await Question(text: question, code: "usage.confirmation").ask(on: errors)
     }
 
     /// Says at once, to people, what is known already.

@@ -77,7 +77,8 @@ final class TextReport: Sendable {
     }
 
     /// The last line.
-    func finish(_ report: FlowReport, verdict: Verdict) {
+    /// - Parameter isVirtual: whether the time that passed is a rehearsal's.
+    func finish(_ report: FlowReport, verdict: Verdict, isVirtual: Bool) {
         begin()
         var parts = ["1 flow", count(report.steps, "step")]
         if report.expectations > 0 {
@@ -88,7 +89,7 @@ final class TextReport: Sendable {
         if phones > 0 { parts.append("\(count(phones, "phone")) lit up") }
         parts.append("\(report.delivered) delivered")
         if report.noTargets > 0 { parts.append("\(report.noTargets) without target") }
-        parts.append("virtual \((report.ended - report.began).short)")
+        parts.append("\(isVirtual ? "virtual" : "took") \((report.ended - report.began).short)")
         let word =
             switch verdict {
             case .pass: palette.green("PASS")
@@ -114,7 +115,7 @@ final class TextReport: Sendable {
             return !state.hasHeader
         }
         guard isFirst, let header else { return }
-        let left = "\(header.flow) · \(header.target) · seed \(header.seed)"
+        let left = "\(header.flow) · \(header.target) · seed \(header.seed)".printable
         output.line("\(palette.bold(left.padded(to: 62)))  \(palette.dim("script \(header.version)"))")
     }
 

@@ -6,6 +6,7 @@ import Logging
 import Metrics
 import NIOCore
 import PushCore
+import RemoteHub
 import ServiceLifecycle
 import Storage
 import Synchronization
@@ -141,7 +142,9 @@ final class PushServer: Sendable {
     private func responder(_ web: WebSettings, _ throttles: Throttles) -> HubResponder {
         HubResponder(
             namespace: namespace, clock: clock, random: random, log: log, settings: web, throttles: throttles,
-            system: SystemRoutes(isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() }),
+            system: SystemRoutes(
+                isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() },
+                about: ServerDescription(version: PushHostCommand.release, hasLab: settings.isLab).json),
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },

@@ -35,6 +35,8 @@ struct SettingsFile {
         for (key, node) in mapping {
             let name = prefix + (key.string ?? "")
             let line = key.mark?.line
+            // Those that run flows read these.
+            if prefix.isEmpty, TargetsFile.groups.contains(name) { continue }
             let isGroup = ServerSettings.all.contains { $0.name.hasPrefix(name + ".") }
             if isGroup, let inner = node.mapping {
                 read(inner, prefix: name + ".")

@@ -16,19 +16,21 @@ struct SettingsSource: Sendable {
 
     /// Throws `settings.unreadable`, and `settings.invalid` with every fault.
     func read() throws(PushError) -> GivenSettings {
-        var file: (name: String, text: String)?
-        if let path = self.file {
-            let text: [UInt8]
-            do {
-                text = try TextFile.read(path, limit: 1 << 20, kind: "settings file")
-            } catch {
-                throw PushError("settings.unreadable", error.message, hint: "name a file of settings with --config")
-            }
-            guard let yaml = String(validating: text, as: UTF8.self) else {
-                throw PushError("settings.unreadable", "\(path) is not UTF-8", hint: "save it as UTF-8")
-            }
-            file = (path, yaml)
+        try GivenSettings(file: try text(), environment: Environment.variables, flags: flags)
+    }
+
+    /// What the file says, with its name; nil where there is none. Throws `settings.unreadable`.
+    func text() throws(PushError) -> (name: String, text: String)? {
+        guard let path = file else { return nil }
+        let text: [UInt8]
+        do {
+            text = try TextFile.read(path, limit: 1 << 20, kind: "settings file")
+        } catch {
+            throw PushError("settings.unreadable", error.message, hint: "name a file of settings with --config")
         }
-        return try GivenSettings(file: file, environment: Environment.variables, flags: flags)
+        guard let yaml = String(validating: text, as: UTF8.self) else {
+            throw PushError("settings.unreadable", "\(path) is not UTF-8", hint: "save it as UTF-8")
+        }
+        return (path, yaml)
     }
 }

@@ -42,7 +42,7 @@ package struct RemoteBackend: BackendGateway {
         let answer: RemoteAnswer
         do throws(PushError) {
             answer = try await ask(.POST, "login", body: body)
-        } catch where [404, 405].contains(error.status) {
+        } catch  where [404, 405].contains(error.status) {
             return Session(
                 username: username, token: Secret(Self.basic + Data("\(username):\(password.reveal())".utf8).base64EncodedString()),
                 expiration: .distantFuture)
@@ -89,7 +89,7 @@ package struct RemoteBackend: BackendGateway {
     ) async throws(PushError) -> Registration {
         do throws(PushError) {
             return try await hub.registration(id)
-        } catch where [401, 403, 404].contains(error.status) {
+        } catch  where [401, 403, 404].contains(error.status) {
             let own = Tag(validating: "username:\(session.username)")
             return Registration(
                 id: id, etag: 1, expiration: .distantFuture, updatedAt: client.clock.now, handle: description.handle,
@@ -188,7 +188,7 @@ package struct RemoteBackend: BackendGateway {
         if let prefers { request.headers.add(name: "Prefer", value: prefers) }
         do throws(PushError) {
             return try await client.answer(request)
-        } catch where error.code == "target.key" {
+        } catch  where error.code == "target.key" {
             throw PushError(
                 session == nil ? "auth.failed" : "auth.session_expired", "the backend \(base) refused the user",
                 hint: "check name and password", status: error.status, trackingID: error.trackingID)

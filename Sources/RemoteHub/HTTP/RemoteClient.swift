@@ -10,16 +10,27 @@ package struct RemoteClient: Sendable {
     package var retry: RetryPolicy
     /// Told when work for the run begins (true) and ends (false).
     private let isWorking: @Sendable (Bool) -> Void
+    /// Told of each attempt and how it ended, in words without secrets.
+    private let observer: (@Sendable (_ place: String, _ what: String) -> Void)?
 
     package init(
         connection: RemoteConnection, clock: any HubClock, random: any RandomSource, retry: RetryPolicy = RetryPolicy(),
-        isWorking: @escaping @Sendable (Bool) -> Void = { _ in }
+        isWorking: @escaping @Sendable (Bool) -> Void = { _ in },
+        observer: (@Sendable (_ place: String, _ what: String) -> Void)? = nil
     ) {
         self.connection = connection
         self.clock = clock
         self.random = random
         self.retry = retry
         self.isWorking = isWorking
+        self.observer = observer
+    }
+
+    /// The same, which asks once.
+    package var once: RemoteClient {
+        var client = self
+        client.retry = .none
+        return client
     }
 
     /// The answer, with a status below 400.
@@ -72,6 +83,7 @@ package struct RemoteClient: Sendable {
     private func attempt(_ request: RemoteRequest) async -> Result<RemoteAnswer, Failure> {
         do throws(ConnectionFailure) {
             let answer = try await connection.exchange(request)
+            observer?(request.place, "\(answer.status)")
             guard answer.status >= 400 else { return .success(answer) }
             let refusal = RemoteRefusal(answer, of: request, now: clock.now)
             return .failure(
@@ -79,6 +91,7 @@ package struct RemoteClient: Sendable {
                     reason: refusal.error, isWorthRepeating: refusal.isPassing && (request.isRepeatable || refusal.isUntouched),
                     asked: refusal.retryAfter))
         } catch {
+            observer?(request.place, error.why)
             return .failure(
                 Failure(
                     reason: error.error(of: request), isWorthRepeating: error.isPassing && (request.isRepeatable || error.isBeforeRequest)))

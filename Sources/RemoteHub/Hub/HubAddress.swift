@@ -14,11 +14,11 @@ package struct HubAddress: Sendable {
     private static let tokenLifetime: Duration = .seconds(3600)
 
     /// - Parameter hub: nil takes the one that the connection string names.
-    /// Throws `target.hub` where neither names one.
+    /// Throws `usage.hub` where neither names one.
     package init(_ connection: ConnectionString, hub: String?) throws(PushError) {
         guard let hub = hub ?? connection.hub else {
             throw PushError(
-                "target.hub", "the connection string for \(connection.host) does not say which hub", hint: "name it with --hub", status: 400)
+                "usage.hub", "the connection string for \(connection.host) does not say which hub", hint: "name it with --hub", status: 400)
         }
         base = "\(connection.isPlain ? "http" : "https")://\(connection.host)"
         host = connection.host
@@ -30,7 +30,9 @@ package struct HubAddress: Sendable {
     /// Whether it is Microsoft's own service, in any of its clouds.
     package var isAzure: Bool {
         let name = host.prefix { $0 != ":" }.lowercased()
-        return ["servicebus.windows.net", "servicebus.chinacloudapi.cn", "servicebus.usgovcloudapi.net"].contains { name.hasSuffix(".\($0)") }
+        return ["servicebus.windows.net", "servicebus.chinacloudapi.cn", "servicebus.usgovcloudapi.net"].contains {
+            name.hasSuffix(".\($0)")
+        }
     }
 
     /// `/{hub}/…`, with the interface's version.

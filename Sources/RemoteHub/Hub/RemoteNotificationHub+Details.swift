@@ -26,10 +26,18 @@ extension RemoteNotificationHub {
         if !devices.isEmpty { outcome.devices = devices }
     }
 
-    private func details(_ place: String, _ query: String = "") async throws(PushError) -> JSON {
+    /// - Parameter place: below the hub in the JSON interface.
+    func details(
+        _ place: String, _ query: String = "", by method: HTTPMethod = .GET, body: JSON? = nil
+    ) async throws(PushError) -> JSON {
         let hub = PercentEncoding.encode(address.hub)
-        let request = RemoteRequest(
-            .GET, "\(address.base)/api/v1/hubs/\(hub)/\(place)\(query)", headers: ["Accept": "application/json, application/problem+json"])
+        var request = RemoteRequest(
+            method, "\(address.base)/api/v1/hubs/\(hub)/\(place)\(query)",
+            headers: ["Accept": "application/json, application/problem+json"])
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = body.serialized()
+        }
         let answer = try await client.answer(request) { request in
             request.headers.replaceOrAdd(name: "Authorization", value: address.serverToken(now: client.clock.now))
         }

@@ -29,12 +29,12 @@ extension RemoteNotificationHub {
             do throws(PushError) {
                 _ = try await ask(.DELETE, "schedulednotifications/\(PercentEncoding.encode(id))", isRepeatable: false)
                 cancelled += 1
-            } catch where cancelled > 0 && error.code == "notification.not_found" {
+            } catch  where cancelled > 0 && error.code == "notification.not_found" {
                 // The platforms of one notification go out one after the other.
                 throw PushError(
                     "notification.not_found", "\(id) has gone out, and another part of the same notification was cancelled",
                     hint: "push.outcome tells what became of it", status: error.status)
-            } catch where error.code == "hub.not_found" {
+            } catch  where error.code == "hub.not_found" {
                 throw Self.unknown(id)
             }
         }
@@ -70,7 +70,7 @@ extension RemoteNotificationHub {
             let outcome: NotificationOutcome
             do throws(PushError) {
                 outcome = try await one(id)
-            } catch where error.code == "notification.not_found" && !options.isPushHost {
+            } catch  where error.code == "notification.not_found" && !options.isPushHost {
                 // Azure tells nothing for some time, which may be half an hour.
                 outcome = NotificationOutcome(id: id, state: .enqueued, tags: nil, enqueuedAt: clock.now)
             }
@@ -89,7 +89,7 @@ extension RemoteNotificationHub {
         let answer: RemoteAnswer
         do throws(PushError) {
             answer = try await ask(.GET, "messages/\(PercentEncoding.encode(id))")
-        } catch where error.code == "hub.not_found" {
+        } catch  where error.code == "hub.not_found" {
             throw Self.unknown(id)
         }
         do {

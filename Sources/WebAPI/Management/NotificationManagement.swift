@@ -118,7 +118,8 @@ extension DeviceOutcome {
     fileprivate func json(_ number: Int) -> JSON {
         .members([
             "number": .count(number), "platform": .string(platform.shortName), "registrationId": registrationID.map { .string($0.text) },
-            "handle": .string(handle.abbreviated), "installationId": installationID.map { .string($0) }, "template": templateName.map { .string($0) },
+            "handle": .string(handle.abbreviated), "installationId": installationID.map { .string($0) },
+            "template": templateName.map { .string($0) },
             "outcome": .string(outcome.rawValue), "reason": reason.nonEmpty.map { .string($0) },
             "explanation": explanation.nonEmpty.map { .string($0) }, "pushId": pushID.map { .string($0) }, "bytes": .count(size),
             "isRegistrationRemoved": .bool(isRegistrationRemoved),

@@ -1,23 +1,29 @@
 import HTTPTypes
 import PushCore
 
-/// The server's own paths: whether it lives, whether it is ready, what it counts. They tell nothing about devices or keys, and need
+/// The server's own paths: what it is, whether it lives, whether it is ready, what it counts. They tell nothing about devices or keys, and need
 /// no token.
 package struct SystemRoutes: Sendable {
     private let isReady: @Sendable () async -> String?
     private let metrics: @Sendable () async -> String
+    private let about: JSON
 
     /// - Parameters:
     ///   - isReady: why the server is not ready; nil when it is.
     ///   - metrics: everything that is counted, as Prometheus reads it.
-    package init(isReady: @escaping @Sendable () async -> String?, metrics: @escaping @Sendable () async -> String) {
+    ///   - about: what the server says of itself to everybody.
+    package init(
+        isReady: @escaping @Sendable () async -> String?, metrics: @escaping @Sendable () async -> String,
+        about: JSON = .object(JSONObject())
+    ) {
         self.isReady = isReady
         self.metrics = metrics
+        self.about = about
     }
 
     /// Nil where the path is none of these.
     func answer(_ request: WebRequest) async throws(PushError) -> WebAnswer? {
-        let paths = ["/health/live", "/health/ready", "/metrics"]
+        let paths = ["/health/live", "/health/ready", "/metrics", "/api/v1/about"]
         guard paths.contains(request.path) else { return nil }
         guard request.method == .get else {
             throw PushError(
@@ -26,6 +32,7 @@ package struct SystemRoutes: Sendable {
         }
         switch request.path {
         case "/health/live": return text("alive\n")
+        case "/api/v1/about": return WebAnswer(.ok, "application/json", about.serialized())
         case "/health/ready":
             guard let why = await isReady() else { return text("ready\n") }
             return WebAnswer(.serviceUnavailable, "text/plain; charset=utf-8", Array("\(why)\n".utf8))

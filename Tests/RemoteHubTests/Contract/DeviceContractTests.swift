@@ -85,7 +85,8 @@ import Testing
                     PatchOperation(.add, "/templates/u", ["body": #"{"aps":{"alert":"$(n)"}}"#, "tags": ["r"]]),
                 ])
             read = try await bench.hub.installation(installation.id)
-            #expect(Set(read.tags.map(\.text)) == ["a", "b"] && read.handle == .phone(9) && read.templates["u"]?.tags?.map(\.text) == ["r"])
+            #expect(
+                Set(read.tags.map(\.text)) == ["a", "b"] && read.handle == .phone(9) && read.templates["u"]?.tags?.map(\.text) == ["r"])
             try await bench.hub.putInstallation(Installation(id: "i2", handle: .fcmV1(token: "f")))
             func ids(_ filter: InstallationFilter) async throws -> [String] {
                 try await bench.hub.installations(filter, page: Page()).installations.map(\.id).sorted()

@@ -177,7 +177,8 @@ import Testing
         try await TroubledServer.serving(.status("200 OK", ["Content-Type: text/html"], body: "<html><p>Welcome</html>")) { server in
             try await hub(server.port) { hub in
                 #expect(await refusal { try await hub.createRegistrationID() }?.code == "target.answer")
-                #expect(await refusal { try await hub.createRegistration(RegistrationDescription(handle: .phone(1))) }?.code == "target.answer")
+                #expect(
+                    await refusal { try await hub.createRegistration(RegistrationDescription(handle: .phone(1))) }?.code == "target.answer")
                 #expect(await refusal { try await hub.outcome(of: "m") }?.code == "target.answer")
                 #expect(await refusal { try await hub.registrations(.all, page: Page()) }?.code == "target.answer")
             }

@@ -1,0 +1,48 @@
+import Bindings
+import Lua
+import PushCore
+
+/// What one flow runs against: everything in this process, or a target on another machine.
+struct FlowPlace: Sendable {
+    let world: FlowWorld
+    private let remote: RemoteWorld?
+
+    /// - Parameters:
+    ///   - errors: where questions are asked.
+    ///   - trace: is told what happens, where somebody wants to know.
+    /// Throws what the files of secrets are wrong with, and why the target cannot be reached.
+    init(
+        _ plan: TargetPlan, for script: FlowScript, _ command: RunCommand, _ thread: LuaThread, _ sources: SourceFiles?, _ errors: Output,
+        trace: (@Sendable (FlowEvent) -> Void)?
+    ) async throws(PushError) {
+        switch plan {
+        case .here:
+            let secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
+            world = try EmbeddedWorld(
+                seed: command.seed, thread: thread, secrets: secrets, isTutorialMode: command.tutorialMode, trace: trace
+            ).world
+            remote = nil
+        case .remote(let settings):
+            guard !command.tutorialMode else {
+                throw PushError(
+                    "usage.value", "--tutorial-mode is for the embedded target",
+                    hint: "a server has its own: pushhost serve --tutorial-mode",
+                    status: 400)
+            }
+            let isSaid = command.target.yes
+            let remote = try await RemoteWorld.opening(
+                settings,
+                secrets: { demo throws(PushError) in
+                    try ProjectSecrets(demoFolder: demo ? script.folder : nil, sources: sources)
+                },
+                confirm: { question throws(PushError) in
+                    if !isSaid { try await Question(text: question, code: "policy.production").ask(on: errors) }
+                }, trace: trace)
+            world = remote.world
+            self.remote = remote
+        }
+    }
+
+    /// Gives back what a target lent.
+    func close() async { await remote?.close() }
+}

@@ -1,0 +1,76 @@
+import HubWire
+import NIOHTTP1
+import PushCore
+
+// How many a send would reach, before it is made.
+extension RemoteNotificationHub {
+    /// Pages of registrations that are counted.
+    private static let mostPages = 20
+
+    package struct AudienceSize: Sendable, Equatable {
+        package var devices: Int
+        /// Whether there are more than that.
+        package var isAtLeast = false
+    }
+
+    /// Nil where the target cannot say so: Azure lists registrations by one tag, and knows nothing of expressions.
+    package func audience(of request: NotificationRequest) async throws(PushError) -> AudienceSize? {
+        if !request.audience.handles.isEmpty { return AudienceSize(devices: request.audience.handles.count) }
+        do throws(PushError) {
+            return options.isPushHost ? try await preview(request) : try await count(request)
+        } catch  where [401, 403].contains(error.status) {
+            // The key may send and not look.
+            return nil
+        }
+    }
+
+    private func preview(_ request: NotificationRequest) async throws(PushError) -> AudienceSize {
+        var bodies: [JSONObject] = []
+        switch request.content {
+        case .template(let properties):
+            bodies.append(JSONObject([("message", .object(JSONObject(properties.map { ($0.key, JSON.string($0.value)) })))]))
+        case .native(let payloads):
+            for (platform, payload) in payloads.sorted(by: { $0.key < $1.key }) {
+                let text = JSON.string(String(decoding: payload.body, as: UTF8.self))
+                let native: JSON = ["platform": .string(platform.shortName), "payload": text]
+                bodies.append(JSONObject([("native", native)]))
+            }
+        }
+        var size = AudienceSize(devices: 0)
+        for var body in bodies {
+            if let words = request.audience.expression { body["tagExpression"] = .string("\(words)") }
+            let preview = try await details("render", by: .POST, body: .object(body))
+            size.devices += (preview["groups"]?.array ?? []).reduce(0) { $0 + ($1["devices"]?.int ?? 0) }
+            if preview["furtherGroups"]?.int ?? 0 > 0 { size.isAtLeast = true }
+        }
+        return size
+    }
+
+    private func count(_ request: NotificationRequest) async throws(PushError) -> AudienceSize? {
+        let filter: RegistrationFilter
+        switch request.audience {
+        case .everyone: filter = .all
+        case .expression(.tag(let tag)): filter = .tag(tag)
+        case .expression, .device, .devices: return nil
+        }
+        var size = AudienceSize(devices: 0)
+        var page = Page()
+        for _ in 0..<Self.mostPages {
+            let found = try await registrations(filter, page: page)
+            size.devices += found.registrations.count { request.reaches($0) }
+            page.continuation = found.continuation
+            guard page.continuation != nil else { return size }
+        }
+        size.isAtLeast = true
+        return size
+    }
+}
+
+extension NotificationRequest {
+    fileprivate func reaches(_ registration: Registration) -> Bool {
+        switch content {
+        case .template: registration.template != nil
+        case .native(let payloads): registration.template == nil && payloads[registration.platform] != nil
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import NIOHTTP1
+import PushCore
+
+/// What a PushHost says of itself to everybody: `GET /api/v1/about`.
+package struct ServerDescription: Sendable, Equatable {
+    package var version: String
+    /// Whether it has simulated phones, which its key opens.
+    package var hasLab: Bool
+
+    package init(version: String, hasLab: Bool) {
+        self.version = version
+        self.hasLab = hasLab
+    }
+
+    package static let path = "/api/v1/about"
+    private static let product = "PushHost"
+
+    package var json: JSON { ["product": .string(Self.product), "version": .string(version), "lab": .bool(hasLab)] }
+
+    /// Nil where a machine answers that is no PushHost.
+    ///
+    /// - Parameter base: `http://localhost:8080`, without a slash at its end.
+    /// Throws where nobody answers: `target.unreachable`, `target.timeout`.
+    package static func of(_ base: String, _ client: RemoteClient) async throws(PushError) -> ServerDescription? {
+        let answer: RemoteAnswer
+        do throws(PushError) {
+            answer = try await client.answer(RemoteRequest(.GET, base + path, headers: ["Accept": "application/json"]))
+        } catch  where error.status.map({ $0 < 500 }) == true && error.status != 429 {
+            return nil
+        }
+        guard let json = try? JSON(parsing: answer.body), json["product"]?.string == product else { return nil }
+        return ServerDescription(version: json["version"]?.string ?? "", hasLab: json["lab"]?.bool ?? false)
+    }
+}
