@@ -90,7 +90,8 @@ let package = Package(
         .target(
             name: "WebAPI",
             dependencies: [
-                "PushCore", "HubWire", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging, metrics,
+                "PushCore", "HubWire", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging,
+                metrics,
                 nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
                 x509, asn1,
             ],
@@ -105,7 +106,8 @@ let package = Package(
             name: "PushHost",
             dependencies: [
                 "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", crypto,
-                cryptoExtras, httpTypes, argumentParser, asyncHTTPClient, coreMetrics, logging, metrics, nioCore, nioHTTP1, nioSSL, serviceLifecycle,
+                cryptoExtras, httpTypes, argumentParser, asyncHTTPClient, coreMetrics, logging, metrics, nioCore, nioHTTP1, nioSSL,
+                serviceLifecycle,
                 hummingbird,
                 x509,
                 asn1, yams,
@@ -140,7 +142,9 @@ let package = Package(
         .testTarget(
             name: "PushHostTests",
             dependencies: [
-                "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "RemoteHub", "Storage", "WebAPI", grdbSQLite, httpTypes, coreMetrics, x509,
+                "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "RemoteHub", "Storage", "WebAPI", argumentParser,
+                grdbSQLite, httpTypes,
+                coreMetrics, x509,
                 asn1,
             ],
             exclude: ["Clients"], swiftSettings: strict),

@@ -28,7 +28,8 @@ import Testing
         ],
         "Simulators": ["Crypto", "CryptoExtras", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "FoundationEssentials"],
         "PushHost": [
-            "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", "Crypto", "CryptoExtras",
+            "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", "Crypto",
+            "CryptoExtras",
             "HTTPTypes", "ArgumentParser", "AsyncHTTPClient", "CoreMetrics", "Logging", "Metrics", "NIOCore", "NIOHTTP1",
             "NIOSSL", "ServiceLifecycle", "Yams",
             "Hummingbird", "X509", "SwiftASN1", "FoundationEssentials",
