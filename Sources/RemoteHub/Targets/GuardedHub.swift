@@ -1,14 +1,14 @@
 import PushCore
 
 /// A hub before which somebody stands: nothing goes out that they have not let through.
-package struct GuardedHub<Base: HubGateway>: HubGateway {
+package struct GuardedHub: ForwardingHub {
     /// Throws where a send shall not be.
     package typealias Guard = @Sendable (NotificationRequest) async throws(PushError) -> Void
 
-    private let base: Base
+    package let base: any HubGateway
     private let check: Guard
 
-    package init(_ base: Base, check: @escaping Guard) {
+    package init(_ base: any HubGateway, check: @escaping Guard) {
         self.base = base
         self.check = check
     }
@@ -22,31 +22,4 @@ package struct GuardedHub<Base: HubGateway>: HubGateway {
         try await check(request)
         return try await base.schedule(request, at: moment)
     }
-
-    package func createRegistrationID() async throws(PushError) -> RegistrationID { try await base.createRegistrationID() }
-    package func createRegistration(_ description: RegistrationDescription) async throws(PushError) -> Registration {
-        try await base.createRegistration(description)
-    }
-    package func putRegistration(
-        _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?
-    ) async throws(PushError) -> Registration { try await base.putRegistration(id, description, ifMatch: ifMatch) }
-    package func registration(_ id: RegistrationID) async throws(PushError) -> Registration { try await base.registration(id) }
-    package func deleteRegistration(_ id: RegistrationID, ifMatch: Int?) async throws(PushError) {
-        try await base.deleteRegistration(id, ifMatch: ifMatch)
-    }
-    package func registrations(_ filter: RegistrationFilter, page: Page) async throws(PushError) -> RegistrationPage {
-        try await base.registrations(filter, page: page)
-    }
-    package func putInstallation(_ installation: Installation) async throws(PushError) { try await base.putInstallation(installation) }
-    package func installation(_ id: String) async throws(PushError) -> Installation { try await base.installation(id) }
-    package func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError) {
-        try await base.patchInstallation(id, operations)
-    }
-    package func deleteInstallation(_ id: String) async throws(PushError) { try await base.deleteInstallation(id) }
-    package func installations(_ filter: InstallationFilter, page: Page) async throws(PushError) -> InstallationPage {
-        try await base.installations(filter, page: page)
-    }
-    package func cancel(scheduled id: String) async throws(PushError) { try await base.cancel(scheduled: id) }
-    package func outcome(of id: String) async throws(PushError) -> NotificationOutcome { try await base.outcome(of: id) }
-    package func finish(_ id: String) async throws(PushError) -> NotificationOutcome { try await base.finish(id) }
 }

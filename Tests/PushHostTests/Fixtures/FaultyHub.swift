@@ -1,8 +1,8 @@
 import PushCore
 
 /// A hub that does something wrong on its way in or out, for specs that should notice.
-struct FaultyHub: HubGateway {
-    var inner: any HubGateway
+struct FaultyHub: ForwardingHub {
+    var base: any HubGateway
     var storing: @Sendable (RegistrationDescription) throws(PushError) -> RegistrationDescription = { $0 }
     var sending: @Sendable (NotificationRequest) throws(PushError) -> NotificationRequest = { $0 }
     var answering: @Sendable (NotificationOutcome) -> NotificationOutcome = { $0 }
@@ -11,62 +11,40 @@ struct FaultyHub: HubGateway {
     var copies = 1
     var deletes = true
 
-    func createRegistrationID() async throws(PushError) -> RegistrationID { try await inner.createRegistrationID() }
-
     func createRegistration(_ description: RegistrationDescription) async throws(PushError) -> Registration {
-        try await inner.createRegistration(try storing(description))
+        try await base.createRegistration(try storing(description))
     }
 
     func putRegistration(
         _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?
     ) async throws(PushError) -> Registration {
-        try await inner.putRegistration(id, try storing(description), ifMatch: ifMatch)
+        try await base.putRegistration(id, try storing(description), ifMatch: ifMatch)
     }
 
-    func registration(_ id: RegistrationID) async throws(PushError) -> Registration { try await inner.registration(id) }
-
     func deleteRegistration(_ id: RegistrationID, ifMatch: Int?) async throws(PushError) {
-        if deletes { try await inner.deleteRegistration(id, ifMatch: ifMatch) }
+        if deletes { try await base.deleteRegistration(id, ifMatch: ifMatch) }
     }
 
     func registrations(_ filter: RegistrationFilter, page: Page) async throws(PushError) -> RegistrationPage {
-        listing(try await inner.registrations(filter, page: page))
-    }
-
-    func putInstallation(_ installation: Installation) async throws(PushError) {
-        try await inner.putInstallation(installation)
-    }
-
-    func installation(_ id: String) async throws(PushError) -> Installation { try await inner.installation(id) }
-
-    func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError) {
-        try await inner.patchInstallation(id, operations)
-    }
-
-    func deleteInstallation(_ id: String) async throws(PushError) { try await inner.deleteInstallation(id) }
-
-    func installations(_ filter: InstallationFilter, page: Page) async throws(PushError) -> InstallationPage {
-        try await inner.installations(filter, page: page)
+        listing(try await base.registrations(filter, page: page))
     }
 
     func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
         let request = try sending(request)
-        for _ in 1..<copies { _ = try await inner.send(request) }
-        return answering(try await inner.send(request))
+        for _ in 1..<copies { _ = try await base.send(request) }
+        return answering(try await base.send(request))
     }
 
     func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await inner.schedule(try sending(request), at: moment)
+        try await base.schedule(try sending(request), at: moment)
     }
 
-    func cancel(scheduled id: String) async throws(PushError) { try await inner.cancel(scheduled: id) }
-
     func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
-        answering(try await inner.finish(id))
+        answering(try await base.finish(id))
     }
 
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome {
-        answering(try await inner.outcome(of: id))
+        answering(try await base.outcome(of: id))
     }
 }
 

@@ -23,7 +23,7 @@ import Testing
     {
         {
             FaultyHub(
-                inner: $0,
+                base: $0,
                 storing: { description in
                     var changed = description
                     changed.tags = change(description.tags)
@@ -38,7 +38,7 @@ import Testing
     ) -> @Sendable (any HubGateway) -> any HubGateway {
         {
             FaultyHub(
-                inner: $0,
+                base: $0,
                 sending: { request in
                     var changed = request
                     switch request.content {
@@ -64,12 +64,12 @@ import Testing
             spec: "notify_users", what: "everybody gets alice's tag as well",
             hub: tags { $0 + [tag("username:alice")].compactMap { $0 } }),
         Fault(spec: "notify_users", what: "the text is cut short", hub: text("Your", "You")),
-        Fault(spec: "notify_users", what: "every notification goes out twice", hub: { FaultyHub(inner: $0, copies: 2) }),
+        Fault(spec: "notify_users", what: "every notification goes out twice", hub: { FaultyHub(base: $0, copies: 2) }),
         Fault(
             spec: "notify_users", what: "it goes to everyone",
             hub: {
                 FaultyHub(
-                    inner: $0,
+                    base: $0,
                     sending: { request in
                         var changed = request
                         changed.audience = .everyone
@@ -80,7 +80,7 @@ import Testing
             spec: "notify_users", what: "failures are reported as deliveries",
             hub: {
                 FaultyHub(
-                    inner: $0,
+                    base: $0,
                     answering: { outcome in
                         var changed = outcome
                         for place in changed.devices.indices { changed.devices[place].outcome = .success }
@@ -92,7 +92,7 @@ import Testing
 
         Fault(
             spec: "register_current_user", what: "a known registration is not found, and another one is made",
-            hub: { FaultyHub(inner: $0, listing: { _ in RegistrationPage(registrations: [], continuation: nil) }) }),
+            hub: { FaultyHub(base: $0, listing: { _ in RegistrationPage(registrations: [], continuation: nil) }) }),
         Fault(
             spec: "register_current_user", what: "the user's name is no tag",
             hub: tags { $0.filter { !["alice", "bob"].contains($0.text) } }),
@@ -109,7 +109,7 @@ import Testing
             spec: "breaking_news", what: "the property of the template is dropped",
             hub: {
                 FaultyHub(
-                    inner: $0,
+                    base: $0,
                     sending: { request in
                         var changed = request
                         if case .template(var properties) = request.content {
@@ -123,7 +123,7 @@ import Testing
             spec: "breaking_news", what: "translations are dropped",
             hub: {
                 FaultyHub(
-                    inner: $0,
+                    base: $0,
                     sending: { request in
                         var changed = request
                         if case .template(let properties) = request.content {
@@ -132,7 +132,7 @@ import Testing
                         return changed
                     })
             }),
-        Fault(spec: "breaking_news", what: "unsubscribing does nothing", hub: { FaultyHub(inner: $0, deletes: false) }),
+        Fault(spec: "breaking_news", what: "unsubscribing does nothing", hub: { FaultyHub(base: $0, deletes: false) }),
 
         Fault(
             spec: "secure_push", what: "the payload is pushed as well",
@@ -165,7 +165,7 @@ import Testing
             spec: "send_test", what: "it is no test send",
             hub: {
                 FaultyHub(
-                    inner: $0,
+                    base: $0,
                     sending: { request in
                         var changed = request
                         changed.isTest = false
@@ -176,7 +176,7 @@ import Testing
             spec: "send_test", what: "reasons are left out",
             hub: {
                 FaultyHub(
-                    inner: $0,
+                    base: $0,
                     answering: { outcome in
                         var changed = outcome
                         for place in changed.devices.indices { changed.devices[place].reason = "" }
@@ -187,7 +187,7 @@ import Testing
             spec: "send_test", what: "the last device is forgotten",
             hub: {
                 FaultyHub(
-                    inner: $0,
+                    base: $0,
                     answering: { outcome in
                         var changed = outcome
                         _ = changed.devices.popLast()
@@ -199,7 +199,7 @@ import Testing
             spec: "crowd", what: "one user's message goes to another",
             hub: {
                 FaultyHub(
-                    inner: $0,
+                    base: $0,
                     sending: { request in
                         guard case .expression(let expression) = request.audience, expression.description == "username:user3" else {
                             return request
@@ -209,7 +209,7 @@ import Testing
                         return changed
                     })
             }),
-        Fault(spec: "crowd", what: "every notification goes out twice", hub: { FaultyHub(inner: $0, copies: 2) }),
+        Fault(spec: "crowd", what: "every notification goes out twice", hub: { FaultyHub(base: $0, copies: 2) }),
         Fault(spec: "crowd", what: "a name is garbled", hub: text("user1", "user")),
     ]
 
