@@ -85,7 +85,8 @@ let package = Package(
         .target(
             name: "WebAPI",
             dependencies: [
-                "PushCore", "CExpat", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging, metrics,
+                "PushCore", "CExpat", crypto, jwtKit, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging,
+                metrics,
                 nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
                 x509, asn1,
             ],

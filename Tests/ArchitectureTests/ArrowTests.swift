@@ -19,7 +19,7 @@ import Testing
         ],
         "CExpat": [],
         "WebAPI": [
-            "PushCore", "CExpat", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "ServiceLifecycle",
+            "PushCore", "CExpat", "Crypto", "JWTKit", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "ServiceLifecycle",
             "Logging", "Metrics", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
             "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
         ],

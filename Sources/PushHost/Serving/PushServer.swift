@@ -15,6 +15,9 @@ import WebAPI
 final class PushServer: Sendable {
     let namespace: Namespace
     let storage: any StorageEngine
+    /// Users of the app backend.
+    let accounts: AccountService
+    private let backend: BackendServices
     private let folder: DataFolder
     private let clock: SystemClock
     private let random: SystemRandom
@@ -41,6 +44,7 @@ final class PushServer: Sendable {
         _ settings: ServerSettings, folder: DataFolder, log: Logger, metrics: PrometheusRegistry
     ) async throws(PushError) -> PushServer {
         let (clock, random) = (SystemClock(), SystemRandom())
+        let payloadKey = try PayloadKeyFile(folder: folder).key()
         let route = try settings.simulatorRoute
         let socket = try ControlSocket(folder: settings.data)
         let storage = try await SQLiteStorage.open(folder.database)
@@ -66,9 +70,12 @@ final class PushServer: Sendable {
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
                     concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()), connectors: connectors.connectors(of:))
+            let issuerTransport = HTTPClientTransport(limits: .init(answerBody: IssuerKeySource.largestDocument))
+            let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
             let server = PushServer(
-                settings: settings, namespace: namespace, storage: storage, folder: folder, socket: socket, clock: clock,
-                random: random, log: log, metrics: metrics, jobPlaces: jobPlaces, transports: [transport] + (routed.map { [$0] } ?? []))
+                settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
+                clock: clock, random: random, log: log, metrics: metrics, jobPlaces: jobPlaces,
+                transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []))
             do throws(PushError) {
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
             } catch {
@@ -86,12 +93,13 @@ final class PushServer: Sendable {
     }
 
     private init(
-        settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, folder: DataFolder, socket: ControlSocket,
-        clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry, jobPlaces: JobPlaces,
+        settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, backend: BackendServices, folder: DataFolder,
+        socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry, jobPlaces: JobPlaces,
         transports: [HTTPClientTransport]
     ) {
         current = Mutex(settings)
         (self.namespace, self.storage, self.folder) = (namespace, storage, folder)
+        (self.backend, accounts) = (backend, backend.accounts)
         (self.clock, self.random, self.log, self.metrics) = (clock, random, log, metrics)
         (self.jobPlaces, self.transports, self.socket) = (jobPlaces, transports, socket)
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
@@ -142,6 +150,7 @@ final class PushServer: Sendable {
         HubResponder(
             namespace: namespace, clock: clock, random: random, log: log, settings: web, throttles: throttles,
             system: SystemRoutes(isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() }),
+            backend: backend,
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
@@ -179,6 +188,7 @@ final class PushServer: Sendable {
         current.withLock { $0 = settings }
         throttles.change(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         jobPlaces.change(folders: settings.jobFolders, hosts: settings.jobHosts)
+        await backend.securePayloads.change(retention: settings.keepSecurePayloads)
         await namespace.change(concurrentNotifications: settings.concurrentNotifications)
     }
 
@@ -187,6 +197,12 @@ final class PushServer: Sendable {
 
     /// Removes what has been kept long enough, in small steps; called from time to time.
     func removeOld() async {
+        do throws(PushError) {
+            try await accounts.sweep()
+            try await backend.securePayloads.sweep()
+        } catch {
+            log.warning("sessions and secure payloads that are over could not be removed: \(error.message)")
+        }
         let (now, settings) = (clock.now, settings)
         for hub in namespace.hubs {
             do throws(PushError) {
