@@ -122,7 +122,7 @@ let package = Package(
         .testTarget(name: "StorageTests", dependencies: ["Storage", "PushCore", "Support", grdb, crypto], swiftSettings: strict),
         .testTarget(
             name: "WebAPITests",
-            dependencies: ["WebAPI", "Storage", "PushCore", "Support", crypto, httpTypes, nioCore, nioPosix], swiftSettings: strict),
+            dependencies: ["WebAPI", "Storage", "PushCore", "Support", crypto, cryptoExtras, httpTypes, nioCore, nioPosix], swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore"], swiftSettings: strict),
         .testTarget(

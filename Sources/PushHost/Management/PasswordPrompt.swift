@@ -28,8 +28,8 @@ struct PasswordPrompt {
     }
 
     private func hidden(_ question: String) async throws(PushError) -> Secret {
-        errors.put(question.printable)
         let shown = Self.hide()
+        errors.put(question.printable)
         // Ctrl-C leaves the terminal as it was.
         for number in [SIGINT, SIGTERM, SIGHUP] {
             Signals.watch(number) {
