@@ -122,13 +122,15 @@ let package = Package(
         .testTarget(name: "StorageTests", dependencies: ["Storage", "PushCore", "Support", grdb, crypto], swiftSettings: strict),
         .testTarget(
             name: "WebAPITests",
-            dependencies: ["WebAPI", "Storage", "PushCore", "Support", crypto, cryptoExtras, httpTypes, nioCore, nioPosix], swiftSettings: strict),
+            dependencies: ["WebAPI", "Storage", "PushCore", "Support", crypto, cryptoExtras, httpTypes, nioCore, nioPosix],
+            swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
         .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore"], swiftSettings: strict),
         .testTarget(
             name: "PushHostTests",
             dependencies: [
-                "PushHost", "Bindings", "Delivery", "Lua", "PushCore", "Storage", "WebAPI", grdbSQLite, httpTypes, coreMetrics, x509,
+                "PushHost", "Bindings", "Delivery", "Lua", "PushCore", "Storage", "WebAPI", crypto, grdbSQLite, httpTypes, coreMetrics,
+                x509,
                 asn1,
             ],
             exclude: ["Clients"], swiftSettings: strict),

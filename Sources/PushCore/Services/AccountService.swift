@@ -199,6 +199,9 @@ package actor AccountService {
         throw PushError("auth.password", "the password of \(username) is empty", hint: "choose one", status: 400)
     }
 
+    /// Throws `auth.username` (400) for a name that no account can have.
+    package static func check(username: String) throws(PushError) { _ = try tag(of: username) }
+
     /// A user name becomes part of the tag `username:<name>`, so it is made of a tag's characters.
     static func tag(of username: String) throws(PushError) -> Tag {
         guard !username.isEmpty else {

@@ -21,7 +21,7 @@ struct BackendPath: Equatable, Sendable {
     /// - Parameter path: still encoded, without the query. Nil for any other path.
     init?(_ path: String) {
         // Most requests are for hubs, and are not to be taken apart twice.
-        guard path.lowercased().contains("api"), let texts = HubPath.parts(path), let (place, count) = Self.place(texts) else {
+        guard Self.mentionsAPI(path), let texts = HubPath.parts(path), let (place, count) = Self.place(texts) else {
             return nil
         }
         self.place = place
@@ -41,6 +41,15 @@ struct BackendPath: Equatable, Sendable {
         // Paths of other interfaces.
         guard first != "api", first != "feedback", !first.hasPrefix("$") else { return nil }
         hub = rest.joined(separator: "/")
+    }
+
+    private static func mentionsAPI(_ path: String) -> Bool {
+        var last: UInt32 = 0
+        for byte in path.utf8 {
+            last = (last << 8 | UInt32(byte | 0x20)) & 0xff_ffff
+            if last == 0x61_7069 { return true }
+        }
+        return false
     }
 
     /// With the number of parts that it takes at the end of the path.

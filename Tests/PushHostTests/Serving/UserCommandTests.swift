@@ -36,13 +36,13 @@ import Testing
             #expect(try await run("echo UNSPEAKABLE | $P user add alice --password-stdin").status == 0)
             for (line, status, words) in [
                 ("echo UNSPEAKABLE | $P user add Alice --password-stdin", 4, "auth.account_exists"),
-                ("echo UNSPEAKABLE | $P user add 'a b' --password-stdin", 4, "the body"),
+                ("echo UNSPEAKABLE | $P user add 'a b' --password-stdin", 2, "cannot be a user name"),
                 ("echo UNSPEAKABLE | $P user passwd alcie --password-stdin", 4, "did you mean \"alice\"?"),
                 ("$P user remove nobody --yes", 4, "there is no account \"nobody\""),
                 ("echo | $P user add bob --password-stdin", 2, "the password is empty"),
                 ("$P user add bob --password-stdin < /dev/null", 2, "the password is empty"),
                 ("$P user add bob < /dev/null", 2, "nobody can be asked"), ("$P user remove alice < /dev/null", 2, "say --yes"),
-                ("$P user add bob UNSPEAKABLE", 2, "usage"),
+                ("$P user add '' < /dev/null", 2, "the user name is empty"), ("$P user add bob UNSPEAKABLE", 2, "Unexpected argument"),
             ] {
                 let program = try await run(line)
                 #expect(program.status == status, "\(line)")

@@ -71,7 +71,7 @@ import Testing
             }
         }
         #expect(closed?.status == 401)
-        let changed = try await bench.call(.post, "/api/notifications", #""Hi""#.replacing("Hi", with: "Ho"), by: BackendBench.bob, [:]) {
+        let changed = try await bench.call(.post, "/api/notifications?to_tag=alice", #""Hi""#, by: BackendBench.bob, [:]) {
             () throws(PushError) in try await accounts.changePassword(of: "bob", to: Secret("new"))
         }
         #expect(changed.status == .forbidden && changed.body.isEmpty)

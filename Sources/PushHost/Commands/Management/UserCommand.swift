@@ -38,6 +38,7 @@ struct UserAddCommand: AsyncParsableCommand {
     func run() async {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
             let target = try server.target()
+            try AccountService.check(username: name)
             let secret = try await password.read(for: name)
             return try await ManagementClient.with(target) { client throws(PushError) in
                 let user = try await client.post(
