@@ -50,6 +50,7 @@ final class PushServer: Sendable {
         let storage = try await SQLiteStorage.open(folder.database)
         let transport = HTTPClientTransport(network: settings.allowsPrivate ? nil : PublicNetwork())
         let routed = route.map { HTTPClientTransport(route: $0) }
+        let issuerTransport = HTTPClientTransport(limits: .init(answerBody: IssuerKeySource.largestDocument))
         let jobPlaces = JobPlaces(
             folders: settings.jobFolders, hosts: settings.jobHosts, isPublicOnly: !settings.allowsPrivate, spool: settings.data,
             random: random)
@@ -63,6 +64,7 @@ final class PushServer: Sendable {
             clock: clock, random: random, start: { work in Task { await work() } },
             observer: { event in log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"]) })
         do throws(PushError) {
+            let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
             if settings.isLab { try await Lab.check(storage.namespace) }
             let namespace = try await Namespace(
                 environment: environment, store: storage.namespace,
@@ -70,8 +72,6 @@ final class PushServer: Sendable {
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
                     concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()), connectors: connectors.connectors(of:))
-            let issuerTransport = HTTPClientTransport(limits: .init(answerBody: IssuerKeySource.largestDocument))
-            let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
             let server = PushServer(
                 settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
                 clock: clock, random: random, log: log, metrics: metrics, jobPlaces: jobPlaces,
@@ -87,6 +87,7 @@ final class PushServer: Sendable {
             await jobPlaces.shutdown()
             await transport.shutdown()
             await routed?.shutdown()
+            await issuerTransport.shutdown()
             try? await storage.close()
             throw error
         }

@@ -36,7 +36,9 @@ struct BackendInterface: Sendable {
     private static func checkMethod(_ request: WebRequest, _ path: BackendPath) throws(PushError) {
         let methods = path.methods
         guard methods.split(separator: ", ").contains(where: { $0 == request.method.rawValue }) else {
-            throw HubResponder.notAllowed(request, methods)
+            var error = HubResponder.notAllowed(request, methods)
+            error.details["allow"] = .string(methods)
+            throw error
         }
     }
 

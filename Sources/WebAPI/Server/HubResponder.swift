@@ -155,8 +155,9 @@ package struct HubResponder: HTTPResponder {
     ) -> WebRequest {
         let authority = request.head.authority ?? ""
         return WebRequest(
-            // What HEAD answers is what GET would, without the body (RFC 9110, section 9.3.2).
-            method: request.method == .head ? .get : request.method,
+            // What HEAD answers is what GET would, without the body (RFC 9110, section 9.3.2). To fetch from the backend counts as
+            // reading, so that it takes none.
+            method: request.method == .head && BackendPath(path) == nil ? .get : request.method,
             base: settings.publicURL ?? "\(settings.isSecure ? "https" : "http")://\(authority)", authority: authority,
             path: path, query: query, fields: request.headers, trackingID: trackingID, now: now,
             body: RequestBody { limit throws(PushError) in

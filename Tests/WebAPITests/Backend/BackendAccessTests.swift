@@ -89,6 +89,8 @@ import Testing
         let bench = try await BackendBench(requestsPerMinute: 2)
         let error = await refusal { try await bench.call(.get, "/api/register") }
         #expect(error?.status == 405 && error?.details["allow"] == "POST")
+        let peek = await refusal { try await bench.call(.head, "/api/notifications/1") }
+        #expect(peek?.status == 405 && peek?.details["allow"] == "GET, DELETE")
         #expect(await refusal { try await bench.call(.post, "/other/api/register") }?.status == 404)
         #expect(try await bench.call(.post, "/api/register").status == .ok)
         let throttled = await refusal { try await bench.call(.post, "/api/register") }
