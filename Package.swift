@@ -90,7 +90,7 @@ let package = Package(
         .target(
             name: "WebAPI",
             dependencies: [
-                "PushCore", "HubWire", crypto, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging,
+                "PushCore", "HubWire", crypto, jwtKit, httpTypes, hummingbird, hummingbirdCore, hummingbirdHTTP2, serviceLifecycle, logging,
                 metrics,
                 nioCore, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioSSL,
                 x509, asn1,
@@ -128,7 +128,7 @@ let package = Package(
         .testTarget(name: "StorageTests", dependencies: ["Storage", "PushCore", "Support", grdb, crypto], swiftSettings: strict),
         .testTarget(
             name: "WebAPITests",
-            dependencies: ["WebAPI", "HubWire", "Storage", "PushCore", "Support", crypto, httpTypes, nioCore, nioPosix],
+            dependencies: ["WebAPI", "HubWire", "Storage", "PushCore", "Support", crypto, cryptoExtras, httpTypes, nioCore, nioPosix],
             swiftSettings: strict),
         .testTarget(name: "HubWireTests", dependencies: ["HubWire", "PushCore", "Support"], swiftSettings: strict),
         .testTarget(
@@ -143,7 +143,7 @@ let package = Package(
             name: "PushHostTests",
             dependencies: [
                 "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "RemoteHub", "Storage", "WebAPI", argumentParser,
-                grdbSQLite, httpTypes,
+                crypto, grdbSQLite, httpTypes,
                 coreMetrics, x509,
                 asn1,
             ],

@@ -22,7 +22,8 @@ import Testing
         "HubWire": ["PushCore", "CExpat", "Crypto", "FoundationEssentials"],
         "RemoteHub": ["PushCore", "HubWire", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL", "FoundationEssentials"],
         "WebAPI": [
-            "PushCore", "HubWire", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "ServiceLifecycle",
+            "PushCore", "HubWire", "Crypto", "JWTKit", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",
+            "ServiceLifecycle",
             "Logging", "Metrics", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
             "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
         ],

@@ -30,8 +30,8 @@ extension ErrorCatalogue {
                         """)),
             ErrorDescription(
                 "auth.account_exists", .failure, means: "The account exists with another password.",
-                when: "push.account names a user who is there already, with a password that is not theirs. User names that "
-                    + "differ only in case are the same. Status 409.",
+                when: "push.account names a user who is there already, with a password that is not theirs, or pushhost user add "
+                    + "names one at all. User names that differ only in case are the same. Status 409.",
                 cure: "Use the password of the account, or another name.",
                 example: .lua(
                     """
@@ -56,6 +56,24 @@ extension ErrorCatalogue {
                     "push.account { username = \"ana\", password = \"\" }",
                     cure: "push.account { username = \"ana\", password = push.secret \"demo_password\" }")),
             ErrorDescription(
+                "auth.throttled", .answer, means: "Too many attempts to log in have failed.",
+                when: "Within a minute 10 at one account from one address, or 100 at one account or from one address. What was right "
+                    + "a moment ago goes on being right. Status 429; Retry-After says when to come back.",
+                cure: "Wait, and check the password; behind a proxy all users have its address."),
+            ErrorDescription(
+                "auth.token", .answer, means: "A token of an issuer is refused.",
+                when: "Its signature, its issuer, its audience or its time is wrong, or it names nobody; the message says which. "
+                    + "Status 401.",
+                cure: "Get a new token; compare what it says with backend.jwt.* of the server."),
+            ErrorDescription(
+                "auth.issuer", .answer, means: "The keys of the issuer of tokens are not to be had.",
+                when: "What backend.jwt.keys names does not answer, or answers something else than a document of keys. Status 503.",
+                cure: "Check the address or the file; the server tries again by itself."),
+            ErrorDescription(
+                "auth.unknown_user", .answer, means: "There is no such account.",
+                when: "pushhost user passwd or remove names a user who has none. Status 404.",
+                cure: "pushhost user list shows all users."),
+            ErrorDescription(
                 "auth.tutorial_mode", .warning, means: "Every user's name is a password of theirs.",
                 when: "pushhost runs with --tutorial-mode, as the tutorials' samples want it.",
                 cure: "Leave the option out where real users log in."),
@@ -71,6 +89,10 @@ extension ErrorCatalogue {
     private static let backend = ErrorArea(
         "backend", "registration through the app backend",
         [
+            ErrorDescription(
+                "backend.busy", .answer, means: "Too many log in at this moment.",
+                when: "Two passwords are hashed at a time, and 32 more wait. Status 503; Retry-After says when to come back.",
+                cure: "Try again. An app that logs in once and keeps its token asks for no hash with every request."),
             ErrorDescription(
                 "backend.reserved_tag", .failure, means: "A device asked for a tag that only the backend or the hub gives.",
                 when: "The tags of a registration include username:… or $InstallationId:{…}. A device that could choose them "
@@ -127,7 +149,7 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "secure.not_found", .failure, means: "There is no secure payload with this id.",
-                when: "The id is wrong, or its payload expired more than seven days ago. Status 404.",
+                when: "The id is wrong, or its payload expired longer ago than keep.secure_payloads, seven days. Status 404.",
                 cure: "Take the id from the push that woke the app.",
                 example: .lua(
                     "session:fetch_secure_payload \"12345\"",

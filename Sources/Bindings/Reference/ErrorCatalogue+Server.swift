@@ -23,6 +23,11 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "data.in_use", .refusal, means: "Another server uses the data folder.",
                 when: "A second pushhost serve is started on the same folder.", cure: "End the other one, or name another folder."),
+            ErrorDescription(
+                "data.payload_key", .refusal, means: "The key that seals secure payloads is not usable.",
+                when: "payload.key of the data folder was changed or cut short. Nothing is written over it.",
+                cure: "Put the right file back. Where it is lost, so are the payloads that are kept: remove the file, and a new key is "
+                    + "made."),
         ])
 
     private static let tls = ErrorArea(

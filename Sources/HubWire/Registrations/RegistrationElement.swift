@@ -1,12 +1,12 @@
 import PushCore
 
 /// How a platform's registrations are called on the wire, and where their handle stands.
-struct RegistrationElement {
+package struct RegistrationElement: Sendable {
     /// `Apple` of `AppleRegistrationDescription` and `AppleTemplateRegistrationDescription`.
     let stem: String
     let platform: Platform
     /// The members that are the handle, in the order in which they are answered.
-    let handle: [String]
+    package let handle: [String]
     /// `Apns` of `ApnsHeaders` and `ApnsHeader`, for platforms whose templates have headers.
     var headers: String?
 
@@ -30,7 +30,7 @@ struct RegistrationElement {
     private static let byStem = Dictionary(uniqueKeysWithValues: all.map { ($0.stem, $0) })
     private static let byPlatform = Dictionary(all.map { ($0.platform, $0) }, uniquingKeysWith: { first, _ in first })
 
-    static func of(_ platform: Platform) -> RegistrationElement? { byPlatform[platform] }
+    package static func of(_ platform: Platform) -> RegistrationElement? { byPlatform[platform] }
 
     /// The kind that a name such as `AppleTemplateRegistrationDescription` is of; nil for any other name.
     static func named(_ name: some StringProtocol) -> (element: RegistrationElement, isTemplate: Bool)? {

@@ -4,12 +4,16 @@
 package protocol AccountStore: Sendable {
     /// By the tag of the user.
     func account(_ user: Tag) async throws(PushError) -> Account?
-    /// False, and nothing is kept, where the user has an account.
+    /// False, and nothing is kept, where the user has an account. Ends the sessions that the user had without one.
     func insert(_ account: Account) async throws(PushError) -> Bool
     /// In the order of their tags, those behind `user`, or from the first on for nil.
     func accounts(after user: Tag?, limit: Int) async throws(PushError) -> [Account]
-    /// Keeps an open session.
-    func open(_ session: StoredSession) async throws(PushError)
+    /// Takes the place of the user's account, and ends the sessions of the user. False where there is none.
+    func update(_ account: Account) async throws(PushError) -> Bool
+    /// Ends the sessions of the user, too. False where there is none.
+    func remove(_ user: Tag) async throws(PushError) -> Bool
+    /// Keeps an open session of a user who has still that hash, or for nil still no account; else false.
+    func open(_ session: StoredSession, of user: Tag, with hash: PasswordHash?) async throws(PushError) -> Bool
     /// By the SHA-256 of its token; also one that has expired.
     func session(_ digest: [UInt8]) async throws(PushError) -> StoredSession?
     func close(_ digest: [UInt8]) async throws(PushError)

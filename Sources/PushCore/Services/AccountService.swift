@@ -5,26 +5,41 @@ import Crypto
 /// User names that differ only in case are one account, because they are one tag: `username:Alice` would reach Alice
 /// and alice alike.
 package actor AccountService {
-    private let environment: HubEnvironment
-    private let cost: ScryptCost
-    /// User name equals password, as in the tutorials' samples, for names without an account. Off unless asked for.
-    private let isTutorialMode: Bool
-    private let sessionLifetime: Duration
-    private let store: any AccountStore
-    /// What an unknown user's password is checked against, so that both cases cost the same time.
-    private let decoy: PasswordHash
+    /// Takes the work of hashing a password to where it holds up nobody, and answers what came of it.
+    package typealias Hashing =
+        @Sendable (@escaping @Sendable () throws(PushError) -> [UInt8]) async throws(PushError) -> [UInt8]
 
+    let environment: HubEnvironment
+    let cost: ScryptCost
+    /// User name equals password, as in the tutorials' samples, for names without an account. Off unless asked for.
+    let isTutorialMode: Bool
+    let store: any AccountStore
+    private let sessionLifetime: Duration
+    private let hashing: Hashing
+    /// What an unknown user's password is checked against, so that both cases cost the same time. No password fits it.
+    private let decoy: PasswordHash
+    private var places = HashingPlaces()
+    private var attempts = LoginAttempts()
+    var passes = CredentialPasses()
+    /// Credentials that somebody is about to prove.
+    var proving = Turns<[UInt8]>()
+    /// Drawn at every start: marks of credentials mean nothing elsewhere.
+    let markKey = SymmetricKey(size: .bits256)
+
+    /// - Parameter hashing: how the work of a hash leaves the caller's thread; in place unless said.
     package init(
         environment: HubEnvironment, store: any AccountStore, cost: ScryptCost, isTutorialMode: Bool = false,
-        sessionLifetime: Duration = .seconds(12 * 3600)
+        sessionLifetime: Duration = .seconds(12 * 3600),
+        hashing: @escaping Hashing = { work throws(PushError) in try work() }
     ) throws(PushError) {
         self.environment = environment
         self.store = store
         self.cost = cost
         self.isTutorialMode = isTutorialMode
         self.sessionLifetime = sessionLifetime
-        decoy = try PasswordHash(
-            of: Secret(environment.random.hex(32)), salt: environment.random.bytes(16), cost: cost)
+        self.hashing = hashing
+        let digest = environment.random.bytes(32)
+        decoy = PasswordHash(cost: cost.n, salt: environment.random.bytes(16), digest: digest)
         if isTutorialMode {
             environment.note(
                 .backend,
@@ -36,18 +51,16 @@ package actor AccountService {
     /// password, `auth.username` and `auth.password` for unusable ones.
     package func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState {
         let user = try Self.tag(of: username)
-        guard !password.isEmpty else {
-            throw PushError("auth.password", "the password of \(username) is empty", hint: "choose one", status: 400)
-        }
+        try Self.check(password, of: username)
         if try await store.account(user) == nil {
-            let hash = try PasswordHash(of: password, salt: environment.random.bytes(16), cost: cost)
+            let hash = try await hash(of: password)
             if try await store.insert(Account(user: user, username: username, hash: hash)) {
                 environment.note(.backend, "account \(username) created")
                 return .created
             }
         }
         if let existing = try await store.account(user) {
-            guard try existing.hash.matches(password) else {
+            guard try await isRight(password, existing.hash) else {
                 throw PushError(
                     "auth.account_exists", "the account \(existing.username) exists with another password",
                     hint: "log in with its password, or choose another name", status: 409)
@@ -56,50 +69,141 @@ package actor AccountService {
         return .exists
     }
 
-    /// Throws `auth.failed`, the same whether the user exists or not.
-    package func login(username: String, password: Secret) async throws(PushError) -> Session {
-        var account: Account?
-        if let user = Tag(validating: "username:\(username)") { account = try await store.account(user) }
-        let isRight = try (account?.hash ?? decoy).matches(password)
-        if let account, isRight { return try await open(account.username, "logged in") }
-        if isTutorialMode, account == nil, !username.isEmpty, username == password.reveal() {
-            _ = try Self.tag(of: username)
-            return try await open(username, "logged in by tutorial mode, with the user name as password")
+    /// Opens a session.
+    ///
+    /// - Parameter address: where the request comes from; nil where passwords may be tried as often as one likes.
+    /// Throws `auth.failed`, the same whether the user exists or not, `auth.throttled` (429) after too many failures, and
+    /// `backend.busy` (503) where too many passwords wait to be hashed.
+    package func login(username: String, password: Secret, from address: String? = nil) async throws(PushError) -> Session {
+        let proof = try await prove(username, password, from: address)
+        _ = try await store.removeExpired(now: environment.clock.now, limit: 100)
+        let session = Session(
+            username: proof.username, token: Secret(environment.random.hex(64)), expiration: environment.clock.now + sessionLifetime)
+        let isOpen = try await store.open(
+            StoredSession(digest: Self.digest(of: session.token), username: proof.username, expiration: session.expiration),
+            of: proof.user, with: proof.hash)
+        // The password that was proved may have been changed meanwhile.
+        guard isOpen else { throw refused(username) }
+        environment.note(.backend, "\(proof.username) \(proof.manner)")
+        return session
+    }
+
+    package func logout(_ token: Secret) async throws(PushError) {
+        let digest = Self.digest(of: token)
+        passes.remove(digest)
+        try await store.close(digest)
+    }
+
+    /// The session that a token stands for. Throws `auth.session_expired` when it is over.
+    package func session(for token: Secret) async throws(PushError) -> Session {
+        let digest = Self.digest(of: token)
+        if let pass = passes.pass(digest) {
+            if pass.session.expiration > environment.clock.now, try await holds(pass) { return pass.session }
+            passes.remove(digest)
+        } else if let session = try await store.session(digest), session.expiration > environment.clock.now {
+            return Session(username: session.username, token: token, expiration: session.expiration)
         }
-        environment.note(.backend, "login of \(username) refused")
         throw PushError(
+            "auth.session_expired", "the session is over or was never opened", hint: "log in again", status: 401)
+    }
+
+    /// Forgets sessions that are over; a host calls this from time to time.
+    package func sweep() async throws(PushError) {
+        while try await store.removeExpired(now: environment.clock.now, limit: 1000) == 1000 {}
+    }
+
+    // MARK: - Proving
+
+    /// Who has proved to be a user, and by what.
+    struct Proof: Sendable {
+        let user: Tag
+        let username: String
+        /// Nil where tutorial mode asked for none.
+        let hash: PasswordHash?
+
+        var manner: String {
+            hash == nil ? "logged in by tutorial mode, with the user name as password" : "logged in"
+        }
+    }
+
+    func prove(_ username: String, _ password: Secret, from address: String?) async throws(PushError) -> Proof {
+        let user = Tag(validating: "username:\(username)")
+        let attempt = address.map { LoginAttempts.Attempt(user: user, address: $0) }
+        if let attempt, let seconds = attempts.take(attempt, now: environment.clock.now) { throw Self.throttled(seconds) }
+        let proof: Proof?
+        do throws(PushError) {
+            proof = try await checked(username, user, password)
+        } catch {
+            if let attempt { attempts.giveBack(attempt) }
+            throw error
+        }
+        guard let proof else { throw refused(username) }
+        if let attempt { attempts.giveBack(attempt) }
+        return proof
+    }
+
+    /// Nil for the wrong password and for an unknown user.
+    private func checked(_ username: String, _ user: Tag?, _ password: Secret) async throws(PushError) -> Proof? {
+        var account: Account?
+        if let user { account = try await store.account(user) }
+        let isRight = try await isRight(password, account?.hash ?? decoy)
+        if let account { return isRight ? Proof(user: account.user, username: account.username, hash: account.hash) : nil }
+        guard isTutorialMode, !username.isEmpty, username == password.reveal() else { return nil }
+        return Proof(user: try Self.tag(of: username), username: username, hash: nil)
+    }
+
+    private func refused(_ username: String) -> PushError {
+        environment.note(.backend, "login of \(username) refused")
+        return PushError(
             "auth.failed", "the backend refused the user name or the password of \"\(username)\"",
             hint: "check both; push.account{…} makes an account where there is none", status: 401)
     }
 
-    package func logout(_ token: Secret) async throws(PushError) { try await store.close(Self.digest(of: token)) }
+    private static func throttled(_ seconds: Int) -> PushError {
+        PushError(
+            "auth.throttled", "too many attempts to log in have failed", hint: "wait \(seconds) s", status: 429, isRetryable: true,
+            details: ["retryAfter": .integer(Int64(seconds))])
+    }
 
-    /// The session that a token stands for. Throws `auth.session_expired` when it is over.
-    package func session(for token: Secret) async throws(PushError) -> Session {
-        guard let session = try await store.session(Self.digest(of: token)), session.expiration > environment.clock.now else {
-            throw PushError(
-                "auth.session_expired", "the session is over or was never opened", hint: "log in again", status: 401)
+    // MARK: - Hashing
+
+    func hash(of password: Secret) async throws(PushError) -> PasswordHash {
+        let salt = environment.random.bytes(16)
+        return PasswordHash(cost: cost.n, salt: salt, digest: try await derive(password, salt: salt, cost: cost.n))
+    }
+
+    private func isRight(_ password: Secret, _ hash: PasswordHash) async throws(PushError) -> Bool {
+        hash.isDigest(try await derive(password, salt: hash.salt, cost: hash.cost))
+    }
+
+    private func derive(_ password: Secret, salt: [UInt8], cost: Int) async throws(PushError) -> [UInt8] {
+        if !places.take() {
+            guard !places.hasFullLine else {
+                throw PushError(
+                    "backend.busy", "too many log in at this moment", hint: "try again in a few seconds", status: 503,
+                    isRetryable: true, details: ["retryAfter": 5])
+            }
+            await withCheckedContinuation { places.wait($0) }
         }
-        return Session(username: session.username, token: token, expiration: session.expiration)
+        defer { places.leave() }
+        return try await hashing { () throws(PushError) in try PasswordHash.derive(password, salt: salt, cost: cost) }
     }
 
-    private func open(_ username: String, _ how: String) async throws(PushError) -> Session {
-        _ = try await store.removeExpired(now: environment.clock.now, limit: 100)
-        let session = Session(
-            username: username, token: Secret(environment.random.hex(64)),
-            expiration: environment.clock.now + sessionLifetime)
-        try await store.open(
-            StoredSession(
-                digest: Self.digest(of: session.token), username: username, expiration: session.expiration))
-        environment.note(.backend, "\(username) \(how)")
-        return session
-    }
+    // MARK: - Names
 
     /// SHA-256, so that a look-up does not compare secrets.
-    private static func digest(of token: Secret) -> [UInt8] { Array(SHA256.hash(data: Array(token.reveal().utf8))) }
+    static func digest(of token: Secret) -> [UInt8] { Array(SHA256.hash(data: Array(token.reveal().utf8))) }
+
+    static func check(_ password: Secret, of username: String) throws(PushError) {
+        guard password.isEmpty else { return }
+        throw PushError("auth.password", "the password of \(username) is empty", hint: "choose one", status: 400)
+    }
+
+    /// Throws `auth.username` (400) for a name that no account can have.
+    package static func check(username: String) throws(PushError) { _ = try tag(of: username) }
 
     /// A user name becomes part of the tag `username:<name>`, so it is made of a tag's characters.
-    private static func tag(of username: String) throws(PushError) -> Tag {
+    static func tag(of username: String) throws(PushError) -> Tag {
         guard !username.isEmpty else {
             throw PushError("auth.username", "the user name is empty", hint: "choose one", status: 400)
         }

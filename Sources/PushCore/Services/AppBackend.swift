@@ -30,8 +30,14 @@ package actor AppBackend: BackendGateway {
     /// Keeps the first registration of the handle and deletes the others: one registration per handle. What stands for
     /// an installation is not the backend's to touch.
     package func registrationID(_ session: Session, handle: DeviceHandle) async throws(PushError) -> RegistrationID {
+        try await registrationID(session, handles: [handle])
+    }
+
+    /// The same for a device whose handle may be of several platforms; without any, a new id.
+    package func registrationID(_ session: Session, handles: [DeviceHandle]) async throws(PushError) -> RegistrationID {
         _ = try await accounts.session(for: session.token)
-        let found = try await hub.allRegistrations(.handle(handle)).filter { $0.installationID == nil }
+        var found: [Registration] = []
+        for handle in handles { found += try await hub.allRegistrations(.handle(handle)).filter { $0.installationID == nil } }
         for registration in found.dropFirst() {
             try await ignoringNotFound { () async throws(PushError) in
                 try await hub.deleteRegistration(registration.id, ifMatch: nil)

@@ -7,7 +7,7 @@ extension Namespace {
     /// Words of a hub's own routes.
     private static let routeWords: Set<String> = [
         "registrations", "registrationids", "installations", "messages", "schedulednotifications", "tags",
-        "feedbackcontainer", "jobs",
+        "feedbackcontainer", "jobs", "api",
     ]
 
     static func check(_ name: String) throws(PushError) {

@@ -24,11 +24,16 @@ package struct PasswordHash: Sendable, Equatable {
 
     /// Costs as much for a wrong password as for the right one, and compares in constant time.
     package func matches(_ password: Secret) throws(PushError) -> Bool {
-        let candidate = try Self.derive(password, salt: salt, cost: cost)
-        return zip(candidate, digest).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0 && candidate.count == digest.count
+        isDigest(try Self.derive(password, salt: salt, cost: cost))
     }
 
-    private static func derive(_ password: Secret, salt: [UInt8], cost: Int) throws(PushError) -> [UInt8] {
+    /// Compares in constant time.
+    func isDigest(_ candidate: [UInt8]) -> Bool {
+        zip(candidate, digest).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0 && candidate.count == digest.count
+    }
+
+    /// What scrypt makes of a password: takes its time, and 1 KiB for each unit of the cost.
+    static func derive(_ password: Secret, salt: [UInt8], cost: Int) throws(PushError) -> [UInt8] {
         do {
             let key = try KDF.Scrypt.deriveKey(
                 from: Array(password.reveal().utf8), salt: salt, outputByteCount: 32, rounds: cost, blockSize: 8,

@@ -12,19 +12,27 @@ package actor SecurePayloadService {
     package static let maximumLifetime: Duration = .seconds(30 * 86_400)
     /// Most payloads that one addressee can have before they are read, revoked or expired.
     package static let maximumLive = 100
-    /// How long after the expiration a payload's end and its readers are remembered.
+    /// How long after the expiration a payload's end and its readers are remembered, unless said.
     package static let retention: Duration = .seconds(7 * 86_400)
 
     private let environment: HubEnvironment
     private let store: any SecurePayloadStore
     private let seal: SecurePayloadSeal
+    private var retention: Duration
 
     /// Throws `secure.key` for a key that has not 256 bits.
-    package init(environment: HubEnvironment, store: any SecurePayloadStore, key: SymmetricKey) throws(PushError) {
+    package init(
+        environment: HubEnvironment, store: any SecurePayloadStore, key: SymmetricKey,
+        retention: Duration = SecurePayloadService.retention
+    ) throws(PushError) {
         self.environment = environment
+        self.retention = retention
         self.store = store
         seal = try SecurePayloadSeal(key: key)
     }
+
+    /// From now on.
+    package func change(retention: Duration) { self.retention = retention }
 
     /// Checks everything, then keeps the payload. Throws `secure.lifetime`, `secure.maximum_reads`, `secure.payload`,
     /// `secure.too_large`, `secure.too_many`, and `tag.invalid` for an addressee who can be none.
@@ -107,7 +115,7 @@ package actor SecurePayloadService {
     /// Takes the ciphertext of everything that has expired. Every other call does so first; a host that is idle for long
     /// calls this from time to time.
     package func sweep() async throws(PushError) {
-        let count = try await store.sweep(now: environment.clock.now, retention: Self.retention)
+        let count = try await store.sweep(now: environment.clock.now, retention: retention)
         if count > 0 { environment.note(.backend, "\(count) secure payload\(count == 1 ? "" : "s") expired") }
     }
 
@@ -157,7 +165,7 @@ package actor SecurePayloadService {
     private static func notFound(_ id: String) -> PushError {
         PushError(
             "secure.not_found", "there is no secure payload \(id)",
-            hint: "ids are forgotten seven days after the payload has expired", status: 404)
+            hint: "an id is forgotten some days after its payload has expired", status: 404)
     }
 
     private static func forbidden(_ id: String) -> PushError {

@@ -37,6 +37,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Run simulated push services with their phones in the server, and send there alone.")
     var lab = false
 
+    @Flag(help: "Take a user name as its own password, for users of the app backend without an account. Never for real users.")
+    var tutorialMode = false
+
     @Flag(help: "Show keys in the first screen.")
     var reveal = false
 

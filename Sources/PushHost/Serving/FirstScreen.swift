@@ -63,6 +63,7 @@ final class FirstScreen: Sendable {
         let simulators = settings.simulators.map { "simulators at \($0), but for hubs with credentials" }
         lines.append("  sends to  \(lab == nil ? simulators ?? Self.services : "the lab, and nowhere else")")
         lines.append("  lab       \(lab.map { "on, at \($0)" } ?? "off")")
+        if settings.backend.isTutorialMode { lines.append("  tutorial  on: a user name is its own password, never for real users") }
         lines.append("")
         let host = settings.publicURL.flatMap { WebAddress($0)?.authority } ?? secure ?? plain ?? name
         for hub in server.namespace.hubs.prefix(5) {

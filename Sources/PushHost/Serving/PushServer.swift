@@ -16,6 +16,9 @@ import WebAPI
 final class PushServer: Sendable {
     let namespace: Namespace
     let storage: any StorageEngine
+    /// Users of the app backend.
+    let accounts: AccountService
+    private let backend: BackendServices
     private let folder: DataFolder
     private let clock: SystemClock
     private let random: SystemRandom
@@ -42,11 +45,13 @@ final class PushServer: Sendable {
         _ settings: ServerSettings, folder: DataFolder, log: Logger, metrics: PrometheusRegistry
     ) async throws(PushError) -> PushServer {
         let (clock, random) = (SystemClock(), SystemRandom())
+        let payloadKey = try PayloadKeyFile(folder: folder).key()
         let route = try settings.simulatorRoute
         let socket = try ControlSocket(folder: settings.data)
         let storage = try await SQLiteStorage.open(folder.database)
         let transport = HTTPClientTransport(network: settings.allowsPrivate ? nil : PublicNetwork())
         let routed = route.map { HTTPClientTransport(route: $0) }
+        let issuerTransport = HTTPClientTransport(limits: .init(answerBody: IssuerKeySource.largestDocument))
         let jobPlaces = JobPlaces(
             folders: settings.jobFolders, hosts: settings.jobHosts, isPublicOnly: !settings.allowsPrivate, spool: settings.data,
             random: random)
@@ -60,6 +65,7 @@ final class PushServer: Sendable {
             clock: clock, random: random, start: { work in Task { await work() } },
             observer: { event in log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"]) })
         do throws(PushError) {
+            let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
             if settings.isLab { try await Lab.check(storage.namespace) }
             let namespace = try await Namespace(
                 environment: environment, store: storage.namespace,
@@ -68,8 +74,9 @@ final class PushServer: Sendable {
                     concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()), connectors: connectors.connectors(of:))
             let server = PushServer(
-                settings: settings, namespace: namespace, storage: storage, folder: folder, socket: socket, clock: clock,
-                random: random, log: log, metrics: metrics, jobPlaces: jobPlaces, transports: [transport] + (routed.map { [$0] } ?? []))
+                settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
+                clock: clock, random: random, log: log, metrics: metrics, jobPlaces: jobPlaces,
+                transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []))
             do throws(PushError) {
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
             } catch {
@@ -81,18 +88,20 @@ final class PushServer: Sendable {
             await jobPlaces.shutdown()
             await transport.shutdown()
             await routed?.shutdown()
+            await issuerTransport.shutdown()
             try? await storage.close()
             throw error
         }
     }
 
     private init(
-        settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, folder: DataFolder, socket: ControlSocket,
-        clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry, jobPlaces: JobPlaces,
+        settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, backend: BackendServices, folder: DataFolder,
+        socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry, jobPlaces: JobPlaces,
         transports: [HTTPClientTransport]
     ) {
         current = Mutex(settings)
         (self.namespace, self.storage, self.folder) = (namespace, storage, folder)
+        (self.backend, accounts) = (backend, backend.accounts)
         (self.clock, self.random, self.log, self.metrics) = (clock, random, log, metrics)
         (self.jobPlaces, self.transports, self.socket) = (jobPlaces, transports, socket)
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
@@ -145,6 +154,7 @@ final class PushServer: Sendable {
             system: SystemRoutes(
                 isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() },
                 about: ServerDescription(version: PushHostCommand.release, hasLab: settings.isLab).json),
+            backend: backend,
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
@@ -182,6 +192,7 @@ final class PushServer: Sendable {
         current.withLock { $0 = settings }
         throttles.change(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         jobPlaces.change(folders: settings.jobFolders, hosts: settings.jobHosts)
+        await backend.securePayloads.change(retention: settings.keepSecurePayloads)
         await namespace.change(concurrentNotifications: settings.concurrentNotifications)
     }
 
@@ -190,6 +201,12 @@ final class PushServer: Sendable {
 
     /// Removes what has been kept long enough, in small steps; called from time to time.
     func removeOld() async {
+        do throws(PushError) {
+            try await accounts.sweep()
+            try await backend.securePayloads.sweep()
+        } catch {
+            log.warning("sessions and secure payloads that are over could not be removed: \(error.message)")
+        }
         let (now, settings) = (clock.now, settings)
         for hub in namespace.hubs {
             do throws(PushError) {

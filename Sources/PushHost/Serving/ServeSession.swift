@@ -45,6 +45,7 @@ struct ServeSession {
         flags["listen.tls_port"] = command.tlsPort
         flags["simulators"] = command.simulators
         if command.lab { flags["lab"] = "on" }
+        if command.tutorialMode { flags["backend.tutorial_mode"] = "on" }
         return SettingsSource(path: command.config, flags: flags)
     }
 
@@ -85,6 +86,9 @@ struct ServeSession {
         do throws(PushError) {
             let server = try await PushServer.opening(settings, folder: folder, log: log, metrics: metrics)
             for text in given.misspelt { log.warning("\(text)") }
+            if settings.backend.isTutorialMode {
+                log.warning("tutorial mode is on: whoever gives a user name as its own password is logged in; not for real users")
+            }
             let reload = SettingsReload(source, given, server, style, log)
             do throws(PushError) {
                 try await run(server, reload, lab, clock, log)

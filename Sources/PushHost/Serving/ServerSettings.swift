@@ -32,6 +32,8 @@ struct ServerSettings: Sendable, Equatable {
     var allowsPrivate = false
     var keepNotifications: Duration = .seconds(30 * 86_400)
     var keepDepartures: Duration = .seconds(90 * 86_400)
+    var keepSecurePayloads: Duration = .seconds(7 * 86_400)
+    var backend = BackendSettings()
     var jobFolders: [String] = []
     var jobHosts: [String] = []
     var logFormat = LogFormat.text
@@ -47,89 +49,98 @@ struct ServerSettings: Sendable, Equatable {
 
 extension ServerSettings {
     /// Every setting, in the order in which it is explained.
-    static let all: [Setting] = [
-        Setting(
-            "listen.host", .text, "Address to listen on. Anything but 127.0.0.1, ::1 and localhost is reached from other machines.",
-            default: "127.0.0.1"
-        ) { $0.host = $1.text },
-        Setting("listen.port", .port, "Port for plain HTTP; 0 takes a free one.", default: "8080") { $0.port = $1.port },
-        Setting("listen.tls_port", .port, "Port for TLS, with HTTP/2 and HTTP/1.1; 0 takes a free one.", default: "8443") {
-            $0.tlsPort = $1.port
-        },
-        Setting("listen.public_url", .url, "What clients know the server by, where a proxy stands before it.") {
-            $0.publicURL = $1.text
-        },
-        Setting("tls.certificate", .text, "Certificate chain in PEM. Without one the server makes its own for development.") {
-            $0.certificate = $1.text
-        },
-        Setting("tls.key", .text, "Its private key in PEM.") { $0.key = $1.text },
-        Setting("tls.names", .list, "Names for the certificate that the server makes, beside localhost, 127.0.0.1 and ::1.") {
-            $0.certificateNames = $1.list
-        },
-        Setting("data", .text, "Folder for everything that is kept; made if it does not exist.", default: "pushhost-data") {
-            $0.data = $1.text
-        },
-        Setting("hub", .text, "Hub that is made at the first start.", default: "hub") { $0.hub = $1.text },
-        Setting(
-            "simulators", .url,
-            "Where `pushhost simulate` listens. Hubs without credentials for a push service send there."
-        ) { $0.simulators = $1.text },
-        Setting(
-            "lab", .flag,
-            "Simulated push services with their phones in the server itself; every hub sends there and nowhere else. Off by default."
-        ) { $0.lab = $1.flag },
-        Setting("lab.port", .port, "Port of the lab on 127.0.0.1; 0 takes a free one. Naming one switches the lab on.") {
-            $0.labPort = $1.port
-        },
-        Setting("limits.requests_per_minute", .count, "Requests a minute for each key; none by default.", isLive: true) {
-            $0.requestsPerMinute = $1.count
-        },
-        Setting(
-            "limits.test_sends_per_minute", .count, "Test sends a minute for each hub; `none` for no limit.", default: "10", isLive: true
-        ) {
-            $0.testSendsPerMinute = $1.count
-        },
-        Setting(
-            "limits.connections", .count,
-            "Connections that are open at a time, of all ports together. Beyond them the one that has been idle the longest is closed.",
-            default: "8192"
-        ) { $0.connections = $1.count ?? .max },
-        Setting("limits.head", .duration, "How long a connection may take for its handshake and the head of a request.", default: "15s") {
-            $0.headTimeout = $1.duration
-        },
-        Setting("limits.body", .duration, "How long the body of a request may take.", default: "30s") { $0.bodyTimeout = $1.duration },
-        Setting("limits.idle", .duration, "How long a connection may stay open without a request.", default: "75s") {
-            $0.idleTimeout = $1.duration
-        },
-        Setting(
-            "limits.concurrent_notifications", .count, "Notifications of one hub that are delivered at a time on one platform.",
-            default: "64", isLive: true
-        ) {
-            $0.concurrentNotifications = $1.count ?? 64
-        },
-        Setting(
-            "network.allow_private", .flag,
-            "Whether push services and hosts of jobs may have loopback, private and link-local addresses.", default: "off"
-        ) { $0.allowsPrivate = $1.flag },
-        Setting(
-            "keep.notifications", .duration, "How long notifications and their outcomes are kept after their end.", default: "30d",
-            isLive: true
-        ) { $0.keepNotifications = $1.duration },
-        Setting(
-            "keep.departures", .duration, "How long it is remembered that a registration id is gone (410).", default: "90d", isLive: true
-        ) { $0.keepDepartures = $1.duration },
-        Setting("jobs.folders", .list, "Folders that import and export jobs may read and write (`file:`).", isLive: true) {
-            $0.jobFolders = $1.list
-        },
-        Setting("jobs.hosts", .list, "Hosts that import and export jobs may read and write (`http:`).", isLive: true) {
-            $0.jobHosts = $1.list
-        },
-        Setting("log.format", .choice(LogFormat.allCases.map(\.rawValue)), "How the log is written.", default: "text", isLive: true) {
-            $0.logFormat = LogFormat(rawValue: $1.text) ?? .text
-        },
-        Setting(
-            "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "The least that is logged.", default: "info",
-            isLive: true
-        ) { $0.logLevel = $1.text },
-    ]
+    static let all: [Setting] =
+        [
+            Setting(
+                "listen.host", .text, "Address to listen on. Anything but 127.0.0.1, ::1 and localhost is reached from other machines.",
+                default: "127.0.0.1"
+            ) { $0.host = $1.text },
+            Setting("listen.port", .port, "Port for plain HTTP; 0 takes a free one.", default: "8080") { $0.port = $1.port },
+            Setting("listen.tls_port", .port, "Port for TLS, with HTTP/2 and HTTP/1.1; 0 takes a free one.", default: "8443") {
+                $0.tlsPort = $1.port
+            },
+            Setting("listen.public_url", .url, "What clients know the server by, where a proxy stands before it.") {
+                $0.publicURL = $1.text
+            },
+            Setting("tls.certificate", .text, "Certificate chain in PEM. Without one the server makes its own for development.") {
+                $0.certificate = $1.text
+            },
+            Setting("tls.key", .text, "Its private key in PEM.") { $0.key = $1.text },
+            Setting("tls.names", .list, "Names for the certificate that the server makes, beside localhost, 127.0.0.1 and ::1.") {
+                $0.certificateNames = $1.list
+            },
+            Setting("data", .text, "Folder for everything that is kept; made if it does not exist.", default: "pushhost-data") {
+                $0.data = $1.text
+            },
+            Setting("hub", .text, "Hub that is made at the first start.", default: "hub") { $0.hub = $1.text },
+            Setting(
+                "simulators", .url,
+                "Where `pushhost simulate` listens. Hubs without credentials for a push service send there."
+            ) { $0.simulators = $1.text },
+            Setting(
+                "lab", .flag,
+                "Simulated push services with their phones in the server itself; every hub sends there and nowhere else. Off by default."
+            ) { $0.lab = $1.flag },
+            Setting("lab.port", .port, "Port of the lab on 127.0.0.1; 0 takes a free one. Naming one switches the lab on.") {
+                $0.labPort = $1.port
+            },
+            Setting("limits.requests_per_minute", .count, "Requests a minute for each key; none by default.", isLive: true) {
+                $0.requestsPerMinute = $1.count
+            },
+            Setting(
+                "limits.test_sends_per_minute", .count, "Test sends a minute for each hub; `none` for no limit.", default: "10",
+                isLive: true
+            ) {
+                $0.testSendsPerMinute = $1.count
+            },
+            Setting(
+                "limits.connections", .count,
+                "Connections that are open at a time, of all ports together. Beyond them the one that has been idle the longest is closed.",
+                default: "8192"
+            ) { $0.connections = $1.count ?? .max },
+            Setting("limits.head", .duration, "How long a connection may take for its handshake and the head of a request.", default: "15s")
+            {
+                $0.headTimeout = $1.duration
+            },
+            Setting("limits.body", .duration, "How long the body of a request may take.", default: "30s") { $0.bodyTimeout = $1.duration },
+            Setting("limits.idle", .duration, "How long a connection may stay open without a request.", default: "75s") {
+                $0.idleTimeout = $1.duration
+            },
+            Setting(
+                "limits.concurrent_notifications", .count, "Notifications of one hub that are delivered at a time on one platform.",
+                default: "64", isLive: true
+            ) {
+                $0.concurrentNotifications = $1.count ?? 64
+            },
+            Setting(
+                "network.allow_private", .flag,
+                "Whether push services and hosts of jobs may have loopback, private and link-local addresses.", default: "off"
+            ) { $0.allowsPrivate = $1.flag },
+            Setting(
+                "keep.notifications", .duration, "How long notifications and their outcomes are kept after their end.", default: "30d",
+                isLive: true
+            ) { $0.keepNotifications = $1.duration },
+            Setting(
+                "keep.departures", .duration, "How long it is remembered that a registration id is gone (410).", default: "90d",
+                isLive: true
+            ) { $0.keepDepartures = $1.duration },
+            Setting(
+                "keep.secure_payloads", .duration,
+                "How long after its expiration it is remembered how a secure payload ended, and who tried to read it.", default: "7d",
+                isLive: true
+            ) { $0.keepSecurePayloads = $1.duration },
+            Setting("jobs.folders", .list, "Folders that import and export jobs may read and write (`file:`).", isLive: true) {
+                $0.jobFolders = $1.list
+            },
+            Setting("jobs.hosts", .list, "Hosts that import and export jobs may read and write (`http:`).", isLive: true) {
+                $0.jobHosts = $1.list
+            },
+            Setting("log.format", .choice(LogFormat.allCases.map(\.rawValue)), "How the log is written.", default: "text", isLive: true) {
+                $0.logFormat = LogFormat(rawValue: $1.text) ?? .text
+            },
+            Setting(
+                "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "The least that is logged.", default: "info",
+                isLive: true
+            ) { $0.logLevel = $1.text },
+        ] + backendSettings
 }

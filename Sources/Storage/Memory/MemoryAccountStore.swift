@@ -12,7 +12,24 @@ package actor MemoryAccountStore: AccountStore {
     package func insert(_ account: Account) -> Bool {
         guard accounts[account.user] == nil else { return false }
         accounts[account.user] = account
+        endSessions(of: account.user)
         return true
+    }
+
+    package func update(_ account: Account) -> Bool {
+        guard accounts[account.user] != nil else { return false }
+        accounts[account.user] = account
+        endSessions(of: account.user)
+        return true
+    }
+
+    package func remove(_ user: Tag) -> Bool {
+        endSessions(of: user)
+        return accounts.removeValue(forKey: user) != nil
+    }
+
+    private func endSessions(of user: Tag) {
+        sessions = sessions.filter { Tag(validating: "username:\($0.value.username)") != user }
     }
 
     package func accounts(after user: Tag?, limit: Int) -> [Account] {
@@ -20,7 +37,11 @@ package actor MemoryAccountStore: AccountStore {
         return Array(behind.sorted { $0.user.precedes($1.user) }.prefix(limit))
     }
 
-    package func open(_ session: StoredSession) { sessions[session.digest] = session }
+    package func open(_ session: StoredSession, of user: Tag, with hash: PasswordHash?) -> Bool {
+        guard accounts[user]?.hash == hash else { return false }
+        sessions[session.digest] = session
+        return true
+    }
 
     package func session(_ digest: [UInt8]) -> StoredSession? { sessions[digest] }
 

@@ -17,8 +17,36 @@ struct SQLiteAccountStore: AccountStore {
             try database.run(
                 "INSERT INTO account (\(Self.columns)) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", account.user.text,
                 account.username, account.hash.cost, account.hash.salt, account.hash.digest)
+            guard database.totalChangesCount > before else { return false }
+            try Self.endSessions(of: account.user, in: database)
+            return true
+        }
+    }
+
+    func update(_ account: Account) async throws(PushError) -> Bool {
+        try await database.write { database in
+            let before = database.totalChangesCount
+            try database.run(
+                "UPDATE account SET username = ?, cost = ?, salt = ?, digest = ? WHERE user = ?", account.username, account.hash.cost,
+                account.hash.salt, account.hash.digest, account.user.text)
+            guard database.totalChangesCount > before else { return false }
+            try Self.endSessions(of: account.user, in: database)
+            return true
+        }
+    }
+
+    func remove(_ user: Tag) async throws(PushError) -> Bool {
+        try await database.write { database in
+            try Self.endSessions(of: user, in: database)
+            let before = database.totalChangesCount
+            try database.run("DELETE FROM account WHERE user = ?", user.text)
             return database.totalChangesCount > before
         }
+    }
+
+    /// Sessions are kept with the name as it was spelt.
+    private static func endSessions(of user: Tag, in database: Database) throws {
+        try database.run("DELETE FROM session WHERE 'username:' || username = ? COLLATE tag", user.text)
     }
 
     func accounts(after user: Tag?, limit: Int) async throws(PushError) -> [Account] {
@@ -31,11 +59,14 @@ struct SQLiteAccountStore: AccountStore {
         }
     }
 
-    func open(_ session: StoredSession) async throws(PushError) {
+    func open(_ session: StoredSession, of user: Tag, with hash: PasswordHash?) async throws(PushError) -> Bool {
         try await database.write { database in
+            let account = try database.first("SELECT \(Self.columns) FROM account WHERE user = ?", user.text, read: Self.account)
+            guard account?.hash == hash else { return false }
             try database.run(
                 "INSERT OR REPLACE INTO session (digest, username, expiration) VALUES (?, ?, ?)", session.digest, session.username,
                 session.expiration.milliseconds)
+            return true
         }
     }
 

@@ -9,6 +9,7 @@ struct ManagementCall: Sendable {
 
     let request: WebRequest
     let namespace: Namespace
+    let accounts: AccountService
     /// What the names in the route's path stand for.
     let names: [String: String]
     /// The parameters of the query that the route knows and the request has.
@@ -19,8 +20,10 @@ struct ManagementCall: Sendable {
     private let access: HubAccess
     private let route: ManagementRoute
 
-    init(_ route: ManagementRoute, _ names: [String: String], _ request: WebRequest, _ access: HubAccess) async throws(PushError) {
-        (self.request, self.access, self.route) = (request, access, route)
+    init(
+        _ route: ManagementRoute, _ names: [String: String], _ request: WebRequest, _ access: HubAccess, _ accounts: AccountService
+    ) async throws(PushError) {
+        (self.request, self.access, self.route, self.accounts) = (request, access, route, accounts)
         self.names = names
         namespace = access.namespace
         served = names["hub"].flatMap { [namespace] in namespace.hub($0) }

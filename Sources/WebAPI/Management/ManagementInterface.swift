@@ -7,11 +7,12 @@ struct ManagementInterface: Sendable {
     static let documentPath = "/openapi.json"
 
     private let access: HubAccess
+    private let accounts: AccountService
     private let routes = ManagementRoute.all
     private let document: [UInt8]
 
-    init(access: HubAccess) {
-        self.access = access
+    init(access: HubAccess, accounts: AccountService) {
+        (self.access, self.accounts) = (access, accounts)
         document = OpenAPIDocument(routes: routes).json.serialized(pretty: true)
     }
 
@@ -32,7 +33,7 @@ struct ManagementInterface: Sendable {
         guard let (route, names) = found.first(where: { $0.route.method == request.method }) else {
             throw HubResponder.notAllowed(request, found.map(\.route.method.rawValue).joined(separator: ", "))
         }
-        var answer = try await route.handle(try await ManagementCall(route, names, request, access))
+        var answer = try await route.handle(try await ManagementCall(route, names, request, access, accounts))
         // Keys among others.
         answer.fields[.cacheControl] = "no-store"
         return answer
@@ -50,5 +51,5 @@ struct ManagementInterface: Sendable {
 }
 
 extension ManagementRoute {
-    static let all = hubs + keys + devices + tags + notifications + [render]
+    static let all = hubs + keys + devices + tags + notifications + [render] + users
 }

@@ -31,10 +31,7 @@ enum HubPath: Equatable {
     /// - Parameter path: still encoded, without the query. Nil for a path that nothing has: with `.` or `..` as a part, or a
     ///   character that no text has.
     init?(_ path: String) {
-        let texts = path.split(separator: "/").map { PercentEncoding.decode($0) }
-        guard texts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) else {
-            return nil
-        }
+        guard let texts = Self.parts(path) else { return nil }
         let words = texts.map { $0.lowercased() }
         guard !words.isEmpty else {
             self = .hubs
@@ -54,6 +51,13 @@ enum HubPath: Equatable {
         }
         guard texts.count > count else { return nil }
         self = .inHub(texts.dropLast(count).joined(separator: "/"), place)
+    }
+
+    /// What stands between slashes, decoded. Nil for a path that nothing has.
+    static func parts(_ path: String) -> [String]? {
+        let texts = path.split(separator: "/").map { PercentEncoding.decode($0) }
+        let isPlain = texts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }
+        return isPlain ? texts : nil
     }
 
     /// With the number of parts that it takes at the end of the path.

@@ -21,6 +21,7 @@ package struct HubResponder: HTTPResponder {
     private let jobs: JobRoutes
     private let hubs: HubRoutes
     private let management: ManagementInterface
+    private let backend: BackendInterface
     private let system: SystemRoutes
     private let control: ControlRoutes?
     private let meter = RequestMeter()
@@ -28,7 +29,7 @@ package struct HubResponder: HTTPResponder {
 
     package init(
         namespace: Namespace, clock: any HubClock, random: any RandomSource, log: Logger, settings: WebSettings,
-        throttles: Throttles, system: SystemRoutes, control: ControlRoutes? = nil
+        throttles: Throttles, system: SystemRoutes, backend: BackendServices, control: ControlRoutes? = nil
     ) {
         let access = HubAccess(
             namespace: namespace, throttle: throttles.requests, isTrusted: settings.isTrusted)
@@ -45,7 +46,8 @@ package struct HubResponder: HTTPResponder {
         feedback = FeedbackRoutes(access: access)
         jobs = JobRoutes(access: access, random: random)
         hubs = HubRoutes(access: access, random: random)
-        management = ManagementInterface(access: access)
+        management = ManagementInterface(access: access, accounts: backend.accounts)
+        self.backend = BackendInterface(namespace: namespace, throttle: throttles.requests, services: backend)
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {
@@ -55,23 +57,27 @@ package struct HubResponder: HTTPResponder {
         let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
         let path = String(target[..<mark])
         let query = RequestQuery(parsing: Substring(target.utf8[mark...].dropFirst()))
-        let isManagement = ManagementInterface.covers(path)
-        let place = isManagement ? nil : HubPath(path)
+        let backendPath = BackendPath(path)
+        let isManagement = backendPath == nil && ManagementInterface.covers(path)
+        let place = isManagement || backendPath != nil ? nil : HubPath(path)
         var answer: WebAnswer
         do throws(PushError) {
             answer = try await self.answer(
-                webRequest(request, context, path: path, query: query, trackingID: trackingID, now: now), at: place)
+                webRequest(request, context, path: path, query: query, trackingID: trackingID, now: now), at: place, backendPath)
         } catch {
             // Who speaks JSON can have its errors of all interfaces (RFC 9457, section 3).
             let isAsked = request.headers[.accept]?.contains(ProblemDocument.contentType) ?? false
-            answer = failure(error, isProblem: isManagement || isAsked, trackingID: trackingID)
+            answer = failure(error, isProblem: isManagement || backendPath != nil || isAsked, trackingID: trackingID)
         }
+        // Tokens and payloads among others.
+        if backendPath != nil { answer.fields[.cacheControl] = "no-store" }
         answer.fields[.trackingID] = trackingID
         answer.fields[.correlationID] = trackingID
         if settings.isSecure { answer.fields[.strictTransportSecurity] = "max-age=2592000" }
         let status = answer.status.code
         let duration = ContinuousClock.now - start
-        meter.answered(isManagement ? management.route(of: path) : place?.route ?? "none", status: status, after: duration)
+        let route = backendPath?.route ?? (isManagement ? management.route(of: path) : place?.route ?? "none")
+        meter.answered(route, status: status, after: duration)
         log.log(
             level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)",
             metadata: ["tracking_id": "\(trackingID)", "ms": "\(duration.preciseMilliseconds)"])
@@ -81,7 +87,9 @@ package struct HubResponder: HTTPResponder {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func answer(_ request: WebRequest, at place: HubPath?) async throws(PushError) -> WebAnswer {
+    private func answer(
+        _ request: WebRequest, at place: HubPath?, _ backendPath: BackendPath?
+    ) async throws(PushError) -> WebAnswer {
         if let answer = try await system.answer(request) { return answer }
         try Self.checkTarget(request)
         if request.path == "*" { return WebAnswer(.noContent, [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"]) }
@@ -89,6 +97,7 @@ package struct HubResponder: HTTPResponder {
         // Long work on the loop of its connection would hold up all others that have this loop.
         return try await withTaskExecutorPreference(globalConcurrentExecutor) { () async throws(PushError) -> WebAnswer in
             if let answer = try await control?.answer(request, isTrusted: settings.isTrusted) { return answer }
+            if let backendPath { return try await backend.answer(request, at: backendPath) }
             if ManagementInterface.covers(request.path) { return try await management.answer(request) }
             guard let place else { throw HubAccess.noService }
             return try await answer(place, request)
@@ -147,13 +156,14 @@ package struct HubResponder: HTTPResponder {
     ) -> WebRequest {
         let authority = request.head.authority ?? ""
         return WebRequest(
-            // What HEAD answers is what GET would, without the body (RFC 9110, section 9.3.2).
-            method: request.method == .head ? .get : request.method,
+            // What HEAD answers is what GET would, without the body (RFC 9110, section 9.3.2). To fetch from the backend counts as
+            // reading, so that it takes none.
+            method: request.method == .head && BackendPath(path) == nil ? .get : request.method,
             base: settings.publicURL ?? "\(settings.isSecure ? "https" : "http")://\(authority)", authority: authority,
             path: path, query: query, fields: request.headers, trackingID: trackingID, now: now,
             body: RequestBody { limit throws(PushError) in
                 try await Self.collect(request, context, limit: limit)
-            }, revision: namespace.revision)
+            }, address: context.clientAddress, revision: namespace.revision)
     }
 
     /// Throws where a request is for no place of a server at all. The server's own paths answer nonetheless: whoever asks after
@@ -225,6 +235,7 @@ package struct HubResponder: HTTPResponder {
                 ? ProblemDocument(error: error, trackingID: trackingID).json.serialized()
                 : document.document(trackingID: trackingID, now: clock.now))
         if let seconds = error.details["retryAfter"]?.int ?? document.retryAfter { answer.fields[.retryAfter] = "\(seconds)" }
+        if let challenge = error.details["challenge"]?.string { answer.fields[.wwwAuthenticate] = challenge }
         if let methods = error.details["allow"]?.string { answer.fields[.allow] = methods }
         return answer
     }

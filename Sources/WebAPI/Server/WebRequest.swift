@@ -17,6 +17,9 @@ struct WebRequest: Sendable {
     let trackingID: String
     let now: Timestamp
     let body: RequestBody
+    /// Where it comes from: an IPv4 address, or the network of an IPv6 address, of which one client has all; "local" for a socket of
+    /// this machine.
+    var address = "local"
     /// Of the namespace, before it was asked whether the request is allowed.
     var revision = -1
 

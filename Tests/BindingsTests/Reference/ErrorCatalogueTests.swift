@@ -53,9 +53,13 @@ import Testing
     /// What has the form of a code and is none: names of functions, of files, of settings, of fields on a wire.
     private static func isOther(_ text: String) -> Bool {
         let files = [".h", ".json", ".lua", ".md", ".com", ".yaml", ".sock", ".sqlite"]
-        let settings = ["listen.", "limits.", "network.", "keep.", "jobs.", "log.", "tls.certificate", "tls.key", "tls.names"]
+        let settings = [
+            "listen.", "limits.", "network.", "keep.", "jobs.", "log.", "tls.certificate", "tls.key", "tls.names", "backend.hub",
+            "backend.variant", "backend.tutorial_mode",
+        ]
         return text.hasPrefix("push.") || text.hasPrefix("os.") || text.hasPrefix("host.") && text != "host.error"
-            || text.hasPrefix("message.") || HostFunctions.absent.keys.contains(text) || files.contains(where: text.hasSuffix)
+            || text.hasPrefix("message.") || text == "payload.key" || HostFunctions.absent.keys.contains(text)
+            || files.contains(where: text.hasSuffix)
             || settings.contains(where: text.hasPrefix)
     }
 

@@ -20,6 +20,8 @@ final class ServedHub: Sendable {
 
     let port: Int
     let tlsPort: Int
+    /// Of the simulators' control plane; nil where there are none.
+    var simulatorPort: Int? { simulators?.port }
     private let folder: ScriptFolder
     private let dialogue: Dialogue
     private let simulators: SimulatorBench?

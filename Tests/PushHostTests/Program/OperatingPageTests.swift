@@ -42,7 +42,8 @@ import Testing
         let server = try Dialogue(["serve"], in: folder.url)
         try await server.hear("Ctrl-C ends it.")
         for step in Self.steps {
-            let program = try await Program.shell(step.command.replacing(/(^|\$\()pushhost/) { "\($0.1)\"$P\"" } + " 2>&1", in: folder.url)
+            let program = try await Program.shell(
+                step.command.replacing(/(^|\$\(|\| )pushhost/) { "\($0.1)\"$P\"" } + " 2>&1", in: folder.url)
             #expect(program.status == 0, "\(step.command)")
             #expect(step.matches(program.output), "\(step.command)\n\(program.output)")
         }
@@ -53,7 +54,7 @@ import Testing
     @Test func `Every command is on the page and in the completion, and --help tells its exit codes or its commands`() async throws {
         let page = try String(contentsOf: Program.root.appending(path: "docs/operating.md"), encoding: .utf8)
         let completion = try await Program.run(["--generate-completion-script", "bash"]).output
-        for command in ["hub", "key", "send", "notification", "devices", "tags", "doctor"] {
+        for command in ["hub", "key", "user", "send", "notification", "devices", "tags", "doctor"] {
             #expect(page.contains("$ pushhost \(command)"), "\(command)")
             #expect(completion.contains("_pushhost_\(command)"), "\(command)")
             #expect(try await Program.run([command, "--help"]).status == 0)

@@ -155,7 +155,9 @@ import Testing
         let isRoot = geteuid() == 0
         if isRoot {
             try FileManager.default.removeItem(at: data.appending(path: "lock"))
-            for path in [data.path, data.appending(path: "backup-monday.sqlite").path] { chown(path, 12_345, 12_345) }
+            for path in [data.path] + ["backup-monday.sqlite", "payload.key"].map({ data.appending(path: $0).path }) {
+                chown(path, 12_345, 12_345)
+            }
         }
         let restored = try await Program.run(["hub", "restore", "a", "--yes", "--data", "data"], in: folder.url)
         #expect(restored.status == 0, "\(restored.errors)")

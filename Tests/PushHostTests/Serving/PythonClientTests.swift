@@ -38,4 +38,24 @@ import Testing
             try await Self.run("rest.py", [hub.connectionString(), "hub", hub.connectionString(.listen)], trusting: hub.authority)
         }
     }
+
+    @Test func `an app of the tutorials, which knows their pages alone, goes through all their flows`() async throws {
+        try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_BACKEND_TUTORIAL_MODE": "on"]) { hub in
+            let simulators = "http://127.0.0.1:\(try #require(hub.simulatorPort))"
+            try await Self.run(
+                "tutorial_app.py",
+                ["http://localhost:\(hub.port)", hub.plainConnectionString(), "hub", simulators], trusting: hub.authority)
+        }
+    }
+
+    @Test func `the same app over TLS`() async throws {
+        try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_BACKEND_TUTORIAL_MODE": "on"]) { hub in
+            let simulators = "http://127.0.0.1:\(try #require(hub.simulatorPort))"
+            try await Self.run(
+                "tutorial_app.py",
+                [
+                    "https://localhost:\(hub.tlsPort)", hub.connectionString().replacing("sb://", with: "https://"), "hub", simulators,
+                ], trusting: hub.authority)
+        }
+    }
 }

@@ -12,6 +12,7 @@ import WebAPI
 struct ServedNamespace {
     let namespace: Namespace
     let connector: ScriptedConnector
+    let accounts: AccountService
     let clock: VirtualClock
     let port: Int
     let connection: RemoteConnection
@@ -25,7 +26,9 @@ struct ServedNamespace {
         _ = try await namespace.create("hub", HubDescription())
         let responder = HubResponder(
             namespace: namespace, clock: bench.clock, random: bench.random, log: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() },
-            settings: WebSettings(), throttles: Throttles(), system: SystemRoutes(isReady: { nil }, metrics: { "" }))
+            settings: WebSettings(), throttles: Throttles(), system: SystemRoutes(isReady: { nil }, metrics: { "" }),
+            backend: BackendServices(
+                environment: bench.environment, accounts: bench.accounts, securePayloads: bench.securePayloads, hub: "hub"))
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let limits = ConnectionLimits()
         let server = try WebServer(
@@ -39,7 +42,7 @@ struct ServedNamespace {
         let connection = try RemoteConnection()
         var iterator = ports.makeAsyncIterator()
         let served = ServedNamespace(
-            namespace: namespace, connector: bench.connector, clock: bench.clock, port: await iterator.next() ?? 0, connection: connection)
+            namespace: namespace, connector: bench.connector, accounts: bench.accounts, clock: bench.clock, port: await iterator.next() ?? 0, connection: connection)
         do {
             try await body(served)
         } catch {

@@ -50,7 +50,7 @@ import Testing
         try await engine.run { storage in
             let accounts = storage.accounts
             let session = StoredSession(digest: Array(0..<32), username: Samples.oddText, expiration: HubBench.dawn)
-            try await accounts.open(session)
+            #expect(try await accounts.open(session, of: try Tag.username("ann"), with: nil))
             #expect(try await accounts.session(session.digest) == session)
             #expect(try await accounts.session(session.digest.reversed()) == nil)
             try await accounts.close(session.digest)
@@ -63,9 +63,11 @@ import Testing
     func `Expired sessions are forgotten in portions`(engine: Engine) async throws {
         try await engine.run { storage in
             let accounts = storage.accounts
+            let ann = try Tag.username("ann")
             for number in 0..<5 as Range<UInt8> {
-                try await accounts.open(
-                    StoredSession(digest: [number], username: "ann", expiration: HubBench.dawn + .seconds(Int64(number))))
+                let session = StoredSession(
+                    digest: [number], username: "ann", expiration: HubBench.dawn + .seconds(Int64(number)))
+                #expect(try await accounts.open(session, of: ann, with: nil))
             }
             let now = HubBench.dawn + .seconds(3)
             #expect(try await accounts.session([0]) != nil)
@@ -74,6 +76,49 @@ import Testing
             #expect(try await accounts.removeExpired(now: now, limit: 3) == 0)
             #expect(try await accounts.session([3]) == nil)
             #expect(try await accounts.session([4]) != nil)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A session is opened only with what the account has at that moment`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let (accounts, session) = (storage.accounts, StoredSession(digest: [1], username: "ann", expiration: HubBench.dawn))
+            let ann = try account("Ann")
+            #expect(try await !accounts.open(session, of: ann.user, with: ann.hash))
+            #expect(try await accounts.insert(ann))
+            #expect(try await !accounts.open(session, of: ann.user, with: nil))
+            #expect(try await !accounts.open(session, of: ann.user, with: try account("ann", cost: 32).hash))
+            #expect(try await accounts.session([1]) == nil)
+            #expect(try await accounts.open(session, of: try Tag.username("ANN"), with: ann.hash))
+            #expect(try await accounts.session([1]) == session)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A change of an account, its coming and its going end the sessions of its user and no others`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let accounts = storage.accounts
+            func open(_ number: UInt8, _ name: String, _ hash: PasswordHash?) async throws -> Bool {
+                try await accounts.open(
+                    StoredSession(digest: [number], username: name, expiration: HubBench.dawn), of: try Tag.username(name), with: hash)
+            }
+            let (old, new) = (try account("René"), try account("RENE\u{301}", cost: 32))
+            #expect(try await open(0, "rené", nil))
+            #expect(try await open(9, "rene", nil))
+            #expect(try await !accounts.update(old))
+            #expect(try await !accounts.remove(old.user))
+            #expect(try await open(0, "rené", nil))
+            #expect(try await accounts.insert(old))
+            #expect(try await accounts.session([0]) == nil)
+            #expect(try await open(1, "rené", old.hash))
+            #expect(try await accounts.update(new))
+            #expect(try await accounts.account(old.user)?.hash == new.hash)
+            #expect(try await accounts.session([1]) == nil)
+            #expect(try await open(2, "RENÉ", new.hash))
+            #expect(try await accounts.remove(old.user))
+            #expect(try await accounts.account(old.user) == nil)
+            #expect(try await accounts.session([2]) == nil)
+            #expect(try await accounts.session([9]) != nil)
         }
     }
 }

@@ -13,7 +13,7 @@ struct ManagementBench {
 
     init() async throws {
         bench = try await RouteBench()
-        interface = ManagementInterface(access: bench.access)
+        interface = ManagementInterface(access: bench.access, accounts: bench.accounts)
     }
 
     var namespace: Namespace { bench.access.namespace }

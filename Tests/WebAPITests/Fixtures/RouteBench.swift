@@ -12,10 +12,13 @@ struct RouteBench {
     let access: HubAccess
     /// Where the hubs send to.
     let connector: ScriptedConnector
+    let bench: HubBench
+    var accounts: AccountService { bench.accounts }
 
     init() async throws {
         let bench = try HubBench(platforms: [.apns, .fcmV1])
         let connector = bench.connector
+        self.bench = bench
         self.connector = connector
         let namespace = try await Namespace(
             environment: bench.environment, store: store, settings: HubSettings(),

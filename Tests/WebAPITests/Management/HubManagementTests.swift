@@ -53,7 +53,9 @@ import Testing
         let token = SASToken(minting: "sb://localhost/", rule: root, expiration: HubBench.dawn + .seconds(60))
         var request = bench.unsigned("/api/v1/hubs", body: body, fields: [.authorization: token.header])
         request.method = .post
-        let error = await refusal { [request] in try await ManagementInterface(access: bench.access).answer(request) }
+        let error = await refusal { [request] in
+            try await ManagementInterface(access: bench.access, accounts: bench.accounts).answer(request)
+        }
         #expect(error?.status == 400)
         #expect(error?.description.hasPrefix(message) == true, "\(String(describing: error))")
     }
@@ -86,7 +88,9 @@ import Testing
         let bench = try await RouteBench()
         var request = bench.unsigned(path)
         request.method = method
-        let error = await refusal { [request] in try await ManagementInterface(access: bench.access).answer(request) }
+        let error = await refusal { [request] in
+            try await ManagementInterface(access: bench.access, accounts: bench.accounts).answer(request)
+        }
         #expect(error?.status == status)
         #expect(error?.details["allow"]?.string == allowed)
     }

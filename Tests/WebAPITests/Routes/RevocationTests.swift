@@ -90,7 +90,7 @@ import Testing
             ("/api/v1/hubs/hub/keys/\(Namespace.listenRule)/rotate", #"{"key": "primary"}"#),
         ] {
             let bench = try await RouteBench()
-            let interface = ManagementInterface(access: bench.access)
+            let interface = ManagementInterface(access: bench.access, accounts: bench.accounts)
             let request = try request(.post, path, body, bench, while: event)
             #expect([401, 404].contains(await status { () throws(PushError) in try await interface.answer(request) }), "\(path)")
             #expect(!(bench.access.namespace.hub("hub")?.record.description.rules ?? []).contains { $0.name == "evil" })

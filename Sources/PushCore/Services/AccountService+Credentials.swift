@@ -1,0 +1,74 @@
+import Crypto
+
+// Those who send their credentials with every request have a session that nobody opened.
+extension AccountService {
+    /// The session of a user name and its password. What was proved within the last five minutes is not hashed again, unless the
+    /// account has changed since.
+    ///
+    /// - Parameters:
+    ///   - header: the credentials as they came, by which they are known again.
+    ///   - address: where the request comes from.
+    /// Throws what `login` throws.
+    package func session(
+        header: Secret, username: String, password: Secret, from address: String
+    ) async throws(PushError) -> Session {
+        let mark = mark(of: header)
+        if let session = try await provedSession(mark) { return session }
+        // An app asks several things at once: one of them proves it for all.
+        if !proving.take(mark) { await withCheckedContinuation { proving.wait(mark, $0) } }
+        defer { proving.leave(mark) }
+        if let session = try await provedSession(mark) { return session }
+        let proof = try await prove(username, password, from: address)
+        environment.note(.backend, "\(proof.username) \(proof.manner)")
+        return admit(
+            proof.user, proof.username, by: proof.hash.map { .account($0) } ?? .tutorial, mark,
+            until: environment.clock.now + CredentialPasses.lifetime)
+    }
+
+    /// The session of a user whom a token's issuer answers for, who needs no account.
+    ///
+    /// - Parameters:
+    ///   - header: the token as it came.
+    ///   - end: when the token loses its force.
+    /// Throws `auth.username` for a name that no user can have.
+    package func session(header: Secret, issuedTo username: String, until end: Timestamp) async throws(PushError) -> Session {
+        let user = try Self.tag(of: username)
+        let mark = mark(of: header)
+        if let session = try await provedSession(mark) { return session }
+        return admit(user, username, by: .issuer, mark, until: min(end, environment.clock.now + CredentialPasses.lifetime))
+    }
+
+    private func provedSession(_ mark: [UInt8]) async throws(PushError) -> Session? {
+        guard let pass = passes.pass(mark: mark), pass.staleAt > environment.clock.now else { return nil }
+        guard try await holds(pass) else {
+            passes.remove(Self.digest(of: pass.session.token))
+            return nil
+        }
+        return pass.session
+    }
+
+    /// Whether what was proved then is so still: the account may have changed by any way, a restored backup too.
+    func holds(_ pass: CredentialPasses.Pass) async throws(PushError) -> Bool {
+        switch pass.basis {
+        case .account(let hash): try await store.account(pass.user)?.hash == hash
+        case .tutorial: try await store.account(pass.user) == nil
+        case .issuer: true
+        }
+    }
+
+    private func admit(
+        _ user: Tag, _ username: String, by basis: CredentialPasses.Basis, _ mark: [UInt8], until end: Timestamp
+    ) -> Session {
+        let now = environment.clock.now
+        let session = Session(username: username, token: Secret(environment.random.hex(64)), expiration: end)
+        passes.insert(
+            CredentialPasses.Pass(
+                session: session, user: user, basis: basis, staleAt: min(end, now + CredentialPasses.freshness)),
+            digest: Self.digest(of: session.token), mark: mark, now: now)
+        return session
+    }
+
+    private func mark(of header: Secret) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Array(header.reveal().utf8), using: markKey))
+    }
+}

@@ -1,0 +1,49 @@
+import Crypto
+import Glibc
+import PushCore
+import Storage
+
+/// The file of the data folder with the key that seals secure payloads. It is in no backup: who has one has not yet the payloads.
+struct PayloadKeyFile {
+    static let name = "payload.key"
+    private static let length = 32
+
+    let folder: DataFolder
+
+    /// Makes the file where there is none. Throws `data.payload_key` for one that is no key, and changes it never.
+    func key() throws(PushError) -> SymmetricKey {
+        let path = folder.file(Self.name)
+        let key = SymmetricKey(size: .bits256)
+        // In its place only when it is whole: a key of which half is on the disk would be lost.
+        let partial = folder.file(".\(Self.name)")
+        unlink(partial)
+        if access(path, F_OK) != 0 {
+            let file = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard file >= 0 else { throw DataFolder.unusable(folder.path, errno, file: path) }
+            FileOwner.give(file, toOwnerOf: folder.path)
+            let isWritten = key.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == Self.length && fsync(file) == 0
+            let number = errno
+            close(file)
+            guard isWritten, link(partial, path) == 0 || errno == EEXIST else {
+                throw DataFolder.unusable(folder.path, isWritten ? errno : number, file: path)
+            }
+            unlink(partial)
+        }
+        return try read(path)
+    }
+
+    private func read(_ path: String) throws(PushError) -> SymmetricKey {
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { throw DataFolder.unusable(folder.path, errno, file: path) }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: Self.length + 1)
+        let count = Glibc.read(file, &bytes, bytes.count)
+        guard count == Self.length else {
+            throw PushError(
+                "data.payload_key",
+                "\(path) holds no key: it has \(count > Self.length ? "more than" : "\(max(count, 0)) bytes, not") 32 bytes",
+                hint: "put the right file back; without it the secure payloads that are kept cannot be read, so that it may be removed")
+        }
+        return SymmetricKey(data: bytes.prefix(Self.length))
+    }
+}

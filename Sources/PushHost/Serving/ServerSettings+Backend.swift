@@ -1,0 +1,32 @@
+import Crypto
+import Delivery
+import PushCore
+import Storage
+import WebAPI
+
+extension ServerSettings {
+    /// What the app backend works with.
+    /// - Parameter transport: to the issuer of tokens.
+    func backendServices(
+        _ environment: HubEnvironment, _ storage: any StorageEngine, _ key: SymmetricKey, _ transport: HTTPClientTransport
+    ) throws(PushError) -> BackendServices {
+        let accounts = try AccountService(
+            environment: environment, store: storage.accounts, cost: .served, isTutorialMode: backend.isTutorialMode,
+            hashing: { work throws(PushError) in try await blocking(work) })
+        let payloads = try SecurePayloadService(
+            environment: environment, store: storage.securePayloads, key: key, retention: keepSecurePayloads)
+        return BackendServices(
+            environment: environment, accounts: accounts, securePayloads: payloads, hub: backend.hub ?? hub, variant: backend.variant,
+            issuer: backend.tokenIssuer(clock: environment.clock, transport))
+    }
+}
+
+extension BackendSettings {
+    /// Nil where none is set.
+    fileprivate func tokenIssuer(clock: any HubClock, _ transport: HTTPClientTransport) -> TokenIssuer? {
+        guard let issuer, let audience, let source = keys.flatMap(IssuerKeySource.init) else { return nil }
+        return TokenIssuer(
+            name: issuer, audience: audience, usernameClaim: usernameClaim, clockSkew: clockSkew,
+            keys: IssuerKeys(clock: clock) { () throws(PushError) in try await source.fetch(over: transport) })
+    }
+}

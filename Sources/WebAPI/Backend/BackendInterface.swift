@@ -1,0 +1,98 @@
+import HTTPTypes
+import HubWire
+import PushCore
+
+/// The app backend of the tutorials: registering, notifying users, secure push, and sessions for whoever does not send a password
+/// with every request.
+struct BackendInterface: Sendable {
+    /// Of a body: the largest payload, written with escapes.
+    static let bodyLimit = 128 << 10
+    private static let loginLimit = 4096
+
+    let namespace: Namespace
+    let throttle: Throttle?
+    let services: BackendServices
+
+    func answer(_ request: WebRequest, at path: BackendPath) async throws(PushError) -> WebAnswer {
+        try Self.checkMethod(request, path)
+        guard !namespace.isClosed else { throw Namespace.restoring }
+        let credentials = BackendCredentials(request.fields[.authorization])
+        do throws(PushError) {
+            if path.place == .login { return try await login(request, credentials) }
+            // As the tutorials' sample refuses: without a word.
+            guard let credentials else { return WebAnswer(.forbidden) }
+            let session = try await session(credentials, request)
+            try checkThrottle(session, request)
+            if path.place == .logout { return try await logout(session) }
+            return try await BackendCall(request: request, path: path, session: session, interface: self).answer()
+        } catch {
+            guard Self.isRefusal(error) else { throw error }
+            if case .basic = credentials { return WebAnswer(.forbidden) }
+            var error = error
+            error.details["challenge"] = path.place == .login ? #"Bearer realm="PushHost""# : #"Bearer error="invalid_token""#
+            throw error
+        }
+    }
+
+    private static func checkMethod(_ request: WebRequest, _ path: BackendPath) throws(PushError) {
+        let methods = path.methods
+        guard methods.split(separator: ", ").contains(where: { $0 == request.method.rawValue }) else {
+            var error = HubResponder.notAllowed(request, methods)
+            error.details["allow"] = .string(methods)
+            throw error
+        }
+    }
+
+    /// Whether somebody has not proved who they are.
+    private static func isRefusal(_ error: PushError) -> Bool {
+        ["auth.failed", "auth.session_expired", "auth.token", "auth.username"].contains(error.code)
+    }
+
+    // MARK: - Sessions
+
+    private func session(_ credentials: BackendCredentials, _ request: WebRequest) async throws(PushError) -> Session {
+        let header = Secret(request.fields[.authorization] ?? "")
+        switch credentials {
+        case .basic(let username, let password):
+            return try await services.accounts.session(
+                header: header, username: username, password: password, from: request.address)
+        case .bearer(let token):
+            guard let issuer = services.issuer, token.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 else {
+                return try await services.accounts.session(for: Secret(token))
+            }
+            let claims = try await issuer.verified(token, now: request.now)
+            do throws(PushError) {
+                return try await services.accounts.session(header: header, issuedTo: claims.username, until: claims.end)
+            } catch {
+                throw error.code == "auth.username" ? TokenIssuer.refusal(error.message) : error
+            }
+        }
+    }
+
+    private func checkThrottle(_ session: Session, _ request: WebRequest) throws(PushError) {
+        guard let seconds = throttle?.wait("user \(session.username.lowercased())", now: request.now) else { return }
+        throw HubAccess.throttled("too many requests of this user", seconds)
+    }
+
+    private func login(_ request: WebRequest, _ credentials: BackendCredentials?) async throws(PushError) -> WebAnswer {
+        let session: Session
+        if case .basic(let username, let password) = credentials {
+            session = try await services.accounts.login(username: username, password: password, from: request.address)
+        } else {
+            let members = try BackendBody(try await request.body.read(limit: Self.loginLimit)).object("username and password")
+            try members.check(["username", "password"])
+            session = try await services.accounts.login(
+                username: try members.text("username"), password: Secret(try members.text("password")), from: request.address)
+        }
+        let json: JSON = [
+            "username": .string(session.username), "token": .string(session.token.reveal()), "tokenType": "Bearer",
+            "expiresAt": .moment(session.expiration),
+        ]
+        return WebAnswer(.ok, "application/json", json.serialized())
+    }
+
+    private func logout(_ session: Session) async throws(PushError) -> WebAnswer {
+        try await services.accounts.logout(session.token)
+        return WebAnswer(.noContent)
+    }
+}

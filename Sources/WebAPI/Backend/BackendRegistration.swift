@@ -1,0 +1,114 @@
+import HubWire
+import PushCore
+
+extension Platform {
+    /// As the tutorials spell it, in any case: `apns`, `fcm`, `fcmv1`, `gcm`, `wns`, `mpns`. Throws `request.parameter`.
+    init(pns name: String) throws(PushError) {
+        let word = name.lowercased()
+        guard let platform = word == "fcm" ? .fcmV1 : Platform(rawValue: word) else {
+            let known = ["apns", "fcm", "fcmv1", "gcm", "wns", "mpns", "browser"]
+            throw PushError(
+                "request.parameter", "there is no platform \"\(name)\"",
+                hint: nearest(word, in: known).map { "did you mean \"\($0)\"?" } ?? "there are \(known.joined(separator: ", "))",
+                status: 400)
+        }
+        self = platform
+    }
+}
+
+extension DeviceHandle {
+    /// What a text may be as a handle, for a client that does not say of which platform. Throws `handle.invalid` where it can be none.
+    static func candidates(_ text: String) throws(PushError) -> [DeviceHandle] {
+        let found = Platform.allCases.compactMap { try? DeviceHandle(platform: $0, text: text) }
+        return found.isEmpty ? [try DeviceHandle(platform: .fcmV1, text: text)] : found
+    }
+
+    /// The device of 2013: its platform, and its token or the URI of its channel. Beside `ios` and `windows`, other platforms go by
+    /// their own names.
+    init(current members: BackendBody.Members) throws(PushError) {
+        let name = try members.text("platform")
+        guard let platform = Platform(name: name) else {
+            throw BackendBody.refusal("there is no platform \"\(name)\"", "write ios, windows, android, gcm or browser")
+        }
+        let names = platform == .wns ? ["channelUri", "deviceToken"] : ["deviceToken", "channelUri"]
+        guard let name = names.first(where: { members[$0] != nil }) else {
+            throw BackendBody.refusal("the body has no \(names[0])", "give the handle that the push service gave the app")
+        }
+        try self.init(platform: platform, json: members[name], name)
+    }
+
+    /// A browser's may be an object as well as its text.
+    init(platform: Platform, json: JSON?, _ name: String) throws(PushError) {
+        if platform == .browser, let subscription = json, subscription.object != nil {
+            try self.init(subscription: subscription)
+            return
+        }
+        guard let text = json?.string else { throw BackendBody.refusal("\(name) is no text", "write it in quotes") }
+        try self.init(platform: platform, text: text)
+    }
+
+    /// As it is given at registration: for a browser the text of its subscription.
+    fileprivate var given: String {
+        guard case .browser(let endpoint, let key, let secret) = self else { return text }
+        let subscription: JSON = ["endpoint": .string(endpoint), "p256dh": .string(key), "auth": .string(secret)]
+        return subscription.text()
+    }
+}
+
+extension RegistrationDescription {
+    /// `{"Platform", "Handle", "Tags"}`, and ours: `"Template": {"body", "name", "headers", "expiry"}`.
+    /// - Parameter isTemplate: whether a device without a template gets that of "cross-platform notify users".
+    init(_ members: BackendBody.Members, isTemplate: Bool) throws(PushError) {
+        try members.check(["Platform", "Handle", "Tags", "Template"])
+        let platform = try Platform(pns: members.text("Platform"))
+        let handle = try DeviceHandle(platform: platform, json: members["Handle"], "Handle")
+        self.init(handle: handle, tags: try [Tag](members.texts("Tags")))
+        if let json = members["Template"] {
+            guard let object = json.object else {
+                throw BackendBody.refusal("Template is no object", "write {\"body\": \"…\"}")
+            }
+            template = try RegistrationTemplate(BackendBody.Members(object), platform: platform)
+        } else if isTemplate {
+            template = try RegistrationTemplate(body: AlertPayloads.greetingTemplate(platform), platform: platform)
+        }
+    }
+}
+
+extension RegistrationTemplate {
+    fileprivate init(_ members: BackendBody.Members, platform: Platform) throws(PushError) {
+        try members.check(["body", "name", "headers", "expiry"])
+        var headers: [PushHeader] = []
+        if let json = members["headers"] {
+            guard let object = json.object else { throw BackendBody.refusal("headers is no object", "write {\"NAME\": \"VALUE\"}") }
+            for (name, value) in object.members {
+                guard let text = value.string else { throw BackendBody.refusal("the header \(name) is no text", "write it in quotes") }
+                headers.append(PushHeader(name, text))
+            }
+        }
+        try self.init(
+            name: members.optionalText("name"), body: members.text("body"), headers: headers, expiry: members.optionalText("expiry"),
+            platform: platform)
+    }
+
+    fileprivate var document: JSON {
+        .members([
+            "Name": name.map { .string($0) }, "Body": .string(body),
+            "Headers": .object(JSONObject(headers.map { ($0.name, .string($0.value)) })), "Expiry": expiry.map { .string($0) },
+        ])
+    }
+}
+
+extension Registration {
+    /// With the names that the samples' library gives it, and the platform and the handle as they were given.
+    var document: JSON {
+        var members: JSONObject = [
+            "RegistrationId": .string(id.text), "ETag": .string(String(etag)), "ExpirationTime": .moment(expiration),
+            "UpdatedAt": .moment(updatedAt), "Tags": .array(tags.map { .string($0.text) }),
+        ]
+        if let names = RegistrationElement.of(platform)?.handle, names.count == 1 { members[names[0]] = .string(handle.text) }
+        members["Platform"] = .string(platform.rawValue)
+        members["Handle"] = .string(handle.given)
+        if let template { members["Template"] = template.document }
+        return .object(members)
+    }
+}

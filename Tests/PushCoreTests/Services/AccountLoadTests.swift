@@ -1,0 +1,248 @@
+import PushCore
+import Storage
+import Support
+import Synchronization
+import Testing
+
+/// Accounts where many ask at once, and where some guess.
+@Suite struct AccountLoadTests {
+    /// Where hashes are made: it counts them, and can hold them up.
+    private actor Workshop {
+        private(set) var count = 0
+        private(set) var atOnce = 0
+        private(set) var most = 0
+        private var isOpen: Bool
+        private var waiting: [CheckedContinuation<Void, Never>] = []
+
+        init(isOpen: Bool = true) { self.isOpen = isOpen }
+
+        func enter() async {
+            (count, atOnce) = (count + 1, atOnce + 1)
+            most = max(most, atOnce)
+            if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+            atOnce -= 1
+        }
+
+        func open() {
+            isOpen = true
+            for continuation in waiting { continuation.resume() }
+            waiting = []
+        }
+
+        func close() { isOpen = false }
+    }
+
+    private let clock = VirtualClock(now: HubBench.dawn)
+    private let store = MemoryAccountStore()
+    private let workshop = Workshop()
+    private let password = Secret("correct horse")
+
+    private func service(isTutorialMode: Bool = false) throws -> AccountService {
+        try AccountService(
+            environment: HubEnvironment(clock: clock, random: SeededRandom(seed: 1), start: { work in Task { await work() } }),
+            store: store, cost: .rehearsal, isTutorialMode: isTutorialMode,
+            hashing: { [workshop] work throws(PushError) in
+                await workshop.enter()
+                return try work()
+            })
+    }
+
+    /// The credentials of a header, which stands for itself.
+    private func session(
+        _ accounts: AccountService, _ name: String = "alice", _ password: Secret? = nil, from address: String = "10.0.0.1"
+    ) async throws -> Session {
+        let password = password ?? self.password
+        return try await accounts.session(
+            header: Secret("Basic \(name):\(password.reveal())"), username: name, password: password, from: address)
+    }
+
+    private func codes(_ count: Int, _ work: @escaping @Sendable (Int) async throws -> Void) async -> [String: Int] {
+        await withTaskGroup(of: String.self) { group in
+            for number in 0..<count {
+                group.addTask { await refusal { try await work(number) }?.code ?? "fine" }
+            }
+            return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+    }
+
+    // MARK: - Hashing
+
+    @Test func `However many log in, two passwords are hashed at a time, and the line of the others has an end`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        await workshop.close()
+        async let ended = codes(40) { [password] _ in _ = try await accounts.login(username: "alice", password: password) }
+        // Six find no place and say so while the others wait.
+        while await workshop.atOnce < 2 { await Task.yield() }
+        for _ in 0..<2000 { await Task.yield() }
+        #expect(await workshop.atOnce == 2)
+        await workshop.open()
+        #expect(await ended == ["fine": 34, "backend.busy": 6])
+        #expect(await workshop.most == 2)
+    }
+
+    @Test func `Who finds no place in the line is told when to come back`() async throws {
+        let accounts = try service()
+        await workshop.close()
+        async let ended = codes(34) { [password] number in try await accounts.add(username: "user\(number)", password: password) }
+        while await workshop.atOnce < 2 { await Task.yield() }
+        for _ in 0..<2000 { await Task.yield() }
+        let busy = await refusal { try await accounts.login(username: "alice", password: password) }
+        #expect(busy?.code == "backend.busy" && busy?.status == 503 && busy?.details["retryAfter"] == 5)
+        await workshop.open()
+        #expect(await ended == ["fine": 34])
+    }
+
+    @Test func `An unknown user costs one hash, as a wrong password does`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        var before = await workshop.count
+        for name in ["alice", "nobody", "no name"] {
+            let error = await refusal { try await session(accounts, name, Secret("guess")) }
+            #expect(error?.code == "auth.failed")
+            #expect(await workshop.count == before + 1)
+            before += 1
+        }
+    }
+
+    // MARK: - Attempts
+
+    @Test func `Ten failures a minute at one account from one address are enough, and no more are hashed`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        let before = await workshop.count
+        let ended = await codes(30) { number in _ = try await session(accounts, "alice", Secret("guess \(number)")) }
+        #expect(ended == ["auth.failed": 10, "auth.throttled": 20])
+        #expect(await workshop.count == before + 10)
+        let error = await refusal { try await accounts.login(username: "ALICE", password: password, from: "10.0.0.1") }
+        #expect(error?.code == "auth.throttled" && error?.status == 429 && error?.details["retryAfter"] == 6)
+        _ = try await session(accounts, from: "10.0.0.2")
+        clock.advance(to: clock.now + .seconds(6))
+        _ = try await accounts.login(username: "alice", password: password, from: "10.0.0.1")
+    }
+
+    @Test func `What is right is no attempt, and what was proved before is not held up by failures`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        for _ in 0..<30 { _ = try await accounts.login(username: "alice", password: password, from: "10.0.0.1") }
+        let first = try await session(accounts)
+        _ = await codes(30) { number in _ = try await session(accounts, "alice", Secret("guess \(number)")) }
+        #expect(try await session(accounts) == first)
+    }
+
+    @Test func `A hundred failures a minute from one address are enough, and at one account from many`() async throws {
+        let accounts = try service()
+        let fromOne = await codes(150) { number in _ = try await session(accounts, "user\(number)", Secret("guess")) }
+        #expect(fromOne == ["auth.failed": 100, "auth.throttled": 50])
+        let atOne = await codes(150) { number in _ = try await session(accounts, "alice", Secret("guess"), from: "10.1.0.\(number)") }
+        #expect(atOne == ["auth.failed": 100, "auth.throttled": 50])
+    }
+
+    // MARK: - Proved credentials
+
+    @Test func `Credentials that were proved are not hashed again for five minutes, by however many requests`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "Alice", password: password)
+        let before = await workshop.count
+        let ended = await codes(20) { _ in _ = try await session(accounts) }
+        #expect(ended == ["fine": 20])
+        let kept = try await session(accounts)
+        #expect(kept.username == "Alice")
+        #expect(await workshop.count == before + 1)
+        clock.advance(to: clock.now + .seconds(300))
+        #expect(try await accounts.session(for: kept.token) == kept)
+        #expect(try await session(accounts) != kept)
+        #expect(await workshop.count == before + 2)
+        clock.advance(to: clock.now + .seconds(300))
+        #expect(await refusal { try await accounts.session(for: kept.token) }?.code == "auth.session_expired")
+    }
+
+    enum Change: String, CaseIterable {
+        case password, removal, elsewhere
+
+        func happen(to accounts: AccountService, in store: MemoryAccountStore) async throws {
+            switch self {
+            case .password: try await accounts.changePassword(of: "ALICE", to: Secret("new"))
+            case .removal: try await accounts.remove(username: "alice")
+            case .elsewhere:
+                var account = try #require(await store.account(try Tag.username("alice")))
+                account.hash = PasswordHash(cost: 16, salt: [1], digest: [2])
+                #expect(await store.update(account))
+            }
+        }
+    }
+
+    @Test(arguments: Change.allCases)
+    func `A change of the account ends its sessions and its proved credentials, by whatever way it comes`(_ change: Change) async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        try await accounts.add(username: "bob", password: password)
+        let (proved, opened) = (try await session(accounts), try await accounts.login(username: "alice", password: password))
+        let other = try await session(accounts, "bob")
+        try await change.happen(to: accounts, in: store)
+        for old in [proved, opened] {
+            #expect(await refusal { try await accounts.session(for: old.token) }?.code == "auth.session_expired")
+        }
+        #expect(await refusal { try await session(accounts) }?.code == "auth.failed")
+        #expect(try await session(accounts, "bob") == other)
+    }
+
+    @Test func `A password that changes while it is being proved opens nothing`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        await workshop.close()
+        async let login = refusal { [password] in try await accounts.login(username: "alice", password: password) }
+        async let header = refusal { try await accounts.session(for: try await session(accounts).token) }
+        while await workshop.atOnce < 2 { await Task.yield() }
+        var account = try #require(await store.account(try Tag.username("alice")))
+        account.hash = PasswordHash(cost: 16, salt: [1], digest: [2])
+        #expect(await store.update(account))
+        await workshop.open()
+        #expect(await login?.code == "auth.failed")
+        #expect(await header?.code == "auth.session_expired")
+    }
+
+    @Test func `What tutorial mode lets in ends when the name gets an account`() async throws {
+        let accounts = try service(isTutorialMode: true)
+        let proved = try await session(accounts, "alice", Secret("alice"))
+        let opened = try await accounts.login(username: "Alice", password: Secret("Alice"))
+        try await accounts.add(username: "alice", password: password)
+        for old in [proved, opened] {
+            #expect(await refusal { try await accounts.session(for: old.token) }?.code == "auth.session_expired")
+        }
+        #expect(await refusal { try await session(accounts, "alice", Secret("alice")) }?.code == "auth.failed")
+    }
+
+    @Test func `An issuer's user needs no account, and stays no longer than the token`() async throws {
+        let accounts = try service()
+        let end = clock.now + .seconds(30)
+        let session = try await accounts.session(header: Secret("Bearer a.b.c"), issuedTo: "Zoë", until: end)
+        #expect(session.username == "Zoë" && session.expiration == end)
+        #expect(try await accounts.session(for: session.token) == session)
+        #expect(try await accounts.session(header: Secret("Bearer a.b.c"), issuedTo: "Zoë", until: end) == session)
+        clock.advance(to: end)
+        #expect(await refusal { try await accounts.session(for: session.token) }?.code == "auth.session_expired")
+        let error = await refusal { try await accounts.session(header: Secret("x"), issuedTo: "a b", until: end) }
+        #expect(error?.code == "auth.username")
+    }
+
+    // MARK: - Operators
+
+    @Test func `Accounts are added once, listed by name, and known in any case`() async throws {
+        let accounts = try service()
+        for name in ["bob", "Alice", "carol"] { try await accounts.add(username: name, password: password) }
+        #expect(try await accounts.usernames(after: nil, limit: 2) == ["Alice", "bob"])
+        #expect(try await accounts.usernames(after: "BOB", limit: 2) == ["carol"])
+        let taken = await refusal { try await accounts.add(username: "ALICE", password: password) }
+        #expect(taken?.code == "auth.account_exists" && taken?.status == 409)
+        #expect(await refusal { try await accounts.add(username: "dan", password: Secret("")) }?.code == "auth.password")
+        let unknown = await refusal { try await accounts.changePassword(of: "alic", to: password) }
+        #expect(unknown?.code == "auth.unknown_user" && unknown?.status == 404 && unknown?.hint == "did you mean \"Alice\"?")
+        #expect(await refusal { try await accounts.remove(username: "a b") }?.code == "auth.unknown_user")
+        let late = await refusal {
+            try await accounts.add(username: "eve", password: password) { () throws(PushError) in throw PushError("sas.signature", "late") }
+        }
+        #expect(late?.code == "sas.signature")
+        #expect(try await accounts.usernames(after: nil, limit: 9) == ["Alice", "bob", "carol"])
+    }
+}

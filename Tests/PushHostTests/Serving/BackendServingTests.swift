@@ -1,0 +1,159 @@
+import Foundation
+import HTTPTypes
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// The app backend of `pushhost serve`, over the network and with its files.
+@Suite struct BackendServingTests {
+    private static func basic(_ name: String, _ password: String) -> KeyValuePairs<String, String> {
+        ["Authorization": "Basic \(Data("\(name):\(password)".utf8).base64EncodedString())"]
+    }
+
+    /// A user whose password is unspeakable.
+    private static func add(_ name: String, to hub: ServedHub) async throws {
+        let body = #"{"username":"\#(name)","password":"\#(ServedHub.unspeakable)"}"#
+        #expect(try await hub.call("POST", "/api/v1/users", body: body, by: .root).status == 201)
+    }
+
+    @Test func `Neither passwords nor tokens nor payloads nor handles are in the log, at its lowest level`() async throws {
+        let secret = ServedHub.unspeakable
+        try await ServedHub.serving(settings: ["PUSHHOST_LOG_LEVEL": "debug"]) { hub in
+            for name in ["alice", "bob"] { try await Self.add(name, to: hub) }
+            let (alice, bob) = (Self.basic("alice", secret), Self.basic("bob", secret))
+            let id = try await hub.call("POST", "/api/register?handle=\(secret)\(secret)", alice, by: nil)
+            #expect(id.status == 200 && id["Cache-Control"] == "no-store")
+            let login = try await hub.call("POST", "/api/login", body: #"{"username":"alice","password":"\#(secret)"}"#, by: nil)
+            let token = try #require(try JSON(parsing: login.body)["token"]?.string)
+            let bearer: KeyValuePairs<String, String> = ["Authorization": "Bearer \(token)"]
+            let sent = try await hub.call("POST", "/api/notifications", bearer, body: #"{"to":"bob","payload":"\#(secret)"}"#, by: nil)
+            let payload = try #require(try JSON(parsing: sent.body)["id"]?.string)
+            #expect(try await hub.call("GET", "/api/notifications/\(payload)", bearer, by: nil).status == 403)
+            let read = try await hub.call("GET", "/api/notifications/\(payload)", bob, by: nil)
+            #expect(read.status == 200 && read.body.contains(secret))
+            #expect(
+                try await hub.call("POST", "/api/notifications?pns=apns&to_tag=bob", bearer, body: "\"\(secret)\"", by: nil).status == 200)
+            #expect(try await hub.call("POST", "/api/logout", bearer, by: nil).status == 204)
+            #expect(try await hub.call("POST", "/api/register", Self.basic("alice", "\(secret)2"), by: nil).status == 403)
+            let metrics = try await hub.call("GET", "/metrics", by: nil).body
+            #expect(metrics.contains(#"route="backend_notification",status="403""#), "\(metrics.prefix(4000))")
+            let log = try await hub.hear("POST /api/register 403")
+            #expect(log.contains("login of alice refused") && !log.contains(token))
+        }
+    }
+
+    @Test func `Accounts, sessions and payloads live on in a backup; what was proved before it does not`() async throws {
+        try await ServedHub.serving { hub in
+            try await Self.add("alice", to: hub)
+            let secret = ServedHub.unspeakable
+            let login = try await hub.call("POST", "/api/login", Self.basic("alice", secret), by: nil)
+            let token = try #require(try JSON(parsing: login.body)["token"]?.string)
+            let bearer: KeyValuePairs<String, String> = ["Authorization": "Bearer \(token)"]
+            let sent = try await hub.call("POST", "/api/notifications", bearer, body: #"{"to":"alice","payload":[1]}"#, by: nil)
+            let payload = try #require(try JSON(parsing: sent.body)["id"]?.string)
+            #expect(try await hub.command(["hub", "backup", "kept.sqlite"]).status == 0)
+            let change = #"{"password":"another"}"#
+            #expect(try await hub.call("PUT", "/api/v1/users/alice/password", body: change, by: .root).status == 204)
+            #expect(try await hub.call("POST", "/api/register", Self.basic("alice", "another"), by: nil).status == 200)
+            #expect(try await hub.call("POST", "/api/register", bearer, by: nil).status == 401)
+            #expect(try await hub.command(["hub", "restore", "kept.sqlite", "--yes"]).status == 0)
+            #expect(try await hub.call("POST", "/api/register", Self.basic("alice", "another"), by: nil).status == 403)
+            let read = try await hub.call("GET", "/api/notifications/\(payload)", bearer, by: nil)
+            #expect(read.status == 200 && read.body.contains(#""Content":[1]"#))
+        }
+    }
+
+    @Test func `Tutorial mode is off unless it is asked for, and said at every start`() async throws {
+        let alice = Self.basic("alice", "alice")
+        try await ServedHub.serving { hub in
+            let refused = try await hub.call("POST", "/api/register", alice, by: nil)
+            #expect(refused.status == 403 && !hub.screen.contains("tutorial"))
+        }
+        let folder = try ScriptFolder()
+        let server = try Dialogue(
+            ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--tutorial-mode"], in: folder.url,
+            environment: ["PUSHHOST_LOG_LEVEL": "warning"])
+        try await server.hear("tutorial mode is on: whoever gives a user name as its own password is logged in; not for real users")
+        try await server.hear("  tutorial  on: a user name is its own password, never for real users\n")
+        try await server.hear("Ctrl-C ends it.")
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+    }
+
+    @Test func `The settings say which hub and which variant are meant where the path does not`() async throws {
+        let settings = [
+            "PUSHHOST_BACKEND_HUB": "shop/eu", "PUSHHOST_BACKEND_VARIANT": "cross-platform", "PUSHHOST_BACKEND_TUTORIAL_MODE": "on",
+        ]
+        try await ServedHub.serving(settings: settings) { hub in
+            let alice = Self.basic("alice", "alice")
+            #expect(try await hub.call("POST", "/api/register", alice, by: nil).status == 404)
+            #expect(try await hub.call("POST", "/api/v1/hubs", body: #"{"name":"shop/eu"}"#, by: .root).status == 201)
+            let id = try JSON(parsing: try await hub.call("POST", "/api/register", alice, by: nil).body).string ?? ""
+            let body = #"{"Platform":"gcm","Handle":"token","Tags":null}"#
+            #expect(try await hub.call("PUT", "/api/register/\(id)", alice, body: body, by: nil).status == 200)
+            let kept = try await hub.call("GET", "/shop/eu/registrations/\(id)?api-version=2015-01", by: .root)
+            #expect(kept.body.contains("GcmTemplateRegistrationDescription") && kept.body.contains("username:alice"))
+            #expect(try await hub.call("POST", "/hub/tutorials/secure-push/api/notifications", alice, by: nil).status == 200)
+            #expect(try await hub.call("POST", "/api/v1/hubs", body: #"{"name":"shop/api"}"#, by: .root).status == 400)
+        }
+    }
+
+    // MARK: - The key of payloads
+
+    @Test func `A key that was cut short is not written over, and the server says what to do`() async throws {
+        let folder = try ScriptFolder()
+        try folder.write("data/payload.key", Data([1, 2, 3]))
+        let refused = try await Program.run(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
+        #expect(refused.status == 2 && refused.errors.contains("data.payload_key") && refused.errors.contains("3 bytes, not 32"))
+        let file = folder.url.appending(path: "data/payload.key")
+        #expect(try Data(contentsOf: file) == Data([1, 2, 3]))
+    }
+
+    @Test func `The key is made once, for its owner alone`() throws {
+        let folder = try ScriptFolder()
+        let data = try DataFolder(path: folder.url.appending(path: "data").path)
+        let path = data.file(PayloadKeyFile.name)
+        _ = try PayloadKeyFile(folder: data).key()
+        let first = try Data(contentsOf: URL(filePath: path))
+        _ = try PayloadKeyFile(folder: data).key()
+        #expect(try Data(contentsOf: URL(filePath: path)) == first)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600 && attributes[.size] as? Int == 32)
+        for bytes in [Data(), Data(count: 33)] {
+            try bytes.write(to: URL(filePath: path))
+            #expect(throws: PushError.self) { _ = try PayloadKeyFile(folder: data).key() }
+        }
+    }
+
+    // MARK: - Issuers
+
+    @Test(
+        arguments: [
+            ("keys.json", true), ("/etc/keys.json", true), ("https://login.example/keys", true), ("http://localhost:1/keys", true),
+            ("http://127.0.0.1/keys", true), ("http://login.example/keys", false), ("ftp://login.example", false), ("https://", false),
+        ])
+    func `keys come from a file or over a way on which nobody exchanges them`(text: String, fits: Bool) {
+        #expect((IssuerKeySource(text) != nil) == fits)
+    }
+
+    @Test func `What belongs together must be given together`() {
+        #expect(throws: PushError.self) { try ServerSettings(file: nil, environment: ["PUSHHOST_BACKEND_JWT_ISSUER": "i"], flags: [:]) }
+        let yaml = "backend: { jwt: { issuer: i, audience: a, keys: 'http://login.example/keys' } }"
+        do throws(PushError) {
+            _ = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:])
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.message.hasPrefix("backend.jwt.keys: \"http://login.example/keys\" does not fit"), "\(error.message)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("max-age=30", Duration.seconds(30)), ("public, Max-Age=\"600\"", .seconds(600)), ("no-store", .zero), ("", nil),
+            ("max-age=soon", nil), ("max-age=99999999999", .seconds(86_400)),
+        ] as [(String, Duration?)])
+    func `the issuer says how long its keys are kept`(header: String, age: Duration?) {
+        #expect(IssuerKeySource.maximumAge([.cacheControl: header]) == age)
+    }
+}

@@ -1,0 +1,93 @@
+import Crypto
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// Tokens of an issuer (JWT) at `pushhost serve`.
+@Suite struct BackendTokenTests {
+    /// An issuer whose keys are in a file of a folder.
+    private final class Issuer: Sendable {
+        let folder: ScriptFolder
+        private let key = P256.Signing.PrivateKey()
+
+        init() throws {
+            let raw = key.publicKey.rawRepresentation
+            let document: JSON = [
+                "keys": [
+                    [
+                        "kty": "EC", "crv": "P-256", "kid": "one", "x": .string(Self.encoded(raw.prefix(32))),
+                        "y": .string(Self.encoded(raw.suffix(32))),
+                    ]
+                ]
+            ]
+            folder = try ScriptFolder()
+            try folder.write("keys.json", Data(document.serialized()))
+        }
+
+        /// - Parameter seconds: how long it holds from now on.
+        func token(_ user: String, seconds: Int64 = 300) throws -> String {
+            let claims: JSON = [
+                "iss": "https://login.example", "aud": "push", "name": .string(user), "exp": .integer(SystemClock().now.seconds + seconds),
+            ]
+            let header: JSON = ["alg": "ES256", "kid": "one"]
+            let text = Self.encoded(header.serialized()) + "." + Self.encoded(claims.serialized())
+            return text + "." + Self.encoded(try key.signature(for: Data(text.utf8)).rawRepresentation)
+        }
+
+        private static func encoded(_ bytes: some DataProtocol) -> String {
+            Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        }
+    }
+
+    private static func settings(_ keys: String) -> [String: String] {
+        [
+            "PUSHHOST_BACKEND_JWT_ISSUER": "https://login.example", "PUSHHOST_BACKEND_JWT_AUDIENCE": "push",
+            "PUSHHOST_BACKEND_JWT_KEYS": keys, "PUSHHOST_BACKEND_JWT_USERNAME_CLAIM": "name", "PUSHHOST_LOG_LEVEL": "debug",
+        ]
+    }
+
+    private static func check(_ hub: ServedHub, _ issuer: Issuer) async throws {
+        func call(_ token: String) async throws -> WireAnswer {
+            try await hub.call("POST", "/api/notifications", ["Authorization": "Bearer \(token)"], by: nil)
+        }
+        let token = try issuer.token("alice")
+        for _ in 0..<2 { #expect(try await call(token).status == 200) }
+        for wrong in [try issuer.token("alice", seconds: -61), try issuer.token("a b"), token + "x", "a.b.c", "abc"] {
+            let answer = try await call(wrong)
+            #expect(answer.status == 401 && answer["WWW-Authenticate"] == #"Bearer error="invalid_token""#)
+            #expect(answer["Content-Type"] == "application/problem+json" && !answer.body.contains(wrong))
+        }
+        #expect(try await !hub.hear("POST /api/notifications 401").contains(token))
+    }
+
+    @Test func `A token of the issuer opens what is its user's, with keys from a file`() async throws {
+        let issuer = try Issuer()
+        try await ServedHub.serving(settings: Self.settings(issuer.folder.url.appending(path: "keys.json").path)) { hub in
+            try await Self.check(hub, issuer)
+        }
+    }
+
+    @Test func `The same with keys from an address of this machine`() async throws {
+        let issuer = try Issuer()
+        let site = try Dialogue(
+            ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1"], tool: "/usr/bin/python3", in: issuer.folder.url)
+        let port = try #require(try await site.hear("/)").firstMatch(of: /port (\d+)/)?.1)
+        try await ServedHub.serving(settings: Self.settings("http://127.0.0.1:\(port)/keys.json")) { hub in
+            try await Self.check(hub, issuer)
+        }
+        site.signal(SIGKILL)
+        _ = await site.end(closingInput: false)
+    }
+
+    @Test func `Without the keys of its issuer a token is not refused for good, and the answer says when to come back`() async throws {
+        let issuer = try Issuer()
+        let path = issuer.folder.url.appending(path: "later.json").path
+        try await ServedHub.serving(settings: Self.settings(path)) { hub in
+            let token = try issuer.token("alice")
+            let answer = try await hub.call("POST", "/api/register", ["Authorization": "Bearer \(token)"], by: nil)
+            #expect(answer.status == 503 && answer["Retry-After"] == "10" && answer.body.contains("auth.issuer"))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// `pushhost user`, over the socket and over the network.
+@Suite struct UserCommandTests {
+    /// Runs a shell line in which `$P` is the program, beside a server.
+    private static func serving(_ body: (_ run: (String) async throws -> Program, _ folder: URL) async throws -> Void) async throws {
+        let folder = try ScriptFolder(["pushhost.yaml": "listen: { port: 0, tls_port: none }\nlog: { level: error }\n"])
+        let server = try Dialogue(["serve"], in: folder.url)
+        try await server.hear("Ctrl-C ends it.")
+        try await body({ try await Program.shell($0, in: folder.url) }, folder.url)
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+    }
+
+    @Test func `Users are added, listed, given other passwords and removed`() async throws {
+        try await Self.serving { run, _ in
+            let added = try await run("echo UNSPEAKABLE | $P user add alice --password-stdin")
+            #expect(added.status == 0 && added.output == "✓ user alice added\n")
+            #expect(try await run("printf 'no line end' | $P user add Bob --password-stdin").status == 0)
+            #expect(try await run("$P user list").output == "USER\nalice\nBob\n")
+            let listed = try JSON(parsing: try await run("$P user list --json").output)
+            #expect(listed["result"] == ["items": [["username": "alice"], ["username": "Bob"]]] && listed["exit_code"] == 0)
+            let changed = try await run("echo another | $P user passwd BOB --password-stdin")
+            #expect(changed.status == 0 && changed.output == "✓ the password of BOB is new\n")
+            #expect(try await run("$P user remove bob --yes").output == "✓ user bob removed\n")
+            #expect(try await run("$P user list").output == "USER\nalice\n")
+        }
+    }
+
+    @Test func `What cannot be done is refused in clear words, and no password is said`() async throws {
+        try await Self.serving { run, _ in
+            #expect(try await run("echo UNSPEAKABLE | $P user add alice --password-stdin").status == 0)
+            for (line, status, words) in [
+                ("echo UNSPEAKABLE | $P user add Alice --password-stdin", 4, "auth.account_exists"),
+                ("echo UNSPEAKABLE | $P user add 'a b' --password-stdin", 2, "cannot be a user name"),
+                ("echo UNSPEAKABLE | $P user passwd alcie --password-stdin", 4, "did you mean \"alice\"?"),
+                ("$P user remove nobody --yes", 4, "there is no account \"nobody\""),
+                ("echo | $P user add bob --password-stdin", 2, "the password is empty"),
+                ("$P user add bob --password-stdin < /dev/null", 2, "the password is empty"),
+                ("$P user add bob < /dev/null", 2, "nobody can be asked"), ("$P user remove alice < /dev/null", 2, "say --yes"),
+                ("$P user add '' < /dev/null", 2, "the user name is empty"), ("$P user add bob UNSPEAKABLE", 2, "Unexpected argument"),
+            ] {
+                let program = try await run(line)
+                #expect(program.status == status, "\(line)")
+                let text = program.output + program.errors
+                #expect(text.contains(words), "\(line): \(text)")
+                #expect(!text.contains("UNSPEAKABLE") || line.hasSuffix("UNSPEAKABLE"))
+            }
+        }
+    }
+
+    @Test func `On a terminal a password is typed twice and not shown`() async throws {
+        try await Self.serving { _, folder in
+            for (command, second, status, words) in [
+                ("add", "UNSPEAKABLE", Int32(0), "user alice added"), ("passwd", "UNSPEAKABEL", 2, "the two passwords differ"),
+            ] {
+                let typed = try Dialogue(["user", command, "alice"], in: folder, onTerminal: true)
+                var output = try await typed.hear("Password of alice: ")
+                typed.say("UNSPEAKABLE\n")
+                output += try await typed.hear("The same again: ")
+                typed.say("\(second)\n")
+                let end = await typed.end(closingInput: false)
+                output += end.output
+                #expect(end.status == status && output.contains(words) && !output.contains("UNSPEAK"), "\(output)")
+            }
+        }
+    }
+}
