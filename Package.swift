@@ -95,11 +95,15 @@ let package = Package(
         .target(
             name: "Simulators", dependencies: [crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore], swiftSettings: strict),
 
+        // The far end of a target elsewhere.
+        .target(name: "RemoteHub", dependencies: ["PushCore"], swiftSettings: strict),
+
         // The program: the only place where concrete types meet.
         .executableTarget(
             name: "PushHost",
             dependencies: [
-                "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "WebAPI", "Simulators", crypto, cryptoExtras,
+                "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "WebAPI", "RemoteHub", "Simulators", crypto,
+                cryptoExtras,
                 httpTypes, argumentParser, asyncHTTPClient, coreMetrics, logging, metrics, nioCore, nioHTTP1, nioSSL, serviceLifecycle,
                 hummingbird,
                 x509,
@@ -127,8 +131,9 @@ let package = Package(
         .testTarget(
             name: "PushHostTests",
             dependencies: [
-                "PushHost", "Bindings", "Delivery", "Lua", "PushCore", "Storage", "WebAPI", grdbSQLite, httpTypes, coreMetrics, x509,
-                asn1,
+                "PushHost", "Bindings", "Delivery", "Lua", "PushCore", "RemoteHub", "Storage", "WebAPI", grdbSQLite, httpTypes, coreMetrics,
+                x509,
+                asn1, crypto, hummingbird, logging, serviceLifecycle,
             ],
             exclude: ["Clients"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
