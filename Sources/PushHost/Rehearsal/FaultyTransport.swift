@@ -11,7 +11,7 @@ struct FaultyTransport: PushTransport {
     let platform: @Sendable (HTTPRequest) -> Platform?
 
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
-        guard let platform = platform(request) else { return try await base.exchange(request, body: body) }
+        guard !faults.isEmpty, let platform = platform(request) else { return try await base.exchange(request, body: body) }
         let latency = faults.latency(of: platform)
         if latency > .zero {
             do {

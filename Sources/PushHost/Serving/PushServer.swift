@@ -206,12 +206,15 @@ final class PushServer: Sendable {
     /// Removes what has been kept long enough, in small steps; called from time to time.
     func removeOld() async {
         let (now, settings) = (clock.now, settings)
-        for hub in namespace.hubs {
-            do throws(PushError) {
-                try await hub.service.removeOld(
-                    notificationsBefore: now - settings.keepNotifications, departuresBefore: now - settings.keepDepartures)
-            } catch {
-                log.warning("what is old could not be removed: \(error.message)")
+        // What is done with hubs of a lab is the lab's work.
+        await withTaskExecutorPreference(lab?.lab.thread) {
+            for hub in namespace.hubs {
+                do throws(PushError) {
+                    try await hub.service.removeOld(
+                        notificationsBefore: now - settings.keepNotifications, departuresBefore: now - settings.keepDepartures)
+                } catch {
+                    log.warning("what is old could not be removed: \(error.message)")
+                }
             }
         }
     }
@@ -233,8 +236,10 @@ final class PushServer: Sendable {
     private func metricsText() async -> String {
         Meter(label: "pushhost_http_connections").set(connections.count)
         for hub in namespace.hubs {
-            let (registrations, installations) = await hub.service.size()
-            let backlog = await hub.service.backlog
+            let (registrations, installations, backlog) = await withTaskExecutorPreference(lab?.lab.thread) {
+                let size = await hub.service.size()
+                return (size.registrations, size.installations, await hub.service.backlog)
+            }
             for (label, value) in [
                 ("pushhost_registrations", registrations), ("pushhost_installations", installations),
                 ("pushhost_notifications_waiting", backlog),

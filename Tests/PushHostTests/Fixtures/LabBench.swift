@@ -22,10 +22,10 @@ final class LabBench: Sendable {
     let server: PushServer
     let port: Int
     let log = Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }
-    private let folder: ScriptFolder
+    let folder: ScriptFolder
     private let group: ServiceGroup
     private let running: Task<Void, Never>
-    private let client = HTTPClientTransport(limits: .init(exchange: .seconds(300), answerBody: 64 << 20))
+    private let client: HTTPClientTransport
 
     static let key = Secret("key-of-the-lab")
 
@@ -53,6 +53,7 @@ final class LabBench: Sendable {
             break
         }
         self.port = found
+        client = HTTPClientTransport(limits: .init(exchange: .seconds(300), answerBody: 64 << 20))
     }
 
     /// Does something with a server, which then ends.
@@ -72,16 +73,6 @@ final class LabBench: Sendable {
         await group.triggerGracefulShutdown()
         await running.value
         await server.stop()
-        await lab.stop()
-    }
-
-    /// Closes what the process would lose if it were killed, and ends no session.
-    func die() async {
-        await client.shutdown()
-        await group.triggerGracefulShutdown()
-        await running.value
-        await namespace.stop()
-        try? await server.storage.close()
         await lab.stop()
     }
 
@@ -105,27 +96,32 @@ final class LabBench: Sendable {
 
     // MARK: - Runs
 
-    /// Runs a script as the server's far end: phones, wire, faults and time are the lab's, the hub is the server's.
-    func rehearse(_ lua: String) async throws -> Rehearsal {
-        let thread = LuaThread(name: "remote")
-        defer { thread.stop() }
-        let session = try await open(on: thread)
+    /// What a far end runs against: phones, wire, faults and time are the lab's, the hub is the server's.
+    func world(of session: LabSessionClient, on thread: LuaThread) throws -> FlowWorld {
         let environment = HubEnvironment(
             clock: session.clock, random: SeededRandom(seed: 1),
             start: { work in Task(executorPreference: thread) { await work() } })
-        let hub = try self.hub
+        let hub = LabHub(hub: try self.hub, clock: session.clock, thread: lab.thread)
         let backend = AppBackend(
             environment: environment,
             accounts: try AccountService(environment: environment, store: MemoryAccountStore(), cost: .rehearsal, isTutorialMode: false),
             hub: hub,
             securePayloads: try SecurePayloadService(
                 environment: environment, store: MemorySecurePayloadStore(), key: SymmetricKey(size: .bits256)))
-        let world = FlowWorld(
+        return FlowWorld(
             target: FlowWorld.Target(name: "lab", isSimulated: true), hub: hub, backend: backend, lab: session.lab, wire: session.wire,
             clock: session.clock, secrets: TestSecrets(), faults: session.faults)
+    }
+
+    /// Runs a script as the server's far end.
+    func rehearse(_ lua: String) async throws -> Rehearsal {
+        let thread = LuaThread(name: "remote")
+        defer { thread.stop() }
+        let session = try await open(on: thread)
         let events = Mutex<[FlowEvent]>([])
         let source = flowOpening + lua
-        let report = await FlowRunner(world: world, thread: thread, limits: LuaLimits(), seed: 1).run(
+        let runner = FlowRunner(world: try world(of: session, on: thread), thread: thread, limits: LuaLimits(), seed: 1)
+        let report = await runner.run(
             FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-0001"
         ) { event in events.withLock { $0.append(event) } }
         try await session.close()

@@ -1,3 +1,4 @@
+import Bindings
 import Lua
 import PushCore
 import RemoteHub
@@ -19,80 +20,104 @@ import Testing
         return result
     }
 
+    /// What a script returns that is to pass in the embedded world and against a lab.
+    private func bothResults(of lua: String) async throws -> (embedded: String, lab: String) {
+        let embedded = try await PushHostTests.rehearse(lua)
+        if let error = embedded.error { Issue.record("\(error)") }
+        return (embedded.result, try await result(of: lua))
+    }
+
     @Test func `the embedded world and a lab come to the same`() async throws {
-        let lua = """
-            local s = login "alice"
-            local phones = {}
-            for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do phones[name] = phone(s, name, name) end
-            local begin = push.clock.now()
-            phones.apns:offline()
-            local outcome = push.send { to = "username:alice", alert = "Hello" }
-            local rows = { sent = outcome.sent }
-            for name, p in pairs(phones) do rows[name] = #p:inbox() end
-            phones.apns:online()
-            rows.later = phones.apns:wait_for { alert = "Hello", within = "5s" }.text
-            phones.fcm:uninstall()
-            for _, row in ipairs(push.send { to = "username:alice", alert = "Again" }.devices) do
-                rows[row.name .. " again"] = row.outcome
-            end
-            phones.fcm:reinstall()
-            local old = phones.wns:handle()
-            phones.wns:rotate_token()
-            rows.rotated = old ~= phones.wns:handle()
-            phones.browser:storage().colour = "red"
-            rows.colour = phones.browser:storage().colour
-            push.sleep "3d"
-            rows.days = (push.clock.now() - begin) // 86400
-            rows.wire = #push.wire "apns" > 0
-            rows.found = push.find_device "gcm".platform
-            rows.count = #push.devices()
-            return rows
-            """
-        let embedded = try await rehearse(lua)
-        #expect(embedded.hasPassed)
-        #expect(try await result(of: lua) == embedded.result)
+        let results = try await bothResults(
+            of: """
+                local phones, rows = {}, {}
+                for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do
+                    phones[name] = push.device { name = name, platform = name }
+                    push.subscribe { device = phones[name], categories = { "News" } }
+                end
+                local begin = push.clock.now()
+                phones.apns:offline()
+                rows.sent = push.send { to = "News", properties = { messageParam = "Hello" } }.sent
+                for name, p in pairs(phones) do rows[name] = #p:inbox() end
+                phones.apns:online()
+                rows.later = phones.apns:wait_for { alert = "Hello", within = "5s" }.text
+                phones.fcm:uninstall()
+                for _, row in ipairs(push.send { to = "News", properties = { messageParam = "Again" } }.devices) do
+                    rows[row.name .. " again"] = row.outcome
+                end
+                rows.third = push.send { to = "News", properties = { messageParam = "Third" } }.sent
+                phones.fcm:reinstall()
+                rows.direct = push.send { device = phones.fcm, alert = "Hello" }.sent
+                local old = phones.wns:handle()
+                phones.wns:rotate_token()
+                rows.rotated = old ~= phones.wns:handle()
+                phones.browser:storage().colour = "red"
+                rows.colour = phones.browser:storage().colour
+                push.sleep "3d"
+                rows.days = math.floor((push.clock.now() - begin) / 86400)
+                rows.wire = #push.wire "apns" > 0 and push.wire "fcm"[1].status
+                rows.found = push.find_device "gcm".platform
+                rows.count = #push.devices()
+                return rows
+                """)
+        #expect(results.lab == results.embedded)
+        #expect(results.lab.contains(#""sent":5"#))
     }
 
     @Test func `pushes wake an app in the order in which they came`() async throws {
-        let lua = """
-            local s = login "alice"
-            local p = phone(s, "ana", "apns")
-            local seen = {}
-            p:handle_pushes()
-            p:on_push(function(item) seen[#seen + 1] = item.payload.number end)
-            for number = 1, 5 do
-                push.send { to = "username:alice", background = true, data = { number = number } }
-            end
-            push.sleep "1s"
-            return seen
-            """
-        let embedded = try await rehearse(lua)
-        #expect(embedded.error == nil)
-        #expect(try await result(of: lua) == embedded.result)
+        let results = try await bothResults(
+            of: """
+                local p = push.device { name = "ana" }
+                local seen = {}
+                p:handle_pushes()
+                for number = 1, 2 do
+                    push.send { device = p, payload = { apns = { aps = { ["content-available"] = 1 }, number = number } } }
+                end
+                p:on_push(function(item) seen[#seen + 1] = item.payload.number end)
+                for number = 3, 3 do
+                    push.send { device = p, payload = { apns = { aps = { ["content-available"] = 1 }, number = number } } }
+                end
+                push.sleep "1s"
+                return seen
+                """)
+        #expect(results.lab == "[1,2,3]")
+        #expect(results.embedded == results.lab)
     }
 
     @Test func `faults of services and wires are the lab's, and take the lab's time`() async throws {
-        let lua = """
-            local s = login "alice"
-            local p = phone(s, "ana", "apns")
-            local function took(ordering)
+        let results = try await bothResults(
+            of: """
+                local p = push.device { name = "ana" }
+                local function took(ordering)
+                    local begin = push.clock.now()
+                    ordering()
+                    local outcome = push.send { device = p, alert = "Hello" }
+                    push.simulator.apns:reset()
+                    return { outcome.sent, outcome.devices[1].reason, math.floor(push.clock.now() - begin + 0.5) }
+                end
+                return {
+                    took(function() push.simulator.apns:latency "2s" end),
+                    took(function() push.simulator.apns:fail { reason = "ServiceUnavailable", next = 2 } end),
+                    took(function() push.simulator.wns:disconnect { next = 3 } end),
+                    took(function() push.simulator.apns:disconnect { next = 1 } end),
+                    took(function() push.simulator.apns:fail { reason = "Unregistered", device = p, next = 1 } end),
+                }
+                """)
+        #expect(results.lab == results.embedded)
+    }
+
+    @Test func `what is scheduled for the day after tomorrow comes then, in no time`() async throws {
+        let results = try await bothResults(
+            of: """
+                local p = push.device { name = "ana" }
+                push.subscribe { device = p, categories = { "News" } }
                 local begin = push.clock.now()
-                ordering()
-                local outcome = push.send { to = "username:alice", alert = "Hello" }
-                push.simulator.apns:reset()
-                return { outcome.sent, outcome.devices[1].reason, push.clock.now() - begin }
-            end
-            return {
-                took(function() push.simulator.apns:latency "2s" end),
-                took(function() push.simulator.apns:fail { reason = "ServiceUnavailable", next = 2 } end),
-                took(function() push.simulator.apns:fail { reason = "Unregistered", device = p, next = 1 } end),
-                took(function() push.simulator.wns:disconnect { next = 3 } end),
-            }
-            """
-        let embedded = try await rehearse(lua)
-        #expect(embedded.error == nil)
-        let remote = try await result(of: lua)
-        #expect(remote == embedded.result)
+                push.schedule { to = "News", properties = { messageParam = "Later" }, after = "2d" }
+                local item = p:wait_for { alert = "Later", within = "3d" }
+                return { item.text, math.floor(push.clock.now() - begin + 0.5) }
+                """)
+        #expect(results.lab == #"["Later",172800]"#)
+        #expect(results.embedded == results.lab)
     }
 
     @Test func `what cannot come is told as it is in the embedded world`() async throws {
@@ -106,18 +131,50 @@ import Testing
 
     @Test func `a script that has hundreds of phones at once hears of each`() async throws {
         let lua = """
-            local s = login "alice"
             local tasks = {}
             for number = 1, 200 do
-                local p = phone(s, "p" .. number, number % 2 == 0 and "apns" or "fcm")
+                local p = push.device { name = "p" .. number, platform = number % 2 == 0 and "apns" or "fcm" }
+                push.subscribe { device = p, categories = { "News" } }
                 tasks[number] = push.spawn(function() return p:wait_for { alert = "Hello", within = "1h" } ~= nil end)
             end
-            push.send { to = "username:alice", alert = "Hello" }
+            push.send { to = "News", properties = { messageParam = "Hello" } }
             local count = 0
             for _, task in ipairs(tasks) do if task:await() then count = count + 1 end end
             return count
             """
         #expect(try await result(of: lua) == "200")
+    }
+
+    @Test func `a line at a prompt is over when everything waits, in a lab as well`() async throws {
+        try await LabBench.with { bench in
+            let thread = LuaThread(name: "repl")
+            defer { thread.stop() }
+            let session = try await bench.open(on: thread)
+            let (shown, failures) = (Mutex<[String]>([]), Mutex<[String]>([]))
+            let runner = FlowRunner(world: try bench.world(of: session, on: thread), thread: thread, limits: LuaLimits(), seed: 1)
+            let flow = try await InteractiveFlow(runner: runner) { event in
+                if case .shown(let items) = event { shown.withLock { $0 += items.map(\.text) } }
+            } failures: { error in
+                failures.withLock { $0.append(error.code) }
+            }
+            let begin = session.clock.now
+            let lines = [
+                #"p = push.device { name = "ana" }"#,
+                #"push.subscribe { device = p, categories = { "News" } }"#,
+                #"push.spawn(function() push.send { to = "News", properties = { messageParam = "Behind" } } end)"#,
+                "#p:inbox()", #"push.sleep "1h""#, "p:next_push()", "#push.devices()",
+            ]
+            var answers: [InteractiveFlow.Answer] = []
+            for (number, line) in lines.enumerated() {
+                answers.append(await flow.evaluate(line, firstLine: number + 1, isWhole: true))
+            }
+            #expect(answers[3] == .value("1") && answers[5] == .raised && answers[6] == .value("1"))
+            #expect(shown.withLock { $0 } == ["Behind"])
+            #expect(failures.withLock { $0 } == ["flow.stalled"])
+            #expect(session.clock.now == begin + .seconds(3600))
+            await flow.end()
+            try await session.close()
+        }
     }
 
     @Test func `a lab that is gone is told to whoever waits`() async throws {

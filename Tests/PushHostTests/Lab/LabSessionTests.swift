@@ -1,3 +1,4 @@
+import Foundation
 import PushCore
 import RemoteHub
 import Simulators
@@ -36,7 +37,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let flaws: [(method: String, path: String, body: String, status: Int, words: String)] = [
         ("POST", "", #"{"hub":7}"#, 400, "hub is not a text"), ("POST", "", #"{"hubs":"hub"}"#, 400, "no member \"hubs\""),
         ("POST", "", "{", 400, "not JSON"), ("POST", "", "", 400, "no JSON object"), ("GET", "", "", 405, "nothing that can be done"),
         ("GET", "/S/nothing", "", 404, "no such path"), ("GET", "/unknown", "", 404, "no such session"),
@@ -52,16 +53,18 @@ import Testing
         ("POST", "/S/clock", #"{"until":9000000000000000}"#, 400, "before the year 10000"),
         ("PUT", "/S/clock", "{}", 405, "nothing that can be done"),
         ("POST", "/S/accounts", #"{"username":"a","password":"b"}"#, 501, "no accounts"),
-    ])
-    func `what does not fit is refused, with what it is`(
-        method: String, path: String, body: String, status: Int, words: String
-    ) async throws {
+    ]
+
+    @Test func `what does not fit is refused, with what it is`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
-            let answer = try await bench.call(method, path.hasPrefix("/S") ? session + path.dropFirst(2) : "/lab/sessions" + path, body)
-            #expect(answer.status == status)
-            #expect(answer.json["detail"]?.string?.contains(words) == true, "\(answer.json.text())")
-            #expect(answer.json["code"]?.string != nil && answer.json["hint"]?.string != nil)
+            for (method, path, body, status, words) in Self.flaws {
+                let full = path.hasPrefix("/S") ? session + path.dropFirst(2) : "/lab/sessions" + path
+                let answer = try await bench.call(method, full, body)
+                #expect(answer.status == status)
+                #expect(answer.json["detail"]?.string?.contains(words) == true, "\(answer.json.text())")
+                #expect(answer.json["code"]?.string != nil && answer.json["hint"]?.string != nil)
+            }
         }
     }
 
@@ -116,9 +119,9 @@ import Testing
             }
             for handle in handles {
                 _ = try await hub.createRegistration(RegistrationDescription(handle: handle, tags: []))
-                try await hub.putInstallation(Installation(id: "i-\(handle.text)", handle: handle))
+                try await hub.putInstallation(Installation(id: "i-\(handles.firstIndex(of: handle) ?? 0)", handle: handle))
             }
-            _ = try await hub.createRegistration(RegistrationDescription(handle: .fcmV1(token: "somebody else's"), tags: []))
+            _ = try await hub.createRegistration(RegistrationDescription(handle: .fcmV1(token: "of-somebody-else"), tags: []))
             _ = try await bench.call("POST", "\(session)/faults/apns", #"{"latency":5000}"#)
             #expect(bench.lab.faults.latency(of: .apns) == .seconds(5))
             #expect(try await bench.call("DELETE", session).status == 200)
@@ -135,17 +138,31 @@ import Testing
         }
     }
 
-    @Test func `what sessions of a server that died have left is gone when the next one starts`() async throws {
-        let folder = try ScriptFolder()
+    /// What the ledger of a server holds while a session is open whose phone stays registered, and when it has ended.
+    private static func serve(in folder: ScriptFolder, _ file: URL) async throws -> (open: Data, ended: Data) {
         let bench = try await LabBench(in: folder)
         let session = try await bench.session()
         let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana","platform":"wns"}"#)
-        let handle = try await bench.call("GET", "\(session)/phones/\(try #require(made.json["id"]?.int))/handle").json
-        _ = try await bench.hub.createRegistration(
-            RegistrationDescription(handle: try DeviceHandle(try LabFields(answer: handle)), tags: []))
-        await bench.die()
+        let json = try await bench.call("GET", "\(session)/phones/\(try #require(made.json["id"]?.int))/handle").json
+        let handle = try DeviceHandle(try LabFields(answer: json))
+        let before = try Data(contentsOf: file)
+        _ = try await bench.call("POST", "\(session)/clock", #"{"until":4000000000000}"#)
+        #expect(try await bench.call("DELETE", session).status == 200)
+        _ = try await bench.hub.createRegistration(RegistrationDescription(handle: handle, tags: []))
+        await bench.end()
+        return (before, try Data(contentsOf: file))
+    }
+
+    @Test func `what sessions of a server that died have left is gone when the next one starts`() async throws {
+        let folder = try ScriptFolder()
+        let file = folder.url.appending(path: "data/lab/sessions.jsonl")
+        let (before, ended) = try await Self.serve(in: folder, file)
+        // As it was while the session was open, and with a line that was cut off.
+        #expect(ended.count > before.count)
+        try (before + Data(#"{"clock":4000000000000}"#.utf8) + Data("\n{\"session\":".utf8)).write(to: file)
         let again = try await LabBench(in: folder)
         #expect(try await again.hub.size().registrations == 0)
+        #expect(again.lab.clock.now.milliseconds >= 4_000_000_000_000)
         await again.end()
     }
 
