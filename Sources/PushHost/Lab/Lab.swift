@@ -39,7 +39,7 @@ final class Lab: Sendable {
             try SimulateSession.newKeys(randomness)
         }
         let ledger = try LabLedger(path: "\(folder)/sessions.jsonl")
-        let clock = LabClock(system: SystemClock(), from: ledger.clock)
+        let clock = LabClock(system: SystemClock(), lead: ledger.lead)
         let owners = PhoneOwners()
         let server = SimulatorServer(
             port: port, credentials: credentials, clock: SimulatorClock(now: { clock.now.milliseconds }), random: randomness,

@@ -26,13 +26,12 @@ final class LabClock: HubClock {
 
     /// - Parameters:
     ///   - system: what it ticks with.
-    ///   - earliest: what it was before; it goes on from there where that is ahead of the system.
-    init(system: any HubClock, from earliest: Timestamp? = nil) {
-        let start = system.now
-        let now = max(start, earliest ?? start)
+    ///   - lead: how far it is ahead of that.
+    init(system: any HubClock, lead: Duration = .zero) {
+        let now = system.now + lead
         self.system = system
         sleepers = VirtualClock(now: now)
-        state = Mutex(State(lead: now - start, latest: now))
+        state = Mutex(State(lead: lead, latest: now))
     }
 
     deinit { state.withLock { $0.alarm?.cancel() } }
@@ -43,6 +42,9 @@ final class LabClock: HubClock {
         if state.holders == 0 { state.latest = max(state.latest, system.now + state.lead) }
         return state.latest
     }
+
+    /// How far it is ahead of the system's time.
+    var lead: Duration { max(.zero, now - system.now) }
 
     /// The earliest moment that anybody waits for.
     var nextDeadline: Timestamp? { sleepers.nextDeadline }

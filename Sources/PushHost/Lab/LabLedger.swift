@@ -3,11 +3,11 @@ import PushCore
 import RemoteHub
 import Synchronization
 
-/// What sessions of a lab leave behind if the server dies: the handles of their phones, and how far the lab's clock was. A file of
+/// What sessions of a lab leave behind if the server dies: the handles of their phones, and how far the lab's clock is ahead. A file of
 /// JSON lines in the lab's folder.
 final class LabLedger: Sendable {
-    /// How far the clock was.
-    let clock: Timestamp?
+    /// How far the clock was ahead of the system's when the last session ended.
+    let lead: Duration
     /// Of sessions that did not end.
     let leftovers: [DeviceHandle]
     private let path: String
@@ -16,10 +16,10 @@ final class LabLedger: Sendable {
     /// Reads what the server before this one wrote; a line that was cut off is left out. Throws `simulate.data`.
     init(path: String) throws(PushError) {
         self.path = path
-        var clock: Timestamp?
+        var lead: Duration = .zero
         var handles: [String: [DeviceHandle]] = [:]
         for line in try Self.lines(path) {
-            if let moment = line["clock"]?.int { clock = max(clock ?? Timestamp(milliseconds: 0), Timestamp(milliseconds: Int64(moment))) }
+            if let milliseconds = line["lead"]?.int, milliseconds >= 0 { lead = .milliseconds(milliseconds) }
             guard let session = line["session"]?.string else { continue }
             if line["handle"] == nil {
                 handles[session] = nil
@@ -27,7 +27,7 @@ final class LabLedger: Sendable {
                 handles[session, default: []].append(handle)
             }
         }
-        self.clock = clock
+        self.lead = lead
         leftovers = handles.sorted { $0.key < $1.key }.flatMap(\.value)
     }
 
@@ -44,7 +44,7 @@ final class LabLedger: Sendable {
 
     /// Begins anew, once what was left behind is gone. Throws `simulate.data` and `simulate.ledger`.
     func begin() throws(PushError) {
-        let first = clock.map { JSON.lab(["clock": .moment($0)]).serialized() + [0x0a] } ?? []
+        let first = JSON.lab(["lead": .integer(lead.milliseconds)]).serialized() + [0x0a]
         do {
             try ResultFile.write(first, to: path, permissions: 0o600)
         } catch {
@@ -61,8 +61,8 @@ final class LabLedger: Sendable {
         await append(.object(line))
     }
 
-    func noteEnd(of session: String, clock: Timestamp) async {
-        await append(["session": .string(session), "clock": .moment(clock)])
+    func noteEnd(of session: String, lead: Duration) async {
+        await append(["session": .string(session), "lead": .integer(lead.milliseconds)])
     }
 
     private func append(_ line: JSON) async {

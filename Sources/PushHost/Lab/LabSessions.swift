@@ -76,7 +76,7 @@ final class LabSessions: Sendable {
         lab.simulators.phones.remove(phones)
         for service in session.faulty { lab.serviceFaults.clear(service) }
         try await HandleRemoval(namespace: namespace).remove(session.handles, on: lab.thread)
-        await lab.ledger.noteEnd(of: session.id, clock: lab.clock.now)
+        await lab.ledger.noteEnd(of: session.id, lead: lab.clock.lead)
         log.notice("the lab's session \(session.id.prefix(8)) ended")
     }
 

@@ -113,12 +113,14 @@ import Testing
         #expect(clock.now == later(100))
     }
 
-    @Test func `it begins where it was before, if that is ahead`() {
-        #expect(LabClock(system: system, from: later(500)).now == later(500))
-        #expect(LabClock(system: system, from: later(-500)).now == later(0))
-        let clock = LabClock(system: system, from: later(500))
+    @Test func `it keeps the lead that it had before`() {
+        let clock = LabClock(system: system, lead: .seconds(500))
+        #expect(clock.now == later(500))
         system.advance(to: later(10))
-        #expect(clock.now == later(510))
+        #expect(clock.now == later(510) && clock.lead == .seconds(500))
+        clock.hold()
+        system.advance(to: later(600))
+        #expect(clock.now == later(510) && clock.lead == .zero)
     }
 }
 

@@ -150,7 +150,8 @@ import Testing
             let thread = LuaThread(name: "repl")
             defer { thread.stop() }
             let session = try await bench.open(on: thread)
-            let (shown, failures) = (Mutex<[String]>([]), Mutex<[String]>([]))
+            let shown = Mutex<[String]>([])
+            let failures = Mutex<[String]>([])
             let runner = FlowRunner(world: try bench.world(of: session, on: thread), thread: thread, limits: LuaLimits(), seed: 1)
             let flow = try await InteractiveFlow(runner: runner) { event in
                 if case .shown(let items) = event { shown.withLock { $0 += items.map(\.text) } }
