@@ -101,6 +101,8 @@ let package = Package(
         .target(
             name: "Simulators", dependencies: [crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore], swiftSettings: strict),
 
+        // The far end of a target elsewhere.
+
         // The program: the only place where concrete types meet.
         .executableTarget(
             name: "PushHost",
@@ -145,7 +147,7 @@ let package = Package(
                 "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "RemoteHub", "Storage", "WebAPI", argumentParser,
                 crypto, grdbSQLite, httpTypes,
                 coreMetrics, x509,
-                asn1,
+                asn1, hummingbird, logging, serviceLifecycle,
             ],
             exclude: ["Clients"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

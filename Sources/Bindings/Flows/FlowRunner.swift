@@ -88,8 +88,8 @@ package struct FlowRunner: Sendable {
 
     /// What is due goes out before the run ends; what a flow inside has planned for later may do so before the outer one ends.
     private func settleSchedules(of run: FlowRun, isInside: Bool) async {
-        if !isInside, let clock = world.clock as? VirtualClock {
-            thread.setIdleHandler { clock.advanceToNextSleeper() }
+        if !isInside, let clock = world.clock as? any SteppedClock {
+            thread.setIdleHandler { clock.step() == .woke }
         }
         await run.finishDueSchedules()
         if !isInside { thread.setIdleHandler(nil) }
@@ -146,10 +146,14 @@ package struct FlowRunner: Sendable {
         try await state.define(PushModule.module(for: run))
         let id = LuaRunID(rawValue: 1)
         let stall = Stall()
-        if !isInside, let clock = world.clock as? VirtualClock {
+        if !isInside, let clock = world.clock as? any SteppedClock {
             thread.setIdleHandler {
-                // When nobody is due to wake, nothing will happen any more: nothing comes into a rehearsal from outside.
-                clock.advanceToNextSleeper() || stall.begin { state.cancel(id) }
+                switch clock.step() {
+                case .woke: true
+                case .underWay: false
+                // Nobody is due to wake: nothing will happen any more, for nothing comes into a rehearsal from outside.
+                case .over: stall.begin { state.cancel(id) }
+                }
             }
         }
         defer { if !isInside { thread.setIdleHandler(nil) } }

@@ -73,7 +73,7 @@ package final class InteractiveFlow: Sendable {
         let id = LuaRunID(rawValue: 1)
         session = try await state.openSession(id: id, annotations: ["run": run.identity.run], onFailure: tell)
         let pace = Pace()
-        let clock = run.world.clock as? VirtualClock
+        let clock = run.world.clock as? any SteppedClock
         runner.thread.setIdleHandler { pace.threadIsIdle(clock) { state.cancel(id) } }
         self.run = run
         self.pace = pace
@@ -221,16 +221,21 @@ private final class Pace: Sendable {
     }
 
     /// The idle handler: true when there is work again.
-    func threadIsIdle(_ clock: VirtualClock?, stall: () -> Void) -> Bool {
+    func threadIsIdle(_ clock: (any SteppedClock)?, stall: () -> Void) -> Bool {
         switch state.withLock({ $0 }) {
         case .resting, .stalled, .ended: return false
         case .calling:
             guard let clock else { return false }
-            if clock.advanceToNextSleeper() { return true }
+            switch clock.step() {
+            case .woke: return true
+            case .underWay: return false
+            case .over: break
+            }
             state.withLock { $0 = .stalled }
             stall()
             return true
         case .settling(let hasStalled, let continuation):
+            if clock?.settle() == .underWay { return false }
             state.withLock { $0 = .resting }
             continuation.resume(returning: hasStalled)
             return true

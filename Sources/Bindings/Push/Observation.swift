@@ -32,7 +32,7 @@ extension Binding {
         parameters: [.optional("platform", .platform, "apns, fcm, gcm, wns or browser; all of them if absent")],
         returns: "push.Exchange[]", errors: ["target.unsupported"],
         example: "for _, exchange in ipairs(push.wire \"apns\") do print(exchange.path, exchange.status) end",
-        body: .sync { arguments, run in
+        body: .async { arguments, run in
             guard let wire = run.world.wire else {
                 throw LuaError.failure(
                     "target.unsupported", "the wires of \(run.world.target.name) cannot be seen from here",
@@ -41,7 +41,7 @@ extension Binding {
             let platform = try arguments.platform("platform")
             // Legacy registrations are served through FCM's v1 interface: one wire.
             let service = platform == .gcm ? .fcmV1 : platform
-            return wire.exchanges(with: service).map(ExchangeRecord.init)
+            return try await wire.exchanges(with: service).map(ExchangeRecord.init)
         })
 
     static let jsonEncode = Binding(

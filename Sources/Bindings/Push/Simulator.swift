@@ -49,16 +49,16 @@ extension Binding {
             let service = try arguments.receiver(as: SimulatorObject.self).service
             var handle: DeviceHandle?
             if let device = arguments.payload("device", as: DeviceObject.self) { handle = try await run.lab.handle(of: device.id) }
-            try run.faults.fail(service, reason: try arguments.text("reason"), count: try arguments.count("next"), handle: handle)
+            try await run.faults.fail(service, reason: try arguments.text("reason"), count: try arguments.count("next"), handle: handle)
         })
 
     static let simulatorLatency = Binding(
         "simulator:latency", "Lets every answer of the service take this long; 0 for none.",
         parameters: [.required("duration", .duration, "how long: \"2s\"")], errors: ["target.unsupported"],
         example: "push.simulator.apns:latency \"2s\"",
-        body: .sync { arguments, run in
+        body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
-            try run.faults.setLatency(try arguments.duration("duration") ?? .zero, of: service)
+            try await run.faults.setLatency(try arguments.duration("duration") ?? .zero, of: service)
         })
 
     static let simulatorDisconnect = Binding(
@@ -69,17 +69,17 @@ extension Binding {
             .optional("after_request", .boolean, "true: the service has taken the request, and the sender cannot know"),
         ],
         errors: ["simulator.count", "target.unsupported"], example: "push.simulator.wns:disconnect { next = 3 }",
-        body: .sync { arguments, run in
+        body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
-            try run.faults.breakConnections(
+            try await run.faults.breakConnections(
                 service, count: try arguments.count("next") ?? 1, afterRequest: arguments.boolean("after_request") ?? false)
         })
 
     static let simulatorReset = Binding(
         "simulator:reset", "Takes back all faults of the service.", errors: ["target.unsupported"],
         example: "push.simulator.apns:reset()",
-        body: .sync { arguments, run in
-            try run.faults.clear(arguments.receiver(as: SimulatorObject.self).service)
+        body: .async { arguments, run in
+            try await run.faults.clear(arguments.receiver(as: SimulatorObject.self).service)
         })
 
     static let simulatorReasons = Binding(

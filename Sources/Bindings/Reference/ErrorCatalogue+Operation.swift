@@ -47,9 +47,22 @@ extension ErrorCatalogue {
                 "lab.port", .refusal, means: "The lab cannot listen.",
                 when: "Another program has the port of lab.port.", cure: "Choose another, or leave it out for a free one."),
             ErrorDescription(
-                "lab.credentials", .refusal, means: "Notifications wait for real devices.",
-                when: "pushhost serve is started with --lab on data where a hub has credentials and something left to deliver.",
-                cure: "Leave out --lab until it is delivered, cancel what is scheduled, or name another data folder."),
+                "lab.credentials", .refusal, .answer, means: "Real credentials and a lab exclude each other.",
+                when: "pushhost serve is started with --lab on data where a hub has credentials of a push service, or a hub of a server "
+                    + "with a lab is given some: simulated phones would get what is meant for real ones.",
+                cure: "Leave out --lab, or name another data folder; leave out the credentials."),
+            ErrorDescription(
+                "lab.key", .answer, means: "The request does not bring the key of the lab.",
+                when: "What is under /lab/sessions is asked without Authorization: Bearer KEY, or with another key.",
+                cure: "Take the key from the first screen of pushhost serve --lab --reveal, or fix one with lab.key in the settings."),
+            ErrorDescription(
+                "lab.session", .answer, means: "The lab has no such session, or no room for another one.",
+                when: "A session was ended, its client was silent for two minutes, the server was started again, or 64 are open.",
+                cure: "Begin another session; end those that are done with."),
+            ErrorDescription(
+                "lab.answer", .failure, means: "The lab of a server answered something that cannot be read.",
+                when: "Another program listens at the address, or the server is of another version.",
+                cure: "Look at the address of the target, and at the versions of both programs."),
         ])
 
     static let backup = ErrorArea(

@@ -8,6 +8,8 @@ package final class RecordingTransport: PushTransport, WireTap {
         /// Oldest first from `oldest` on, then around.
         var exchanges: [WireExchange] = []
         var oldest = 0
+        /// How many there have been.
+        var count = 0
     }
 
     private let base: any PushTransport
@@ -53,9 +55,23 @@ package final class RecordingTransport: PushTransport, WireTap {
         return all.filter { $0.service == service }
     }
 
+    /// How many exchanges there have been, also those that are remembered no more.
+    package var count: Int { record.withLock { $0.count } }
+
+    /// The remembered ones behind the first `count`.
+    package func exchanges(with service: Platform?, after count: Int) -> [WireExchange] {
+        let newer = record.withLock { record -> [WireExchange] in
+            let all = record.exchanges[record.oldest...] + record.exchanges[..<record.oldest]
+            return Array(all.suffix(max(0, record.count - count)))
+        }
+        guard let service else { return newer }
+        return newer.filter { $0.service == service }
+    }
+
     private func append(_ exchange: WireExchange) {
         observer?(exchange)
         record.withLock { record in
+            record.count += 1
             if record.exchanges.count < capacity {
                 record.exchanges.append(exchange)
             } else {

@@ -10,15 +10,15 @@ package protocol ServiceFaults: Sendable {
     ///
     /// Throws `simulator.reason` for a word that the service does not have, with the nearest as a hint, and
     /// `simulator.handle` for a handle of another service.
-    func fail(_ service: Platform, reason: String, count: Int?, handle: DeviceHandle?) throws(PushError)
+    func fail(_ service: Platform, reason: String, count: Int?, handle: DeviceHandle?) async throws(PushError)
 
     /// Every request to the service, those for access tokens too, takes this much longer to arrive.
-    func setLatency(_ latency: Duration, of service: Platform)
+    func setLatency(_ latency: Duration, of service: Platform) async throws(PushError)
 
     /// Breaks the next `count` connections that carry a notification: before the request is taken, or after, when the
     /// sender cannot know what became of it.
-    func breakConnections(_ service: Platform, count: Int, afterRequest: Bool)
+    func breakConnections(_ service: Platform, count: Int, afterRequest: Bool) async throws(PushError)
 
     /// Ends every fault of the service and of its wire.
-    func clear(_ service: Platform)
+    func clear(_ service: Platform) async throws(PushError)
 }

@@ -35,6 +35,9 @@ package final class VirtualClock: HubClock {
 
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
+    /// The earliest moment that somebody waits for.
+    package var nextDeadline: Timestamp? { state.withLock { $0.nextDeadline() } }
+
     package var hasSleepers: Bool { sleeperCount > 0 }
 
     package func sleep(until deadline: Timestamp) async throws {

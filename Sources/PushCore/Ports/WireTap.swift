@@ -1,7 +1,7 @@
 /// Everything that crossed a push service's wire, for `push.wire` and `--trace`.
 package protocol WireTap: Sendable {
     /// The exchanges so far with `service` (all of them for nil), oldest first.
-    func exchanges(with service: Platform?) -> [WireExchange]
+    func exchanges(with service: Platform?) async throws(PushError) -> [WireExchange]
 }
 
 /// One request and its answer, as the bytes were, but for credentials: those are masked at fixed length.

@@ -1,5 +1,13 @@
 // What hubs and rules may be.
 extension Namespace {
+    /// Throws where a hub may not be so in this server.
+    package typealias Admission = @Sendable (HubDescription) throws(PushError) -> Void
+
+    func admit(_ description: HubDescription) throws(PushError) {
+        try Self.check(description)
+        try admits(description)
+    }
+
     /// First words of paths that are the server's own.
     private static let reservedNames: Set<String> = [
         "$resources", "api", "health", "metrics", "openapi.json", "feedback",

@@ -11,6 +11,7 @@ package actor Namespace {
     private var store: any NamespaceStore
     private var settings: HubSettings
     private let connectors: Connecting
+    let admits: Admission
     private let jobTools: JobService.Tools?
     private var lastNumber: Int64
     /// What requests see. Written by this actor alone.
@@ -32,15 +33,18 @@ package actor Namespace {
     }
 
     /// Loads everything, and goes on with what a process before this one has accepted.
-    /// - Parameter jobTools: what bulk jobs work with; without them there are none.
+    /// - Parameters:
+    ///   - jobTools: what bulk jobs work with; without them there are none.
+    ///   - admits: asked before a hub is made or changed.
     package init(
         environment: HubEnvironment, store: any NamespaceStore, settings: HubSettings, jobTools: JobService.Tools? = nil,
-        connectors: @escaping Connecting
+        admits: @escaping Admission = { _ in }, connectors: @escaping Connecting
     ) async throws(PushError) {
         self.environment = environment
         self.store = store
         self.settings = settings
         self.connectors = connectors
+        self.admits = admits
         self.jobTools = jobTools
         let stored = try await store.load()
         lastNumber = stored.lastNumber
@@ -107,7 +111,7 @@ package actor Namespace {
         _ name: String, _ description: HubDescription, while allowed: Permission = {}
     ) async throws(PushError) -> HubRecord {
         try Self.check(name)
-        try Self.check(description)
+        try admit(description)
         let key = name.lowercased()
         try await takeTurn(key)
         defer { turns.leave(key) }
@@ -142,7 +146,7 @@ package actor Namespace {
     package func update(
         _ name: String, _ description: HubDescription, while allowed: Permission = {}
     ) async throws(PushError) -> HubRecord {
-        try Self.check(description)
+        try admit(description)
         let key = name.lowercased()
         try await takeTurn(key)
         defer { turns.leave(key) }

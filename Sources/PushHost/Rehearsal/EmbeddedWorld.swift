@@ -34,12 +34,14 @@ struct EmbeddedWorld {
             start: { work in Task(executorPreference: thread) { await work() } }, observer: observer)
         let serverKey = ApplicationServerKey(seed: seed)
         let lab = SimulatedLab(
-            clock: clock, random: SeededRandom.derived(from: seed, for: "phones"), applicationServerKey: serverKey,
-            observer: observer)
+            clock: clock, random: SeededRandom.derived(from: seed, for: "phones"),
+            applicationServerKey: { serverKey.publicKey }, observer: observer)
         let services = SimulatedServices(lab: lab.phones, clock: clock, seed: seed, applicationServerKey: serverKey)
         let wireFaults = WireFaults()
         let wire = RecordingTransport(
-            InProcessTransport(services: services, clock: clock, faults: wireFaults), clock: clock, observer: wireObserver,
+            FaultyTransport(
+                base: InProcessTransport(services: services), clock: clock, faults: wireFaults,
+                platform: { services.platform(of: $0) }), clock: clock, observer: wireObserver,
             service: { services.platform(of: $0) ?? .browser })
         let hub = around(
             NotificationHub(
@@ -56,6 +58,6 @@ struct EmbeddedWorld {
             target: FlowWorld.Target(name: "embedded", isSimulated: true), hub: hub,
             backend: AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads),
             lab: lab, wire: wire, clock: clock, secrets: secrets,
-            faults: SimulatedFaults(services: services, wires: wireFaults))
+            faults: SimulatedFaults(wires: wireFaults) { services[$0] })
     }
 }

@@ -3,10 +3,11 @@ import Simulators
 
 /// The faults of the rehearsal's services and wires.
 struct SimulatedFaults: ServiceFaults {
-    let services: SimulatedServices
     let wires: WireFaults
+    /// The service that serves a platform; nil for a platform that is not delivered.
+    let service: @Sendable (Platform) -> (any RefusingService)?
 
-    func reasons(of service: Platform) -> [String] { services[service]?.reasons ?? [] }
+    func reasons(of service: Platform) -> [String] { self.service(service)?.reasons ?? [] }
 
     func fail(_ service: Platform, reason: String, count: Int?, handle: DeviceHandle?) throws(PushError) {
         if let handle, handle.platform.wire != service.wire {
@@ -15,7 +16,7 @@ struct SimulatedFaults: ServiceFaults {
                 "a handle of \(handle.platform.displayName) gets nothing through \(service.displayName)",
                 hint: "name the service of the device", status: 400)
         }
-        guard services[service]?.fail(reason, count: count, handle: handle?.simulated) == true else {
+        guard self.service(service)?.fail(reason, count: count, handle: handle?.simulated) == true else {
             let words = reasons(of: service)
             throw PushError(
                 "simulator.reason", "\(service.displayName) does not refuse with \"\(reason)\"",
@@ -31,7 +32,7 @@ struct SimulatedFaults: ServiceFaults {
     }
 
     func clear(_ service: Platform) {
-        services[service]?.clearFaults()
+        self.service(service)?.clearFaults()
         wires.clear(service.wire)
     }
 }

@@ -8,7 +8,8 @@ final class SimulatedLab: DeviceLab {
     private let clock: any HubClock
     private let state: Mutex<State>
     private let events: EventLog
-    private let applicationServerKey: ApplicationServerKey
+    private let app: String
+    private let applicationServerKey: @Sendable () -> [UInt8]
 
     private struct State {
         var names: Set<String> = []
@@ -17,21 +18,18 @@ final class SimulatedLab: DeviceLab {
     }
 
     /// What happened on the phones, in order. Apart from the lab, which does not exist yet when the phones are made.
-    private final class EventLog: Sendable {
+    final class EventLog: Sendable {
         let list = Mutex<[PhoneEvent]>([])
         let names = Mutex<[DeviceID: String]>([:])
     }
 
-    /// The rehearsal's web app subscribes with `applicationServerKey`.
-    init(
-        clock: any HubClock, random: any RandomSource, applicationServerKey: ApplicationServerKey,
+    /// Phones of its own. The rehearsal's web app subscribes with `applicationServerKey`.
+    convenience init(
+        clock: any HubClock, random: any RandomSource, applicationServerKey: @escaping @Sendable () -> [UInt8],
         observer: (@Sendable (CoreEvent) -> Void)? = nil
     ) {
         let events = EventLog()
-        self.applicationServerKey = applicationServerKey
-        self.clock = clock
-        self.events = events
-        phones = PhoneLab(
+        let phones = PhoneLab(
             clock: SimulatorClock(now: { clock.now.milliseconds }), random: SimulatorRandom(bytes: random.bytes),
             observer: { event in
                 events.list.withLock { $0.append(event) }
@@ -41,6 +39,23 @@ final class SimulatedLab: DeviceLab {
                 let text = [told.kind, told.text.replacing("\n", with: " — ")].filter { !$0.isEmpty }.joined(separator: ": ")
                 observer(CoreEvent(time: told.time, area: .phone, text: "\(name) \(text)"))
             })
+        self.init(phones: phones, events: events, app: Self.app, clock: clock, applicationServerKey: applicationServerKey)
+    }
+
+    /// Phones among others, of which those belong to it that it adds.
+    ///
+    /// - Parameters:
+    ///   - events: gets what happens on its phones from whoever made `phones`.
+    ///   - app: bundle id, package name and app name.
+    init(
+        phones: PhoneLab, events: EventLog, app: String, clock: any HubClock,
+        applicationServerKey: @escaping @Sendable () -> [UInt8]
+    ) {
+        self.phones = phones
+        self.events = events
+        self.app = app
+        self.clock = clock
+        self.applicationServerKey = applicationServerKey
         state = Mutex(State())
     }
 
@@ -62,8 +77,8 @@ final class SimulatedLab: DeviceLab {
         let phone = phones.addPhone(
             PhoneDescription(
                 name: description.name, platform: platform, user: description.user ?? "",
-                locale: description.locale, timeZone: description.timeZone, app: Self.app,
-                applicationServerKey: platform == .browser ? applicationServerKey.publicKey : nil))
+                locale: description.locale, timeZone: description.timeZone, app: app,
+                applicationServerKey: platform == .browser ? applicationServerKey() : nil))
         let id = DeviceID(rawValue: phone.number)
         state.withLock { state in
             state.descriptions[id] = description
@@ -142,7 +157,12 @@ final class SimulatedLab: DeviceLab {
 
     func nextPush(on id: DeviceID) async throws -> PushCore.InboxItem {
         guard let push = await phones.nextDelivery(for: id.phone) else { throw CancellationError() }
-        let items = phones.inbox(of: id.phone)
+        return item(of: push)
+    }
+
+    /// What the app is told of a push that wakes it.
+    func item(of push: AppDelivery) -> PushCore.InboxItem {
+        let items = phones.inbox(of: push.phone)
         guard let item = items.last(where: { $0.id == push.id }) else {
             return PushCore.InboxItem(
                 id: push.id, receivedAt: Timestamp(milliseconds: push.receivedAt), title: "", body: "", text: "",
@@ -159,7 +179,7 @@ final class SimulatedLab: DeviceLab {
 }
 
 extension PhonePlatform {
-    fileprivate init?(_ platform: Platform) {
+    init?(_ platform: Platform) {
         switch platform {
         case .apns: self = .apns
         case .fcmV1, .gcm: self = .fcm
@@ -171,7 +191,7 @@ extension PhonePlatform {
 }
 
 extension DeviceID {
-    fileprivate var phone: PhoneID { PhoneID(number: rawValue) }
+    var phone: PhoneID { PhoneID(number: rawValue) }
 }
 
 extension PushCore.InboxItem {
@@ -184,7 +204,7 @@ extension PushCore.InboxItem {
 }
 
 extension DeviceEvent {
-    fileprivate init(_ event: PhoneEvent) {
+    init(_ event: PhoneEvent) {
         let (kind, text) =
             switch event.kind {
             case .delivered: ("delivered", "")

@@ -57,11 +57,6 @@ struct SimulatedServices {
         return [.apns, .fcmV1, .wns, .browser].first { self[$0]?.hosts.contains(host) == true }
     }
 
-    /// Whether a request asks for an access token and carries no notification.
-    func isGrant(_ request: HTTPRequest) -> Bool {
-        ["oauth2.googleapis.com", "login.live.com"].contains(request.authority)
-    }
-
     /// Connectors whose keys are made, and registered with the simulators, on first use.
     func connectors(
         transport: any PushTransport, clock: any HubClock, random: any RandomSource

@@ -18,6 +18,8 @@ final class WireFaults: Sendable {
 
     private let wires = Mutex<[Platform: Wire]>([:])
 
+    var isEmpty: Bool { wires.withLock { $0.isEmpty } }
+
     func latency(of service: Platform) -> Duration { wires.withLock { $0[service]?.latency ?? .zero } }
 
     /// What befalls the next connection, if anything does.

@@ -19,7 +19,7 @@ extension ReplSession {
         case ".help": help(argument)
         case ".clock": output.line(world.clock.now.description)
         case ".devices": await listDevices()
-        case ".wire": showWire(argument)
+        case ".wire": await showWire(argument)
         case let name:
             let names = Self.commands.map { String($0.name.prefix { $0 != " " }) }
             let near = nearest(name, in: names).map { "; did you mean \($0)?" } ?? ""
@@ -54,7 +54,7 @@ extension ReplSession {
         }
     }
 
-    private func showWire(_ name: String?) {
+    private func showWire(_ name: String?) async {
         var service: Platform?
         if let name {
             guard let platform = Platform(name: name) else {
@@ -67,6 +67,10 @@ extension ReplSession {
             // Legacy registrations are served through FCM's v1 interface: one wire.
             service = platform == .gcm ? .fcmV1 : platform
         }
-        for exchange in world.wire?.exchanges(with: service) ?? [] { text.take(.crossed(exchange)) }
+        do throws(PushError) {
+            for exchange in try await world.wire?.exchanges(with: service) ?? [] { text.take(.crossed(exchange)) }
+        } catch {
+            tell(LuaError(error))
+        }
     }
 }

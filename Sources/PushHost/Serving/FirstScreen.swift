@@ -9,7 +9,7 @@ final class FirstScreen: Sendable {
     private let settings: ServerSettings
     private let server: PushServer
     private let authority: String?
-    private let lab: String?
+    private let lab: Lab?
     private let reveal: Bool
     private let output: Output
     private let whenShown: @Sendable () -> Void
@@ -21,7 +21,7 @@ final class FirstScreen: Sendable {
     }
 
     init(
-        settings: ServerSettings, server: PushServer, authority: String?, lab: String?, reveal: Bool, output: Output,
+        settings: ServerSettings, server: PushServer, authority: String?, lab: Lab?, reveal: Bool, output: Output,
         whenShown: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
@@ -62,7 +62,8 @@ final class FirstScreen: Sendable {
         lines.append("  data      \(settings.data)")
         let simulators = settings.simulators.map { "simulators at \($0), but for hubs with credentials" }
         lines.append("  sends to  \(lab == nil ? simulators ?? Self.services : "the lab, and nowhere else")")
-        lines.append("  lab       \(lab.map { "on, at \($0)" } ?? "off")")
+        lines.append("  lab       \(lab.map { "on, at \($0.address)" } ?? "off")")
+        if let lab { lines.append("  lab key   \(reveal ? lab.key.reveal() : "***")") }
         if settings.backend.isTutorialMode { lines.append("  tutorial  on: a user name is its own password, never for real users") }
         lines.append("")
         let host = settings.publicURL.flatMap { WebAddress($0)?.authority } ?? secure ?? plain ?? name

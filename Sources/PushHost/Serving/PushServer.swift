@@ -28,6 +28,7 @@ final class PushServer: Sendable {
     private let socket: ControlSocket
     private let current: Mutex<ServerSettings>
     private let transports: [HTTPClientTransport]
+    private let lab: LabInterface?
     private let throttles: Throttles
     private let limits: ConnectionLimits
     private let connections: Connections
@@ -42,7 +43,7 @@ final class PushServer: Sendable {
 
     /// Opens what is kept, and goes on with what was accepted before. Where it cannot, nothing stays open.
     static func opening(
-        _ settings: ServerSettings, folder: DataFolder, log: Logger, metrics: PrometheusRegistry
+        _ settings: ServerSettings, folder: DataFolder, lab: Lab? = nil, log: Logger, metrics: PrometheusRegistry
     ) async throws(PushError) -> PushServer {
         let (clock, random) = (SystemClock(), SystemRandom())
         let payloadKey = try PayloadKeyFile(folder: folder).key()
@@ -55,29 +56,40 @@ final class PushServer: Sendable {
         let jobPlaces = JobPlaces(
             folders: settings.jobFolders, hosts: settings.jobHosts, isPublicOnly: !settings.allowsPrivate, spool: settings.data,
             random: random)
+        let wires = lab.flatMap { lab in routed.map { LabWires(lab: lab, base: $0) } }
+        let hubClock: any HubClock = lab?.clock ?? clock
         let simulators = route.flatMap { route in
-            routed.map { SimulatedConnectors(authority: route.authority, transport: $0, clock: clock, random: random) }
+            routed.map {
+                SimulatedConnectors(authority: route.authority, transport: wires ?? $0, clock: hubClock, random: random)
+            }
         }
         let connectors = HubConnectors(
-            transport: transport, clock: clock, random: random, simulators: simulators, isLab: settings.isLab,
+            transport: transport, clock: hubClock, random: random, simulators: simulators, isLab: settings.isLab,
             providerTokens: storage.providerTokens, log: log)
         let environment = HubEnvironment(
-            clock: clock, random: random, start: { work in Task { await work() } },
+            clock: hubClock, random: random, start: { work in lab?.thread.start(work) ?? Task { await work() } },
             observer: { event in log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"]) })
         do throws(PushError) {
             let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
             if settings.isLab { try await Lab.check(storage.namespace) }
             let namespace = try await Namespace(
-                environment: environment, store: storage.namespace,
+                environment: environment, store: lab?.attended(storage.namespace) ?? storage.namespace,
                 settings: HubSettings(
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
                     concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000),
-                jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()), connectors: connectors.connectors(of:))
+                jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()),
+                admits: { description throws(PushError) in if settings.isLab { try Lab.admit(description) } },
+                connectors: connectors.connectors(of:))
+            let sessions = lab.flatMap { lab in wires.map { LabSessions(lab: lab, namespace: namespace, wires: $0, log: log) } }
             let server = PushServer(
                 settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
                 clock: clock, random: random, log: log, metrics: metrics, jobPlaces: jobPlaces,
-                transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []))
+                transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []),
+                lab: sessions.map { LabInterface(sessions: $0) { name, password throws(PushError) in
+                    try await backend.accounts.ensureAccount(username: name, password: password) == .created
+                } })
             do throws(PushError) {
+                try await sessions?.removeLeftovers()
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
             } catch {
                 await namespace.stop()
@@ -97,13 +109,13 @@ final class PushServer: Sendable {
     private init(
         settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, backend: BackendServices, folder: DataFolder,
         socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry, jobPlaces: JobPlaces,
-        transports: [HTTPClientTransport]
+        transports: [HTTPClientTransport], lab: LabInterface?
     ) {
         current = Mutex(settings)
         (self.namespace, self.storage, self.folder) = (namespace, storage, folder)
         (self.backend, accounts) = (backend, backend.accounts)
         (self.clock, self.random, self.log, self.metrics) = (clock, random, log, metrics)
-        (self.jobPlaces, self.transports, self.socket) = (jobPlaces, transports, socket)
+        (self.jobPlaces, self.transports, self.socket, self.lab) = (jobPlaces, transports, socket, lab)
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         limits = ConnectionLimits(
             connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
@@ -158,24 +170,26 @@ final class PushServer: Sendable {
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
-                server: { [self] in description }))
+                server: { [self] in description }), lab: lab?.routes, executor: lab?.lab.thread)
     }
 
     /// For the commands of whoever owns the server.
     private var description: JSON {
         let ports = listening.withLock { $0 }
         return .object(
-            JSONObject([
-                ("clientHost", settings.clientHost(ports).map(JSON.string) ?? .null),
-                ("httpPort", ports.http.map { .integer(Int64($0)) } ?? .null),
-                ("tlsPort", ports.tls.map { .integer(Int64($0)) } ?? .null),
-            ]))
+            JSONObject(
+                [
+                    ("clientHost", settings.clientHost(ports).map(JSON.string) ?? .null),
+                    ("httpPort", ports.http.map { .integer(Int64($0)) } ?? .null),
+                    ("tlsPort", ports.tls.map { .integer(Int64($0)) } ?? .null),
+                ] + (lab.map { [("labKey", .string($0.lab.key.reveal()))] } ?? [])))
     }
 
     /// Puts a backup in the place of everything, while requests are told to wait.
     private func restore(from path: String) async throws(PushError) {
         let (storage, log) = (storage, log)
-        try await namespace.restore({ storage.namespace }) { willReplace throws(PushError) in
+        try await namespace.restore({ [lab] in lab?.lab.attended(storage.namespace) ?? storage.namespace }) {
+            willReplace throws(PushError) in
             try await storage.restore(from: path) {
                 log.notice("a backup is being restored")
                 await willReplace()
@@ -196,6 +210,12 @@ final class PushServer: Sendable {
         await namespace.change(concurrentNotifications: settings.concurrentNotifications)
     }
 
+    /// Nil without a lab.
+    var labSessions: LabSessions? { lab?.sessions }
+
+    /// Ends sessions of the lab that nobody has been heard of, until it is cancelled.
+    func keepLab() async { await lab?.sessions.keepUp() }
+
     /// Tells the log where nothing can be kept, also while nobody asks.
     func checkReadiness() async { _ = await readiness.isReady() }
 
@@ -208,12 +228,15 @@ final class PushServer: Sendable {
             log.warning("sessions and secure payloads that are over could not be removed: \(error.message)")
         }
         let (now, settings) = (clock.now, settings)
-        for hub in namespace.hubs {
-            do throws(PushError) {
-                try await hub.service.removeOld(
-                    notificationsBefore: now - settings.keepNotifications, departuresBefore: now - settings.keepDepartures)
-            } catch {
-                log.warning("what is old could not be removed: \(error.message)")
+        // What is done with hubs of a lab is the lab's work.
+        await withTaskExecutorPreference(lab?.lab.thread) {
+            for hub in namespace.hubs {
+                do throws(PushError) {
+                    try await hub.service.removeOld(
+                        notificationsBefore: now - settings.keepNotifications, departuresBefore: now - settings.keepDepartures)
+                } catch {
+                    log.warning("what is old could not be removed: \(error.message)")
+                }
             }
         }
     }
@@ -221,6 +244,7 @@ final class PushServer: Sendable {
     /// Begins nothing new, finishes what is under way, closes the files.
     func stop() async {
         isStopping.withLock { $0 = true }
+        await lab?.sessions.endAll()
         await namespace.stop()
         await jobPlaces.shutdown()
         for transport in transports { await transport.shutdown() }
@@ -234,8 +258,10 @@ final class PushServer: Sendable {
     private func metricsText() async -> String {
         Meter(label: "pushhost_http_connections").set(connections.count)
         for hub in namespace.hubs {
-            let (registrations, installations) = await hub.service.size()
-            let backlog = await hub.service.backlog
+            let (registrations, installations, backlog) = await withTaskExecutorPreference(lab?.lab.thread) {
+                let size = await hub.service.size()
+                return (size.registrations, size.installations, await hub.service.backlog)
+            }
             for (label, value) in [
                 ("pushhost_registrations", registrations), ("pushhost_installations", installations),
                 ("pushhost_notifications_waiting", backlog),

@@ -56,7 +56,7 @@ struct ServeSession {
         let folder = try DataFolder(path: settings.data)
         var lab: Lab?
         if settings.isLab {
-            let made = try await Lab.starting(port: settings.labPort ?? 0, folder: folder.file("lab"))
+            let made = try await Lab.starting(port: settings.labPort ?? 0, folder: folder.file("lab"), key: settings.labKey)
             settings.simulators = made.address
             lab = made
         }
@@ -84,14 +84,14 @@ struct ServeSession {
         MetricsSystem.bootstrap(metrics)
         let failure: PushError?
         do throws(PushError) {
-            let server = try await PushServer.opening(settings, folder: folder, log: log, metrics: metrics)
+            let server = try await PushServer.opening(settings, folder: folder, lab: lab, log: log, metrics: metrics)
             for text in given.misspelt { log.warning("\(text)") }
             if settings.backend.isTutorialMode {
                 log.warning("tutorial mode is on: whoever gives a user name as its own password is logged in; not for real users")
             }
             let reload = SettingsReload(source, given, server, style, log)
             do throws(PushError) {
-                try await run(server, reload, lab, clock, log)
+                try await run(server, reload, lab, log)
             } catch {
                 await server.stop()
                 throw error
@@ -107,15 +107,15 @@ struct ServeSession {
 
     /// Answers on the ports until a signal ends it.
     private func run(
-        _ server: PushServer, _ reload: SettingsReload, _ lab: Lab?, _ clock: SystemClock, _ log: Logger
+        _ server: PushServer, _ reload: SettingsReload, _ lab: Lab?, _ log: Logger
     ) async throws(PushError) {
-        let settings = server.settings
+        let (settings, clock) = (server.settings, SystemClock())
         let certificates = CertificateFiles(settings: settings)
         let identity: TLSIdentity? =
             settings.tlsPort == nil ? nil : try certificates.identity(now: clock.now)
         let manager = ServiceManager()
         let screen = FirstScreen(
-            settings: settings, server: server, authority: certificates.authority, lab: lab?.address, reveal: command.reveal,
+            settings: settings, server: server, authority: certificates.authority, lab: lab, reveal: command.reveal,
             output: output, whenShown: { manager.tell("READY=1") })
         var services = [try server.controlApplication { screen.listeningForCommands() }]
         func add(_ service: any Service, _ setting: String, _ port: Int) {
@@ -134,7 +134,11 @@ struct ServeSession {
                 manager.tell("READY=1")
             }
         }
-        try await run(services, log, manager) { _ = await Self.keepUp(server, certificates, identity, clock, log) }
+        try await run(services, log, manager) {
+            async let lab: Void = server.keepLab()
+            await Self.keepUp(server, certificates, identity, clock, log)
+            await lab
+        }
     }
 
     /// Runs the services until a signal ends them.

@@ -42,6 +42,8 @@ struct ServerSettings: Sendable, Equatable {
     var lab: Bool?
     /// 0 for any free one.
     var labPort: Int?
+    /// Drawn at the start for nil.
+    var labKey: Secret?
 
     /// Whether simulated push services and phones run in the server itself; naming a port for them is asking for them.
     var isLab: Bool { lab ?? (labPort != nil) }
@@ -83,6 +85,9 @@ extension ServerSettings {
             ) { $0.lab = $1.flag },
             Setting("lab.port", .port, "Port of the lab on 127.0.0.1; 0 takes a free one. Naming one switches the lab on.") {
                 $0.labPort = $1.port
+            },
+            Setting("lab.key", .text, "Key to the lab, for programs that use it. By default another one at every start.") {
+                $0.labKey = Secret($1.text)
             },
             Setting("limits.requests_per_minute", .count, "Requests a minute for each key; none by default.", isLive: true) {
                 $0.requestsPerMinute = $1.count

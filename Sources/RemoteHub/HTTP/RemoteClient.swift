@@ -8,21 +8,21 @@ package struct RemoteClient: Sendable {
     package let clock: any HubClock
     package let random: any RandomSource
     package var retry: RetryPolicy
-    /// Told when work for the run begins (true) and ends (false).
-    private let isWorking: @Sendable (Bool) -> Void
+    /// Knows what is under way for the run.
+    private let traffic: RunTraffic
     /// Told of each attempt and how it ended, in words without secrets.
     private let observer: (@Sendable (_ place: String, _ what: String) -> Void)?
 
     package init(
         connection: RemoteConnection, clock: any HubClock, random: any RandomSource, retry: RetryPolicy = RetryPolicy(),
-        isWorking: @escaping @Sendable (Bool) -> Void = { _ in },
+        traffic: RunTraffic = RunTraffic(),
         observer: (@Sendable (_ place: String, _ what: String) -> Void)? = nil
     ) {
         self.connection = connection
         self.clock = clock
         self.random = random
         self.retry = retry
-        self.isWorking = isWorking
+        self.traffic = traffic
         self.observer = observer
     }
 
@@ -43,8 +43,10 @@ package struct RemoteClient: Sendable {
     package func answer(
         _ request: RemoteRequest, sign: (inout RemoteRequest) -> Void = { _ in }
     ) async throws(PushError) -> RemoteAnswer {
-        isWorking(true)
-        defer { isWorking(false) }
+        try await traffic.during { () async throws(PushError) in try await repeated(request, sign) }
+    }
+
+    private func repeated(_ request: RemoteRequest, _ sign: (inout RemoteRequest) -> Void) async throws(PushError) -> RemoteAnswer {
         var count = 1
         while true {
             var signed = request

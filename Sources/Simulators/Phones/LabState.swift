@@ -58,6 +58,26 @@ struct LabState: Sendable {
         phones[id]?.handle = nil
     }
 
+    /// Forgets phones, and returns what is to be done outside of the lock.
+    mutating func remove(_ ids: [PhoneID], now: Int64) -> [@Sendable () -> Void] {
+        var actions: [@Sendable () -> Void] = []
+        var freed: Set<String> = []
+        for id in ids {
+            guard let name = phones[id]?.description.name else { continue }
+            retireHandle(of: id, now: now)
+            phones[id] = nil
+            mailboxes[id] = nil
+            if names[name] == id { freed.insert(name) }
+            while let waiter = deliveryWaiters.removeFirst(of: id) { actions.append { waiter.continuation.resume(returning: nil) } }
+            for waiter in changeWaiters.removeAll(of: id, below: .max) { actions.append { waiter.continuation.resume(returning: nil) } }
+        }
+        for name in freed { names[name] = nil }
+        for (id, phone) in phones.sorted(by: { $0.key < $1.key }) where freed.contains(phone.description.name) {
+            if names[phone.description.name] == nil { names[phone.description.name] = id }
+        }
+        return actions
+    }
+
     /// Routes what a change caused to those who wait for it, and returns what is to be done outside of the lock.
     mutating func settle(_ effects: Effects) -> [@Sendable () -> Void] {
         var actions: [@Sendable () -> Void] = []

@@ -10,6 +10,7 @@ package final class PhoneLab: Sendable {
     private let adoptsHandles: Bool
     private let inboxLimit: Int?
     private let observer: (@Sendable (PhoneEvent) -> Void)?
+    private let wakeObserver: (@Sendable (AppDelivery) -> Void)?
     let state = Mutex(LabState())
 
     /// - Parameters:
@@ -17,15 +18,17 @@ package final class PhoneLab: Sendable {
     ///     handle. The services still demand that it has the right shape.
     ///   - inboxLimit: How many items a phone keeps, the newest; all for nil.
     ///   - observer: Told what becomes of every push, in order, outside of any lock.
+    ///   - wakeObserver: Told in the same way of every push that wakes an app's own code.
     package init(
         clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false, inboxLimit: Int? = nil,
-        observer: (@Sendable (PhoneEvent) -> Void)? = nil
+        observer: (@Sendable (PhoneEvent) -> Void)? = nil, wakeObserver: (@Sendable (AppDelivery) -> Void)? = nil
     ) {
         self.clock = clock
         self.random = random
         self.adoptsHandles = adoptsHandles
         self.inboxLimit = inboxLimit
         self.observer = observer
+        self.wakeObserver = wakeObserver
     }
 
     /// Adds a phone that is online, with its app installed and running in the background.
@@ -40,6 +43,13 @@ package final class PhoneLab: Sendable {
         return state.withLock { state in
             state.names[description.name] == nil ? state.add(description, now: now, random: random) : nil
         }
+    }
+
+    /// Takes phones out of the lab with all that they hold; their handles are unregistered from now on.
+    package func remove(_ phones: [PhoneID]) {
+        let now = clock.now()
+        let actions = state.withLock { $0.remove(phones, now: now) }
+        for action in actions { action() }
     }
 
     /// The phone of a name; the first, where several have it.
@@ -189,6 +199,7 @@ package final class PhoneLab: Sendable {
             return (result, effects, state.settle(effects))
         }
         for event in effects.events { observer?(event) }
+        for delivery in effects.wakes { wakeObserver?(delivery) }
         for action in actions { action() }
         return result
     }

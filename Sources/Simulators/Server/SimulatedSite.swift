@@ -14,10 +14,15 @@ struct SimulatedSite: Sendable {
     /// How many items a phone keeps, for a site may run for long.
     private static let inboxLimit = 1000
 
-    init(credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool) {
+    init(
+        credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool,
+        watcher: PhoneWatcher? = nil
+    ) {
         self.credentials = credentials
         self.clock = clock
-        phones = PhoneLab(clock: clock, random: random, adoptsHandles: adoptsHandles, inboxLimit: Self.inboxLimit)
+        phones = PhoneLab(
+            clock: clock, random: random, adoptsHandles: adoptsHandles, inboxLimit: Self.inboxLimit,
+            observer: watcher?.event, wakeObserver: watcher?.wake)
         var team = APNsSimulatorSettings(
             teamID: SimulatorCredentials.teamID,
             keys: [SimulatorCredentials.keyID: .init(publicKey: credentials.apnsKey.publicKey)],
@@ -50,5 +55,17 @@ struct SimulatedSite: Sendable {
     /// The platform whose service answers for a host.
     func platform(answeringFor host: String) -> PhonePlatform? {
         PhonePlatform.allCases.first { self[$0].answers(for: host) }
+    }
+}
+
+/// Who is told what becomes of pushes on the phones of a site, outside of any lock.
+package struct PhoneWatcher: Sendable {
+    package var event: @Sendable (PhoneEvent) -> Void
+    /// Of a push that wakes the app's own code.
+    package var wake: @Sendable (AppDelivery) -> Void
+
+    package init(event: @escaping @Sendable (PhoneEvent) -> Void, wake: @escaping @Sendable (AppDelivery) -> Void) {
+        self.event = event
+        self.wake = wake
     }
 }

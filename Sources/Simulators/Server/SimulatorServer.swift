@@ -13,15 +13,27 @@ package struct SimulatorServer: Sendable {
     ///   - port: Of the loopback interface; 0 takes a free one.
     ///   - adoptsHandles: Whether a handle that no phone has becomes a phone at the first push to it.
     ///   - ledger: Takes a line for every notification request, before it is answered.
+    ///   - watcher: Told what becomes of pushes on the phones.
     package init(
         port: Int, credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false,
-        ledger: LedgerSink? = nil
+        ledger: LedgerSink? = nil, watcher: PhoneWatcher? = nil
     ) {
-        let site = SimulatedSite(credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles)
+        let site = SimulatedSite(
+            credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles, watcher: watcher)
         let ledger = NotificationLedger(sink: ledger)
         responder = SimulatorResponder(site: site, ledger: ledger, controlPlane: ControlPlane(site: site, ledger: ledger))
         self.port = port
     }
+
+    package var phones: PhoneLab { responder.site.phones }
+
+    /// What a browser's app subscribes with: 65 bytes, uncompressed.
+    package var applicationServerPublicKey: [UInt8] { responder.site.credentials.applicationServerPublicKey }
+
+    package subscript(platform: PhonePlatform) -> any RefusingService { responder.site[platform] }
+
+    /// The platform whose service answers for a request's host; nil when none does.
+    package func platform(of request: HTTPRequest) -> PhonePlatform? { responder.site.platform(answeringFor: request.host) }
 
     /// The hosts of each service; `*.` stands for any labels.
     package var hosts: [(platform: PhonePlatform, hosts: [String])] {

@@ -24,12 +24,16 @@ package struct HubResponder: HTTPResponder {
     private let backend: BackendInterface
     private let system: SystemRoutes
     private let control: ControlRoutes?
+    private let lab: LabRoutes?
+    private let executor: (any TaskExecutor)?
     private let meter = RequestMeter()
     private let log: Logger
 
+    /// - Parameter executor: where hubs are asked; by default on the loop of a connection what takes little, elsewhere the rest.
     package init(
         namespace: Namespace, clock: any HubClock, random: any RandomSource, log: Logger, settings: WebSettings,
-        throttles: Throttles, system: SystemRoutes, backend: BackendServices, control: ControlRoutes? = nil
+        throttles: Throttles, system: SystemRoutes, backend: BackendServices, control: ControlRoutes? = nil, lab: LabRoutes? = nil,
+        executor: (any TaskExecutor)? = nil
     ) {
         let access = HubAccess(
             namespace: namespace, throttle: throttles.requests, isTrusted: settings.isTrusted)
@@ -40,6 +44,8 @@ package struct HubResponder: HTTPResponder {
         self.log = log
         self.system = system
         self.control = control
+        self.lab = lab
+        self.executor = executor
         registrations = RegistrationRoutes(access: access)
         installations = InstallationRoutes(access: access)
         messages = MessageRoutes(access: access, testThrottle: throttles.testSends)
@@ -57,9 +63,10 @@ package struct HubResponder: HTTPResponder {
         let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
         let path = String(target[..<mark])
         let query = RequestQuery(parsing: Substring(target.utf8[mark...].dropFirst()))
-        let backendPath = BackendPath(path)
+        let isLab = lab != nil && LabRoutes.covers(path)
+        let backendPath = isLab ? nil : BackendPath(path)
         let isManagement = backendPath == nil && ManagementInterface.covers(path)
-        let place = isManagement || backendPath != nil ? nil : HubPath(path)
+        let place = isManagement || isLab || backendPath != nil ? nil : HubPath(path)
         var answer: WebAnswer
         do throws(PushError) {
             answer = try await self.answer(
@@ -67,7 +74,7 @@ package struct HubResponder: HTTPResponder {
         } catch {
             // Who speaks JSON can have its errors of all interfaces (RFC 9457, section 3).
             let isAsked = request.headers[.accept]?.contains(ProblemDocument.contentType) ?? false
-            answer = failure(error, isProblem: isManagement || backendPath != nil || isAsked, trackingID: trackingID)
+            answer = failure(error, isProblem: isManagement || isLab || backendPath != nil || isAsked, trackingID: trackingID)
         }
         // Tokens and payloads among others.
         if backendPath != nil { answer.fields[.cacheControl] = "no-store" }
@@ -76,7 +83,7 @@ package struct HubResponder: HTTPResponder {
         if settings.isSecure { answer.fields[.strictTransportSecurity] = "max-age=2592000" }
         let status = answer.status.code
         let duration = ContinuousClock.now - start
-        let route = backendPath?.route ?? (isManagement ? management.route(of: path) : place?.route ?? "none")
+        let route = isLab ? "/lab" : backendPath?.route ?? (isManagement ? management.route(of: path) : place?.route ?? "none")
         meter.answered(route, status: status, after: duration)
         log.log(
             level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)",
@@ -93,9 +100,14 @@ package struct HubResponder: HTTPResponder {
         if let answer = try await system.answer(request) { return answer }
         try Self.checkTarget(request)
         if request.path == "*" { return WebAnswer(.noContent, [.allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"]) }
-        if let place, place.isQuick(request) { return try await answer(place, request) }
+        if let lab, LabRoutes.covers(request.path) {
+            return try await withTaskExecutorPreference(globalConcurrentExecutor) { () async throws(PushError) -> WebAnswer in
+                try await lab.answer(request, isTrusted: settings.isTrusted)
+            }
+        }
+        if executor == nil, let place, place.isQuick(request) { return try await answer(place, request) }
         // Long work on the loop of its connection would hold up all others that have this loop.
-        return try await withTaskExecutorPreference(globalConcurrentExecutor) { () async throws(PushError) -> WebAnswer in
+        return try await withTaskExecutorPreference(executor ?? globalConcurrentExecutor) { () async throws(PushError) -> WebAnswer in
             if let answer = try await control?.answer(request, isTrusted: settings.isTrusted) { return answer }
             if let backendPath { return try await backend.answer(request, at: backendPath) }
             if ManagementInterface.covers(request.path) { return try await management.answer(request) }

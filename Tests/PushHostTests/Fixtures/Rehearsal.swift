@@ -88,7 +88,7 @@ struct Rehearsal: Sendable {
 }
 
 /// What scripts of the tests begin with, all in the first line, so that the lines of the tests count.
-private let opening =
+let flowOpening =
     [
         #"local push = require "push""#,
         #"local function login(name) push.account { username = name, password = push.secret "demo_password" }"#,
@@ -100,7 +100,7 @@ private let opening =
 /// Runs a script in which `push` is the module, `login(name)` opens a session and
 /// `phone(session, name, platform, tags)` registers a phone. `prepare` may change the world before it begins.
 func rehearse(
-    _ lua: String, opening begin: String = opening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
+    _ lua: String, opening begin: String = flowOpening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
     limits: LuaLimits = LuaLimits(), beside scripts: [String: String] = [:],
     prepare: (FlowWorld) async throws -> Void = { _ in }
 ) async throws -> Rehearsal {

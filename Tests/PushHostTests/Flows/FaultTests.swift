@@ -22,15 +22,15 @@ import Testing
         """
 
     private func rehearse(
-        _ lua: String = everybody, faults: (any ServiceFaults) throws -> Void
+        _ lua: String = everybody, faults: (any ServiceFaults) async throws -> Void
     ) async throws -> Rehearsal {
-        let run = try await PushHostTests.rehearse(lua) { world in try faults(#require(world.faults)) }
+        let run = try await PushHostTests.rehearse(lua) { world in try await faults(#require(world.faults)) }
         #expect(run.error == nil)
         return run
     }
 
     @Test func `a refusal makes one platform fail while the others succeed`() async throws {
-        let run = try await rehearse { try $0.fail(.browser, reason: "Gone", count: nil, handle: nil) }
+        let run = try await rehearse { try await $0.fail(.browser, reason: "Gone", count: nil, handle: nil) }
         #expect(
             run.result
                 == #"{"apns":"Success 1","browser":"ExpiredChannel Gone 0","fcm":"Success 1","gcm":"Success 1","wns":"Success 1"}"#)
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `FCM's refusals reach legacy registrations too, whichever name is used`() async throws {
         for name in [Platform.fcmV1, .gcm] {
-            let run = try await rehearse { try $0.fail(name, reason: "SENDER_ID_MISMATCH", count: nil, handle: nil) }
+            let run = try await rehearse { try await $0.fail(name, reason: "SENDER_ID_MISMATCH", count: nil, handle: nil) }
             #expect(run.result.contains(#""fcm":"WrongToken SENDER_ID_MISMATCH 0","gcm":"WrongToken SENDER_ID_MISMATCH 0""#))
             #expect(run.result.contains(#""apns":"Success 1""#))
         }
@@ -67,7 +67,7 @@ import Testing
             """
         ) { world in
             let faults = try #require(world.faults)
-            try faults.fail(service, reason: word, count: nil, handle: nil)
+            try await faults.fail(service, reason: word, count: nil, handle: nil)
         }
         #expect(run.error == nil)
         let row = try #require(run.report.result?.array)
@@ -95,7 +95,7 @@ import Testing
             local row = push.send { to = "username:alice", alert = "Hello" }.devices[1]
             return { row.registration_removed, push.send { to = "username:alice", alert = "Again" }.state }
             """
-        ) { try $0.fail(service, reason: word, count: 1, handle: nil) }
+        ) { try await $0.fail(service, reason: word, count: 1, handle: nil) }
         #expect(run.result == #"[true,"NoTargetFound"]"#)
     }
 
@@ -107,7 +107,7 @@ import Testing
             local outcome = push.send { to = "username:alice", alert = "Hello" }
             return { outcome.sent, #push.wire "browser", #p:inbox(), push.clock.now() - begin }
             """
-        ) { try $0.fail(.browser, reason: "ServiceUnavailable", count: 2, handle: nil) }
+        ) { try await $0.fail(.browser, reason: "ServiceUnavailable", count: 2, handle: nil) }
         #expect(run.result == "[1,3,1,240]")
     }
 
@@ -121,7 +121,7 @@ import Testing
                 handles.append(try await lab.handle(of: id))
             }
             let word = try #require(faults.reasons(of: service).first { ["BadDeviceToken", "UNREGISTERED", "Forbidden"].contains($0) })
-            try faults.fail(service, reason: word, count: nil, handle: handles[0])
+            try await faults.fail(service, reason: word, count: nil, handle: handles[0])
             func outcomes() async throws -> [Bool] {
                 var sent: [Bool] = []
                 for handle in handles {
@@ -133,7 +133,7 @@ import Testing
             }
             #expect(try await outcomes() == [false, true])
             #expect(try await outcomes() == [false, true])
-            faults.clear(service)
+            try await faults.clear(service)
             #expect(try await outcomes() == [true, true])
         }
         #expect(run.hasPassed)
@@ -141,18 +141,18 @@ import Testing
 
     @Test func `a word that a service does not have is refused, with the nearest one`() async throws {
         _ = try await rehearse { faults in
-            let near = #expect(throws: PushError.self) {
-                try faults.fail(.apns, reason: "Unregisterd", count: 1, handle: nil)
+            let near = await #expect(throws: PushError.self) {
+                try await faults.fail(.apns, reason: "Unregisterd", count: 1, handle: nil)
             }
             #expect(near?.code == "simulator.reason")
             #expect(near?.hint == "did you mean \"Unregistered\"?")
-            let far = #expect(throws: PushError.self) { try faults.fail(.gcm, reason: "Gone", count: 1, handle: nil) }
+            let far = await #expect(throws: PushError.self) { try await faults.fail(.gcm, reason: "Gone", count: 1, handle: nil) }
             #expect(far?.hint?.contains("UNREGISTERED") == true)
-            let foreign = #expect(throws: PushError.self) {
-                try faults.fail(.wns, reason: "Forbidden", count: 1, handle: .apns(token: "AA"))
+            let foreign = await #expect(throws: PushError.self) {
+                try await faults.fail(.wns, reason: "Forbidden", count: 1, handle: .apns(token: "AA"))
             }
             #expect(foreign?.code == "simulator.handle")
-            #expect(throws: Never.self) { try faults.fail(.gcm, reason: "INTERNAL", count: 0, handle: .fcmV1(token: "t")) }
+            await #expect(throws: Never.self) { try await faults.fail(.gcm, reason: "INTERNAL", count: 0, handle: .fcmV1(token: "t")) }
         }
     }
 
@@ -171,8 +171,8 @@ import Testing
             return { { time(a) }, { time(b) }, { time(b) }, push.wire "wns"[1].time }
             """
         ) {
-            $0.setLatency(.seconds(90), of: .wns)
-            $0.setLatency(.milliseconds(250), of: .browser)
+            try await $0.setLatency(.seconds(90), of: .wns)
+            try await $0.setLatency(.milliseconds(250), of: .browser)
         }
         #expect(
             run.result
@@ -192,7 +192,7 @@ import Testing
             local outcome = push.send { to = "username:alice", alert = "Hello" }
             return { outcome.sent, #push.wire "\(platform)", push.wire "\(platform)"[\(requests)].status, #p:inbox(), push.clock.now() - begin }
             """
-        ) { $0.breakConnections(service, count: 1, afterRequest: false) }
+        ) { try await $0.breakConnections(service, count: 1, afterRequest: false) }
         #expect(run.result == "[1,\(requests + 1),0,1,0]")
     }
 
@@ -203,9 +203,9 @@ import Testing
             local row = push.send { to = "username:alice", alert = "Hello" }.devices[1]
             return { row.outcome, row.reason, #p:inbox(), push.clock.now() - begin }
             """
-        let short = try await rehearse(script) { $0.breakConnections(.browser, count: 5, afterRequest: false) }
+        let short = try await rehearse(script) { try await $0.breakConnections(.browser, count: 5, afterRequest: false) }
         #expect(short.result == #"["Success","",1,3]"#)
-        let long = try await rehearse(script) { $0.breakConnections(.browser, count: 1000, afterRequest: false) }
+        let long = try await rehearse(script) { try await $0.breakConnections(.browser, count: 1000, afterRequest: false) }
         #expect(long.result == #"["PnsUnreachable","Unreachable",0,15]"#)
     }
 
@@ -221,7 +221,7 @@ import Testing
             local again = push.send { to = "username:alice", alert = "Again" }
             return { row.outcome, row.registration_removed, again.sent, #p:inbox() }
             """
-        ) { $0.breakConnections(service, count: 1, afterRequest: true) }
+        ) { try await $0.breakConnections(service, count: 1, afterRequest: true) }
         #expect(run.result == #"["PnsUnreachable",false,1,2]"#)
     }
 
@@ -234,19 +234,19 @@ import Testing
             return { rows, #push.wire "browser", #p:inbox() }
             """
         ) {
-            try $0.fail(.apns, reason: "Shutdown", count: nil, handle: nil)
-            $0.breakConnections(.browser, count: 1, afterRequest: true)
-            $0.breakConnections(.browser, count: 1, afterRequest: false)
-            $0.breakConnections(.browser, count: 0, afterRequest: true)
+            try await $0.fail(.apns, reason: "Shutdown", count: nil, handle: nil)
+            try await $0.breakConnections(.browser, count: 1, afterRequest: true)
+            try await $0.breakConnections(.browser, count: 1, afterRequest: false)
+            try await $0.breakConnections(.browser, count: 0, afterRequest: true)
         }
         #expect(run.result == #"[["PnsUnreachable","Success","Success"],4,3]"#)
         let cleared = try await rehearse {
             for service in Self.services {
-                $0.setLatency(.seconds(5), of: service)
-                $0.breakConnections(service, count: 9, afterRequest: true)
+                try await $0.setLatency(.seconds(5), of: service)
+                try await $0.breakConnections(service, count: 9, afterRequest: true)
             }
-            try $0.fail(.apns, reason: "Shutdown", count: nil, handle: nil)
-            for service in Platform.delivered { $0.clear(service) }
+            try await $0.fail(.apns, reason: "Shutdown", count: nil, handle: nil)
+            for service in Platform.delivered { try await $0.clear(service) }
         }
         #expect(cleared.result.matches(of: /Success 1/).count == 5)
         #expect(cleared.report.began == cleared.report.ended)
@@ -262,7 +262,7 @@ import Testing
             push.sleep "1s"
             return { #p:inbox(), push.clock.iso() }
             """
-        ) { $0.setLatency(.seconds(3600), of: .browser) }
+        ) { try await $0.setLatency(.seconds(3600), of: .browser) }
         #expect(run.result == #"[0,"2026-01-05T09:00:02.000Z"]"#)
     }
 }

@@ -25,7 +25,7 @@ import Testing
         + "<Property><Name>PackageSid</Name><Value>ms-app://s-1</Value></Property><Property><Name>SecretKey</Name><Value>x</Value>"
         + "</Property></Properties></WnsCredential></NotificationHubDescription></content></entry>"
 
-    @Test func `What a hub sends is shown by the phones of the lab; real credentials are not used, and that is said`() async throws {
+    @Test func `What a hub sends is shown by the phones of the lab; it goes together with no real credentials`() async throws {
         let folder = try ScriptFolder()
         let (server, screen) = try await Self.serve(["--lab"], in: folder.url)
         let lab = try #require(screen.firstMatch(of: /lab +on, at (http:\/\/127\.0\.0\.1:\d+)\n/)?.1)
@@ -44,28 +44,33 @@ import Testing
         #expect(foreign.output == "421")
         let keys = try Data(contentsOf: folder.url.appending(path: "data/lab/credentials.json"))
 
-        _ = try await Self.curl("-X PUT http://localhost/real -d '\(Self.credentials)'", in: folder.url)
-        let warning = "the hub real has credentials (Wns): they are not used"
-        try await server.hear(warning)
+        let late = try await Self.curl(
+            "-X PUT http://localhost/real -H 'Accept: application/problem+json' -d '\(Self.credentials)'", in: folder.url)
+        #expect(late.contains("lab.credentials"), "\(late)")
+        #expect(screen.contains("  lab key   ***\n"))
+        let key = try JSON(parsing: try await Self.curl("http://localhost/api/v1/server", in: folder.url))["labKey"]?.string
+        #expect(key?.utf8.count == 44)
+        let session = try await Self.curl(#"http://localhost/lab/sessions -d '{"hub":"hub"}'"#, in: folder.url)
+        #expect(session.contains("connectionString"), "\(session)")
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
-        let again = try Dialogue(
-            ["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url,
-            environment: ["PUSHHOST_LOG_LEVEL": "warning"])
-        try await again.hear(warning)
-        try await again.hear("Ctrl-C ends it.")
+        let (again, revealed) = try await Self.serve(["--lab", "--reveal"], in: folder.url)
+        #expect(revealed.firstMatch(of: /lab key   [A-Za-z0-9+\/]{43}=\n/) != nil)
         again.signal(SIGTERM)
         #expect(await again.end(closingInput: false).status == 0)
         #expect(try Data(contentsOf: folder.url.appending(path: "data/lab/credentials.json")) == keys)
 
         let (plain, without) = try await Self.serve([], in: folder.url)
         #expect(without.contains("  lab       off\n"))
-        let later = try await Program.run(
-            ["send", "Hello", "--broadcast", "--yes", "--at", "1h", "--hub", "real", "--data", "data"], in: folder.url)
-        #expect(later.status == 0)
+        let (unknown, other) = (
+            try await Self.curl("-X POST http://localhost/lab/sessions", in: folder.url),
+            try await Self.curl("-X POST http://localhost/lax/sessions", in: folder.url)
+        )
+        #expect(unknown.contains("405") && unknown.contains("<Code>") == other.contains("<Code>"), "\(unknown)")
+        _ = try await Self.curl("-X PUT http://localhost/real -d '\(Self.credentials)'", in: folder.url)
         plain.signal(SIGTERM)
         #expect(await plain.end(closingInput: false).status == 0)
-        // What waits for real devices is not for the phones of the lab.
+        // What is for real devices is not for the phones of the lab.
         let refused = try await Program.run(["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
         #expect(refused.status == 2)
         #expect(refused.errors.contains("error[lab.credentials]: the hub real has credentials"), "\(refused.errors)")

@@ -1,0 +1,112 @@
+import Glibc
+import Hummingbird
+import Logging
+import NIOCore
+import PushCore
+import ServiceLifecycle
+import Simulators
+
+/// The simulated push services with their phones inside a server, and its time: what `pushhost simulate --adopt` is in a process
+/// of its own.
+final class Lab: Sendable {
+    /// On 127.0.0.1.
+    let port: Int
+    /// Opens what is under `/lab/`.
+    let key: Secret
+    let clock: LabClock
+    /// Where hubs do their work.
+    let thread = LabThread()
+    let simulators: SimulatorServer
+    let faults = WireFaults()
+    let owners: PhoneOwners
+    let ledger: LabLedger
+    private let group: ServiceGroup
+    private let running: Task<Void, Never>
+
+    var address: String { "http://127.0.0.1:\(port)" }
+
+    /// Answers when it takes requests.
+    ///
+    /// - Parameters:
+    ///   - port: 0 takes a free one.
+    ///   - folder: where its keys are kept, so that browsers stay subscribed from one start to the next.
+    ///   - key: drawn for nil.
+    /// Throws `lab.port`, and `simulate.data` for the folder.
+    static func starting(port: Int, folder: String, key: Secret? = nil) async throws(PushError) -> Lab {
+        let random = SystemRandom()
+        let randomness = SimulatorRandom(bytes: random.bytes)
+        let credentials = try SimulatorFolder(path: folder).credentials { () throws(PushError) in
+            try SimulateSession.newKeys(randomness)
+        }
+        let ledger = try LabLedger(path: "\(folder)/sessions.jsonl")
+        let clock = LabClock(system: SystemClock(), lead: ledger.lead)
+        let owners = PhoneOwners()
+        let server = SimulatorServer(
+            port: port, credentials: credentials, clock: SimulatorClock(now: { clock.now.milliseconds }), random: randomness,
+            adoptsHandles: true, watcher: PhoneWatcher(event: owners.note, wake: owners.note))
+        let (ports, port) = AsyncStream.makeStream(of: Result<Int, PushError>.self)
+        let application = server.application { port.yield(.success($0)) }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: application)], logger: Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }))
+        let running = Task {
+            do {
+                try await group.run()
+            } catch {
+                port.yield(.failure(refusal(error)))
+            }
+            port.finish()
+        }
+        for await result in ports {
+            return Lab(
+                port: try result.get(), key: key ?? SharedAccessKey.make(random), clock: clock, simulators: server, owners: owners,
+                ledger: ledger, group: group, running: running)
+        }
+        throw PushError("lab.port", "the lab ended before it began", hint: "start the server again")
+    }
+
+    private init(
+        port: Int, key: Secret, clock: LabClock, simulators: SimulatorServer, owners: PhoneOwners, ledger: LabLedger,
+        group: ServiceGroup, running: Task<Void, Never>
+    ) {
+        (self.port, self.key, self.clock, self.simulators) = (port, key, clock, simulators)
+        (self.owners, self.ledger, self.group, self.running) = (owners, ledger, group, running)
+    }
+
+    func stop() async {
+        await group.triggerGracefulShutdown()
+        await running.value
+    }
+
+    private static func refusal(_ error: any Error) -> PushError {
+        let why = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+        return PushError("lab.port", "the lab cannot listen: \(why)", hint: "choose another lab.port; 0 takes a free one")
+    }
+}
+
+extension Lab {
+    /// Throws `lab.credentials` where a hub has credentials: simulated phones would get what is meant for real devices.
+    static func check(_ store: any NamespaceStore) async throws(PushError) {
+        for hub in try await store.load().hubs {
+            guard let kind = hub.description.credentialKind else { continue }
+            throw PushError(
+                "lab.credentials", "the hub \(hub.name) has credentials (\(kind.rawValue)) of a real push service",
+                hint: "leave out --lab, or name another data folder with --data")
+        }
+    }
+
+    /// Throws `lab.credentials` (409) for credentials of a hub while the lab is on.
+    static func admit(_ description: HubDescription) throws(PushError) {
+        guard let kind = description.credentialKind else { return }
+        throw PushError(
+            "lab.credentials", "the server has a lab, and takes no credentials (\(kind.rawValue)) of real push services",
+            hint: "leave them out: hubs of a lab send to its simulated services; start the server without --lab to use them", status: 409)
+    }
+}
+
+extension HubDescription {
+    /// Of the first credentials that it has.
+    fileprivate var credentialKind: PlatformCredential.Kind? {
+        credentials.filter { !$0.value.properties.isEmpty }.keys.min { $0.rawValue < $1.rawValue }
+    }
+}

@@ -1,0 +1,186 @@
+import Delivery
+import PushCore
+import RemoteHub
+import Simulators
+import WebAPI
+
+/// Answers what is asked of the lab over HTTP: docs/lab.md.
+struct LabInterface: Sendable {
+    /// Makes an account of the app backend, unless there is one of that name; answers whether it was made.
+    typealias EnsureAccount = @Sendable (_ username: String, _ password: Secret) async throws(PushError) -> Bool
+
+    let sessions: LabSessions
+    /// Nil where the server has no accounts.
+    var ensureAccount: EnsureAccount?
+
+    var lab: Lab { sessions.lab }
+
+    /// What HTTP needs of it.
+    var routes: LabRoutes { LabRoutes(key: lab.key) { call throws(PushError) in try await answer(call) } }
+
+    func answer(_ call: LabRoutes.Call) async throws(PushError) -> LabRoutes.Answer {
+        guard let id = call.path.first else {
+            try call.check("POST")
+            return try begin(call)
+        }
+        let session = try sessions.session(id)
+        session.requestCame()
+        defer { session.requestEnded(now: sessions.system.now) }
+        return try await answer(call, Array(call.path.dropFirst()), session)
+    }
+
+    private func answer(
+        _ call: LabRoutes.Call, _ path: [String], _ session: LabSession
+    ) async throws(PushError) -> LabRoutes.Answer {
+        switch (path.first, path.count) {
+        case (nil, _):
+            try call.check("GET", "DELETE")
+            if call.method == "DELETE" { try await sessions.end(session) }
+            return LabRoutes.Answer(200, session.json(now: lab.clock.now))
+        case ("phones", _): return try await phones(call, Array(path.dropFirst()), session)
+        case ("events", 1): return try await events(call, session)
+        case ("wire", 1): return try wire(call, session)
+        case ("faults", 2): return try faults(call, path[1], session)
+        case ("accounts", 1): return try await account(call)
+        case ("clock", 1): return try await clock(call, session)
+        default:
+            throw PushError(
+                "request.path", "the lab has no such path",
+                hint: "behind a session's id there are phones, events, wire, faults/SERVICE, accounts and clock", status: 404)
+        }
+    }
+
+    // MARK: - Sessions
+
+    private func begin(_ call: LabRoutes.Call) throws(PushError) -> LabRoutes.Answer {
+        let fields = try LabFields(body: call.body, allowing: ["hub", "run"])
+        let run = try fields.optionalText("run") ?? ""
+        guard run.utf8.count <= 100, run.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) else {
+            throw fields.wrong("run", "a short name in ASCII")
+        }
+        let (session, hub) = try sessions.begin(hub: try fields.text("hub"), run: run)
+        var json = session.json(now: lab.clock.now).object ?? JSONObject()
+        json["connectionString"] = .string(connectionString(of: hub, call.base))
+        var reasons = JSONObject()
+        for platform in PhonePlatform.allCases {
+            let words: [JSON] = lab.simulators[platform].reasons.map { .string($0) }
+            reasons[platform.rawValue] = .array(words)
+        }
+        json["reasons"] = .object(reasons)
+        return LabRoutes.Answer(201, .object(json))
+    }
+
+    /// With every right, for the address that the client knows.
+    private func connectionString(of hub: ServedHub, _ base: String) -> String {
+        let rules = hub.record.description.rules + sessions.namespace.rules
+        let rule = rules.first { $0.rights.contains(.manage) }
+        let endpoint = base.replacing("https://", with: "sb://")
+        return "Endpoint=\(endpoint)/;SharedAccessKeyName=\(rule?.name ?? "");"
+            + "SharedAccessKey=\(rule?.primaryKey.reveal() ?? "");EntityPath=\(hub.record.name)"
+    }
+
+    // MARK: - What happens
+
+    /// How long a client waits for an event that does not come.
+    private static let patience: Duration = .seconds(20)
+
+    private func events(_ call: LabRoutes.Call, _ session: LabSession) async throws(PushError) -> LabRoutes.Answer {
+        try call.check("GET")
+        let since = try call.number("since") ?? 0
+        if call.query.has("wait") {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await session.more(than: since) }
+                group.addTask { [system = sessions.system] in try? await system.sleep(until: system.now + Self.patience) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+        let events = session.events(since: since)
+        return LabRoutes.Answer(200, ["events": .array(events.map(\.json)), "count": .count(since + events.count)])
+    }
+
+    private func wire(_ call: LabRoutes.Call, _ session: LabSession) throws(PushError) -> LabRoutes.Answer {
+        try call.check("GET")
+        let service = try call.query["service"].map { word throws(PushError) in try Self.service(word) }
+        let exchanges = sessions.wires.record.exchanges(with: service.map(Platform.init), after: session.firstExchange)
+        return LabRoutes.Answer(200, ["exchanges": .array(exchanges.map(\.json))])
+    }
+
+    static func service(_ word: String) throws(PushError) -> PhonePlatform {
+        guard let service = Platform(name: word).flatMap(PhonePlatform.init) else {
+            throw PushError(
+                "simulator.path", "the lab has no push service \"\(word.prefix(40))\"",
+                hint: nearest(word, in: Platform.spellings).map { "did you mean \"\($0)\"?" }
+                    ?? "services are \(Platform.spellings.joined(separator: ", "))", status: 404)
+        }
+        return service
+    }
+
+    // MARK: - Accounts
+
+    private func account(_ call: LabRoutes.Call) async throws(PushError) -> LabRoutes.Answer {
+        try call.check("POST")
+        let fields = try LabFields(body: call.body, allowing: ["username", "password"])
+        let (name, password) = (try fields.text("username"), Secret(try fields.text("password")))
+        guard let ensureAccount else {
+            throw PushError(
+                "target.unsupported", "this server has no accounts", hint: "run the flow on the embedded target", status: 501)
+        }
+        let isNew = try await ensureAccount(name, password)
+        return LabRoutes.Answer(isNew ? 201 : 200, ["state": isNew ? "created" : "exists"])
+    }
+
+    // MARK: - The clock
+
+    private func clock(_ call: LabRoutes.Call, _ session: LabSession) async throws(PushError) -> LabRoutes.Answer {
+        try call.check("GET", "POST")
+        var hasMoved = false
+        if call.method == "POST" {
+            let fields = try LabFields(body: call.body, allowing: ["until", "events"])
+            let until = try fields.optionalInteger("until").map { Timestamp(milliseconds: Int64($0)) }
+            if let until, until > .distantFuture { throw fields.wrong("until", "a moment before the year 10000, in milliseconds") }
+            hasMoved = await step(until: until, seen: try fields.optionalInteger("events") ?? 0, session)
+        }
+        return LabRoutes.Answer(
+            200, ["now": .moment(lab.clock.now), "events": .count(session.eventCount), "moved": .bool(hasMoved)])
+    }
+
+    /// Lets everything end that is under way; then goes on to the next moment that anybody waits for, unless there are events that
+    /// the client has not seen, and lets that end as well. Answers whether time went by.
+    private func step(until moment: Timestamp?, seen: Int, _ session: LabSession) async -> Bool {
+        await lab.thread.settle()
+        guard session.eventCount <= seen, let next = [moment, lab.clock.nextDeadline].compactMap({ $0 }).min(),
+            next > lab.clock.now
+        else { return false }
+        lab.clock.advance(to: next)
+        await lab.thread.settle()
+        return true
+    }
+}
+
+extension LabSession {
+    fileprivate func json(now: Timestamp) -> JSON {
+        ["id": .string(id), "hub": .string(hub), "run": .string(run), "now": .moment(now), "events": .count(eventCount)]
+    }
+}
+
+extension LabRoutes.Call {
+    /// Throws `request.method` (405) for another one than these.
+    func check(_ methods: String...) throws(PushError) {
+        guard !methods.contains(method) else { return }
+        let list = methods.joined(separator: ", ")
+        throw PushError(
+            "request.method", "\(method) is nothing that can be done here", hint: "use \(list)", status: 405,
+            details: ["allow": .string(list)])
+    }
+
+    /// A parameter of the query that is a number from 0; nil where it is absent.
+    func number(_ name: String) throws(PushError) -> Int? {
+        guard let text = query[name] else { return nil }
+        guard let number = Int(text), number >= 0 else {
+            throw PushError(
+                "request.parameter", "the parameter \(name) is \"\(text.prefix(40))\"", hint: "give a number from 0", status: 400)
+        }
+        return number
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import PushCore
+import RemoteHub
+import Synchronization
+
+/// What sessions of a lab leave behind if the server dies: the handles of their phones, and how far the lab's clock is ahead. A file of
+/// JSON lines in the lab's folder.
+final class LabLedger: Sendable {
+    /// How far the clock was ahead of the system's when the last session ended.
+    let lead: Duration
+    /// Of sessions that did not end.
+    let leftovers: [DeviceHandle]
+    private let path: String
+    private let file = Mutex<LedgerFile?>(nil)
+
+    /// Reads what the server before this one wrote; a line that was cut off is left out. Throws `simulate.data`.
+    init(path: String) throws(PushError) {
+        self.path = path
+        var lead: Duration = .zero
+        var handles: [String: [DeviceHandle]] = [:]
+        for line in try Self.lines(path) {
+            if let milliseconds = line["lead"]?.int, milliseconds >= 0 { lead = .milliseconds(milliseconds) }
+            guard let session = line["session"]?.string else { continue }
+            if line["handle"] == nil {
+                handles[session] = nil
+            } else if let handle = try? DeviceHandle(try LabFields(answer: line)) {
+                handles[session, default: []].append(handle)
+            }
+        }
+        self.lead = lead
+        leftovers = handles.sorted { $0.key < $1.key }.flatMap(\.value)
+    }
+
+    private static func lines(_ path: String) throws(PushError) -> [JSON] {
+        do {
+            let bytes = try TextFile.read(path, limit: 1 << 30, kind: "secrets")
+            return bytes.split(separator: UInt8(ascii: "\n")).compactMap { try? JSON(parsing: $0) }
+        } catch  where error.code == "secrets.not_found" {
+            return []
+        } catch {
+            throw PushError("simulate.data", error.message, hint: "name a folder that you may write to")
+        }
+    }
+
+    /// Begins anew, once what was left behind is gone. Throws `simulate.data` and `simulate.ledger`.
+    func begin() throws(PushError) {
+        let first = JSON.lab(["lead": .integer(lead.milliseconds)]).serialized() + [0x0a]
+        do {
+            try ResultFile.write(first, to: path, permissions: 0o600)
+        } catch {
+            throw PushError("simulate.data", error.message, hint: "name a folder that you may write to")
+        }
+        let opened = try LedgerFile(path: path)
+        file.withLock { $0 = opened }
+    }
+
+    /// Suspends until it is with the system that a session has a handle.
+    func note(_ handle: DeviceHandle, of session: String) async {
+        var line = handle.labJSON.object ?? JSONObject()
+        line["session"] = .string(session)
+        await append(.object(line))
+    }
+
+    func noteEnd(of session: String, lead: Duration) async {
+        await append(["session": .string(session), "lead": .integer(lead.milliseconds)])
+    }
+
+    private func append(_ line: JSON) async {
+        guard let file = file.withLock({ $0 }) else { return }
+        await withCheckedContinuation { continuation in
+            file.append(line.serialized() + [0x0a]) { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import PushCore
+import RemoteHub
+import Simulators
+import Synchronization
+
+/// One client's part of a lab: its phones among all phones, what happens on them, the faults that it has ordered.
+final class LabSession: Sendable {
+    let id: String
+    /// As the server spells it.
+    let hub: String
+    let run: String
+    let phones: SimulatedLab
+    /// How many exchanges there were before it began.
+    let firstExchange: Int
+    private let state: Mutex<State>
+
+    private struct State {
+        var heard: Timestamp
+        var requests = 0
+        var events: [LabEvent] = []
+        var serial = 0
+        var waiters: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+        /// Every handle that its phones ever had, in order.
+        var handles: [DeviceHandle] = []
+        var known: Set<DeviceHandle> = []
+        var faulty: Set<Platform> = []
+        var isOver = false
+    }
+
+    /// - Parameter now: of the system's clock.
+    init(id: String, hub: String, run: String, phones: SimulatedLab, firstExchange: Int, now: Timestamp) {
+        (self.id, self.hub, self.run, self.phones, self.firstExchange) = (id, hub, run, phones, firstExchange)
+        state = Mutex(State(heard: now))
+    }
+
+    // MARK: - Its client
+
+    /// When a request of its client came or was answered; nil while one is being answered.
+    var silentSince: Timestamp? { state.withLock { $0.requests > 0 ? nil : $0.heard } }
+
+    func requestCame() { state.withLock { $0.requests += 1 } }
+
+    func requestEnded(now: Timestamp) {
+        state.withLock { state in
+            state.requests -= 1
+            state.heard = now
+        }
+    }
+
+    // MARK: - Events
+
+    var eventCount: Int { state.withLock { $0.events.count } }
+
+    func events(since index: Int) -> [LabEvent] { state.withLock { Array($0.events.dropFirst(max(0, index))) } }
+
+    func note(_ event: LabEvent) {
+        let due = state.withLock { state in
+            state.events.append(event)
+            let due = state.waiters.filter { $0.value.count < state.events.count }
+            for serial in due.keys { state.waiters[serial] = nil }
+            return due.values.map(\.continuation)
+        }
+        for continuation in due { continuation.resume() }
+    }
+
+    /// Suspends until there are more than `count` events, or the session is over.
+    func more(than count: Int) async {
+        let serial = state.withLock { state in
+            state.serial += 1
+            return state.serial
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.isOver || state.events.count > count || Task.isCancelled { return true }
+                    state.waiters[serial] = (count, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: serial) }?.continuation.resume()
+        }
+    }
+
+    // MARK: - What it leaves behind
+
+    /// False for a handle that is known.
+    func note(_ handle: DeviceHandle) -> Bool {
+        state.withLock { state in
+            guard state.known.insert(handle).inserted else { return false }
+            state.handles.append(handle)
+            return true
+        }
+    }
+
+    var handles: [DeviceHandle] { state.withLock { $0.handles } }
+
+    func noteFault(of service: Platform) { state.withLock { _ = $0.faulty.insert(service) } }
+
+    var faulty: Set<Platform> { state.withLock { $0.faulty } }
+
+    /// False where it was over already.
+    func end() -> Bool {
+        let (isFirst, waiting) = state.withLock { state in
+            defer { (state.isOver, state.waiters) = (true, [:]) }
+            return (!state.isOver, state.waiters.values.map(\.continuation))
+        }
+        for continuation in waiting { continuation.resume() }
+        return isFirst
+    }
+}
+
+/// Which session a phone of the lab belongs to; those that were made of a handle that somebody pushed to belong to none.
+final class PhoneOwners: Sendable {
+    private let sessions = Mutex<[PhoneID: LabSession]>([:])
+
+    func give(_ phone: PhoneID, to session: LabSession) { sessions.withLock { $0[phone] = session } }
+
+    func forget(_ phones: [PhoneID]) {
+        sessions.withLock { sessions in
+            for phone in phones { sessions[phone] = nil }
+        }
+    }
+
+    @Sendable func note(_ event: PhoneEvent) { owner(of: event.phone)?.note(.phone(DeviceEvent(event))) }
+
+    @Sendable func note(_ wake: AppDelivery) {
+        guard let session = owner(of: wake.phone) else { return }
+        let isKept = session.phones.phones.description(of: wake.phone)?.handlesPushes ?? false
+        session.note(.wake(DeviceID(rawValue: wake.phone.number), session.phones.item(of: wake), isKept: isKept))
+    }
+
+    private func owner(of phone: PhoneID) -> LabSession? { sessions.withLock { $0[phone] } }
+}

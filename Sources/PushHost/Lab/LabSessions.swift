@@ -1,0 +1,174 @@
+import Delivery
+import Logging
+import PushCore
+import RemoteHub
+import Simulators
+import Synchronization
+
+/// The sessions of a lab, from their beginning to what is left of them.
+final class LabSessions: Sendable {
+    let lab: Lab
+    let namespace: Namespace
+    let wires: LabWires
+    /// What counts how long a session has not been heard of.
+    let system: any HubClock
+    private let log: Logger
+    private let open = Mutex<[String: LabSession]>([:])
+
+    /// Most that are open at a time.
+    private static let limit = 64
+    /// Without a word from its client a session ends.
+    static let patience: Duration = .seconds(120)
+
+    init(lab: Lab, namespace: Namespace, wires: LabWires, log: Logger, system: any HubClock = SystemClock()) {
+        (self.lab, self.namespace, self.wires, self.log, self.system) = (lab, namespace, wires, log, system)
+    }
+
+    /// Opens a session for a hub, and lets the lab's clock stand still. Throws `hub.not_found` (404), `lab.session` (429).
+    func begin(hub name: String, run: String) throws(PushError) -> (LabSession, ServedHub) {
+        guard let hub = namespace.hub(name) else {
+            let near = nearest(name, in: namespace.hubs.map(\.record.name))
+            throw PushError(
+                "hub.not_found", "there is no hub named \"\(name)\"\(near.map { "; did you mean \"\($0)\"?" } ?? "")",
+                hint: "pushhost hub list shows all hubs", status: 404)
+        }
+        let simulators = lab.simulators
+        let session = LabSession(
+            id: SystemRandom().hex(32), hub: hub.record.name, run: run,
+            phones: SimulatedLab(
+                phones: simulators.phones, events: SimulatedLab.EventLog(), app: SimulatorCredentials.app, clock: lab.clock,
+                applicationServerKey: { simulators.applicationServerPublicKey }), firstExchange: wires.record.count,
+            now: system.now)
+        let isOpen = open.withLock { open in
+            guard open.count < Self.limit else { return false }
+            open[session.id] = session
+            lab.clock.hold()
+            return true
+        }
+        guard isOpen else {
+            throw PushError(
+                "lab.session", "\(Self.limit) sessions of the lab are open", hint: "end some, or wait until they end by themselves",
+                status: 429, isRetryable: true)
+        }
+        log.notice("the lab's session \(session.id.prefix(8)) began: run \(run) with the hub \(session.hub)")
+        return (session, hub)
+    }
+
+    /// Throws `lab.session` (404).
+    func session(_ id: String) throws(PushError) -> LabSession {
+        guard let session = open.withLock({ $0[id] }) else {
+            throw PushError(
+                "lab.session", "the lab has no such session: it has ended, or never began",
+                hint: "begin another one with POST /lab/sessions", status: 404)
+        }
+        return session
+    }
+
+    /// Takes a session's phones out of the lab, what is registered for them out of every hub, and its faults off the services.
+    func end(_ session: LabSession) async throws(PushError) {
+        guard session.end() else { return }
+        defer {
+            let wasOpen = open.withLock { $0.removeValue(forKey: session.id) != nil }
+            if wasOpen { lab.clock.release() }
+        }
+        let phones = await session.phones.devices().map(\.phone)
+        lab.owners.forget(phones)
+        lab.simulators.phones.remove(phones)
+        for service in session.faulty { lab.serviceFaults.clear(service) }
+        try await HandleRemoval(namespace: namespace).remove(session.handles, on: lab.thread)
+        await lab.ledger.noteEnd(of: session.id, lead: lab.clock.lead)
+        log.notice("the lab's session \(session.id.prefix(8)) ended")
+    }
+
+    /// Ends those that are silent, again and again until it is cancelled.
+    func keepUp() async {
+        while (try? await system.sleep(until: system.now + Self.patience / 4)) != nil { await endSilent() }
+    }
+
+    func endSilent() async {
+        let now = system.now
+        await end(open.withLock { $0.values.filter { ($0.silentSince ?? now) + Self.patience <= now } })
+    }
+
+    func endAll() async { await end(open.withLock { Array($0.values) }) }
+
+    private func end(_ sessions: [LabSession]) async {
+        for session in sessions {
+            do throws(PushError) {
+                try await end(session)
+            } catch {
+                log.warning("what the session \(session.id.prefix(8)) leaves behind could not be removed: \(error.message)")
+            }
+        }
+    }
+
+    /// Removes what sessions of a server before this one have left behind.
+    func removeLeftovers() async throws(PushError) {
+        try await HandleRemoval(namespace: namespace).remove(lab.ledger.leftovers, on: lab.thread)
+        try lab.ledger.begin()
+    }
+}
+
+extension Lab {
+    /// The faults of its services and of the wires to them.
+    var serviceFaults: SimulatedFaults {
+        SimulatedFaults(wires: faults) { [simulators] in PhonePlatform($0).map { simulators[$0] } }
+    }
+}
+
+/// Takes everything out of all hubs that is registered for some handles.
+private struct HandleRemoval {
+    let namespace: Namespace
+
+    func remove(_ handles: [DeviceHandle], on thread: LabThread) async throws(PushError) {
+        guard !handles.isEmpty else { return }
+        try await withTaskExecutorPreference(thread) { () async throws(PushError) in
+            for hub in namespace.hubs {
+                for handle in handles { try await removeRegistrations(of: handle, hub.service) }
+                try await removeInstallations(of: Set(handles.map(\.text)), hub.service)
+            }
+        }
+    }
+
+    private func removeRegistrations(of handle: DeviceHandle, _ hub: NotificationHub) async throws(PushError) {
+        for spelling in handle.spellings {
+            var found: [Registration]
+            repeat {
+                found = try await hub.registrations(.handle(spelling), page: Page(top: 100)).registrations
+                for registration in found { try await remove(registration, hub) }
+            } while found.count == 100
+        }
+    }
+
+    private func remove(_ registration: Registration, _ hub: NotificationHub) async throws(PushError) {
+        if let installation = registration.installationID { return try await hub.deleteInstallation(installation) }
+        do throws(PushError) {
+            try await hub.deleteRegistration(registration.id, ifMatch: nil)
+        } catch {
+            // Somebody else may have been quicker.
+            guard error.status == 404 else { throw error }
+        }
+    }
+
+    /// One whose channel is dead has no registrations any more.
+    private func removeInstallations(of addresses: Set<String>, _ hub: NotificationHub) async throws(PushError) {
+        var ids: [String] = []
+        var page: String?
+        repeat {
+            let found = try await hub.installations(.all, page: Page(top: 100, continuation: page))
+            ids += found.installations.filter { addresses.contains($0.handle.text) }.map(\.id)
+            page = found.continuation
+        } while page != nil
+        for id in ids { try await hub.deleteInstallation(id) }
+    }
+}
+
+extension DeviceHandle {
+    /// Whatever it is registered as: legacy registrations have handles of FCM.
+    fileprivate var spellings: [DeviceHandle] {
+        switch self {
+        case .fcmV1(let token), .gcm(let token): [.fcmV1(token: token), .gcm(token: token)]
+        default: [self]
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import HubWire
+import NIOHTTP1
+import PushCore
+
+/// Asks the lab of a PushHost with its key.
+package struct LabClient: LabConnection {
+    private let base: String
+    private let key: Secret
+    private let client: RemoteClient
+
+    /// - Parameters:
+    ///   - base: `http://localhost:8080`, without a slash at its end.
+    ///   - client: whose requests are no traffic of the run: time goes on with them.
+    package init(base: String, key: Secret, client: RemoteClient) {
+        (self.base, self.key, self.client) = (base, key, client)
+    }
+
+    package func call(_ method: String, _ path: String, _ body: JSON?) async throws(PushError) -> JSON {
+        // A step that was made twice would be two.
+        var request = RemoteRequest(HTTPMethod(rawValue: method), base + path, isRepeatable: method == "GET" || method == "DELETE")
+        request.headers = ["Accept": "application/json, application/problem+json", "Authorization": "Bearer \(key.reveal())"]
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = body.serialized()
+        }
+        let answer = try await client.answer(request)
+        guard !answer.body.isEmpty else { return .null }
+        do {
+            return try JSON(parsing: answer.body)
+        } catch {
+            throw PushError("lab.answer", "the answer of the lab at \(base) is no JSON", hint: "check the address of the target")
+        }
+    }
+}

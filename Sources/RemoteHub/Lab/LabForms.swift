@@ -1,0 +1,186 @@
+import FoundationEssentials
+import PushCore
+
+// How what a lab knows is written as JSON. Moments are milliseconds since 1970, bytes base64.
+
+extension DeviceDescription {
+    package static let members = ["name", "platform", "user", "locale", "timeZone"]
+
+    package init(_ fields: LabFields) throws(PushError) {
+        let word = try fields.optionalText("platform") ?? Platform.apns.shortName
+        guard let platform = Platform(name: word) else {
+            throw PushError(
+                "device.platform", "there are no simulated phones on \"\(word.prefix(40))\"",
+                hint: "platforms are \(Platform.spellings.joined(separator: ", "))", status: 400)
+        }
+        self.init(
+            name: try fields.text("name"), platform: platform, user: try fields.optionalText("user"),
+            locale: try fields.optionalText("locale") ?? "en-US", timeZone: try fields.optionalText("timeZone") ?? "UTC")
+    }
+
+    package func json(id: DeviceID? = nil) -> JSON {
+        .lab([
+            "id": id.map { .count($0.rawValue) }, "name": .string(name), "platform": .string(platform.shortName),
+            "user": user.map { .string($0) }, "locale": .string(locale), "timeZone": .string(timeZone),
+        ])
+    }
+}
+
+extension DeviceHandle {
+    /// `{"platform", "handle"}`; of a browser the handle is its PushSubscription.
+    package var labJSON: JSON {
+        let handle: JSON =
+            if case .browser(let endpoint, let p256dh, let auth) = self {
+                ["endpoint": .string(endpoint), "keys": ["p256dh": .string(p256dh), "auth": .string(auth)]]
+            } else {
+                .string(text)
+            }
+        return ["platform": .string(platform.shortName), "handle": handle]
+    }
+
+    package init(_ fields: LabFields) throws(PushError) {
+        guard let platform = Platform(name: try fields.text("platform")), let handle = fields.value("handle") else {
+            throw fields.wrong("handle", "a handle with its platform")
+        }
+        if platform == .browser {
+            try self.init(subscription: handle)
+        } else {
+            try self.init(platform: platform, text: handle.string ?? "")
+        }
+    }
+}
+
+extension InboxItem {
+    package var json: JSON {
+        .lab([
+            "id": .string(id), "receivedAt": .moment(receivedAt), "title": .string(title), "body": .string(body),
+            "text": .string(text), "badge": badge.map { .count($0) }, "payload": .string(Data(payload).base64EncodedString()),
+            "source": .string(source.rawValue), "isShown": .bool(isShown), "isBackground": .bool(isBackground),
+            "reasonNotShown": reasonNotShown.map { .string($0) },
+        ])
+    }
+
+    init(_ json: JSON?) throws(PushError) {
+        let fields = try LabFields(answer: json)
+        self.init(
+            id: try fields.text("id"), receivedAt: Timestamp(milliseconds: Int64(try fields.integer("receivedAt"))),
+            title: try fields.text("title"), body: try fields.text("body"), text: try fields.text("text"),
+            badge: try fields.optionalInteger("badge"), payload: try fields.bytes("payload"),
+            source: Source(rawValue: try fields.text("source")) ?? .push, isShown: try fields.flag("isShown"),
+            isBackground: try fields.flag("isBackground"), reasonNotShown: try fields.optionalText("reasonNotShown"))
+    }
+}
+
+extension DeviceAction {
+    package static let words = [
+        "offline", "online", "force_quit", "launch", "rotate_token", "uninstall", "reinstall", "show", "handle_pushes",
+    ]
+
+    package var json: JSON {
+        switch self {
+        case .goOffline: ["action": "offline"]
+        case .goOnline: ["action": "online"]
+        case .forceQuit: ["action": "force_quit"]
+        case .launch: ["action": "launch"]
+        case .rotateToken: ["action": "rotate_token"]
+        case .uninstall: ["action": "uninstall"]
+        case .reinstall: ["action": "reinstall"]
+        case .show(let title, let body): ["action": "show", "title": .string(title), "body": .string(body)]
+        case .handlePushes: ["action": "handle_pushes"]
+        }
+    }
+
+    package init(body: JSON?) throws(PushError) {
+        let fields = try LabFields(body: body, allowing: ["action", "title", "body"])
+        let word = try fields.text("action")
+        switch word {
+        case "offline": self = .goOffline
+        case "online": self = .goOnline
+        case "force_quit": self = .forceQuit
+        case "launch": self = .launch
+        case "rotate_token": self = .rotateToken
+        case "uninstall": self = .uninstall
+        case "reinstall": self = .reinstall
+        case "show": self = .show(title: try fields.optionalText("title") ?? "", body: try fields.optionalText("body") ?? "")
+        case "handle_pushes": self = .handlePushes
+        default:
+            throw PushError(
+                "request.body", "a phone cannot \"\(word.prefix(40))\"",
+                hint: nearest(word, in: Self.words).map { "did you mean \"\($0)\"?" } ?? "it can \(Self.words.joined(separator: ", "))",
+                status: 400)
+        }
+    }
+}
+
+/// Something that happened on a phone of a session.
+package enum LabEvent: Sendable, Equatable {
+    case phone(DeviceEvent)
+    /// A push woke the app's own code; `isKept` says that it waits for the app where nobody waits for it.
+    case wake(DeviceID, InboxItem, isKept: Bool)
+
+    package var json: JSON {
+        switch self {
+        case .phone(let event):
+            [
+                "time": .moment(event.time), "phone": .count(event.device.rawValue), "kind": .string(event.kind),
+                "text": .string(event.text),
+            ]
+        case .wake(let phone, let item, let isKept):
+            ["time": .moment(item.receivedAt), "phone": .count(phone.rawValue), "kind": "wake", "item": item.json, "isKept": .bool(isKept)]
+        }
+    }
+
+    init(_ json: JSON) throws(PushError) {
+        let fields = try LabFields(answer: json)
+        let (phone, kind) = (DeviceID(rawValue: try fields.integer("phone")), try fields.text("kind"))
+        if kind == "wake" {
+            self = .wake(phone, try InboxItem(fields.value("item")), isKept: try fields.flag("isKept"))
+        } else {
+            let time = Timestamp(milliseconds: Int64(try fields.integer("time")))
+            self = .phone(DeviceEvent(time: time, device: phone, kind: kind, text: try fields.text("text")))
+        }
+    }
+}
+
+extension WireExchange {
+    package var json: JSON {
+        [
+            "service": .string(service.shortName), "time": .moment(time), "method": .string(method), "authority": .string(authority),
+            "path": .string(path), "requestHeaders": Self.json(requestHeaders),
+            "requestBody": .string(Data(requestBody).base64EncodedString()), "status": .count(status),
+            "responseHeaders": Self.json(responseHeaders), "responseBody": .string(Data(responseBody).base64EncodedString()),
+        ]
+    }
+
+    init(_ json: JSON) throws(PushError) {
+        let fields = try LabFields(answer: json)
+        guard let service = Platform(name: try fields.text("service")) else { throw fields.wrong("service", "a push service") }
+        self.init(
+            service: service, time: Timestamp(milliseconds: Int64(try fields.integer("time"))), method: try fields.text("method"),
+            authority: try fields.text("authority"), path: try fields.text("path"),
+            requestHeaders: try Self.headers(fields.list("requestHeaders")), requestBody: try fields.bytes("requestBody"),
+            status: try fields.integer("status"), responseHeaders: try Self.headers(fields.list("responseHeaders")),
+            responseBody: try fields.bytes("responseBody"))
+    }
+
+    private static func json(_ headers: [PushHeader]) -> JSON {
+        .array(headers.map { ["name": .string($0.name), "value": .string($0.value)] })
+    }
+
+    private static func headers(_ list: [JSON]) throws(PushError) -> [PushHeader] {
+        var headers: [PushHeader] = []
+        for json in list {
+            let fields = try LabFields(answer: json)
+            headers.append(PushHeader(try fields.text("name"), try fields.text("value")))
+        }
+        return headers
+    }
+}
+
+extension LabFields {
+    /// Of a text in base64.
+    fileprivate func bytes(_ name: String) throws(PushError) -> [UInt8] {
+        guard let data = Data(base64Encoded: try text(name)) else { throw wrong(name, "base64") }
+        return Array(data)
+    }
+}

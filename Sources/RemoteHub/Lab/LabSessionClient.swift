@@ -1,0 +1,66 @@
+import PushCore
+
+/// A session in the lab of a server, for one run: its phones, its wire, its faults, its time.
+package final class LabSessionClient: Sendable {
+    package let id: String
+    /// The hub that the session is for, as the server spells it.
+    package let hub: String
+    /// For the hub, with every right.
+    package let connectionString: Secret
+    package let clock: RemoteClock
+    package let lab: RemoteLab
+    package let wire: RemoteWire
+    package let faults: RemoteFaults
+    private let path: String
+    private let connection: any LabConnection
+
+    /// Opens a session; the lab's clock stands still until it is closed.
+    ///
+    /// - Parameters:
+    ///   - run: for the log of the server, such as `r-0001`.
+    ///   - start: starts work on the thread of the run, whose idle handler asks the clock for its steps.
+    /// Throws what the lab says, and `lab.answer`.
+    package static func open(
+        _ connection: any LabConnection, hub: String, run: String,
+        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+    ) async throws(PushError) -> LabSessionClient {
+        let answer = try await connection.call("POST", "/lab/sessions", ["hub": .string(hub), "run": .string(run)])
+        return try LabSessionClient(try LabFields(answer: answer), connection, start)
+    }
+
+    private init(
+        _ fields: LabFields, _ connection: any LabConnection,
+        _ start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+    ) throws(PushError) {
+        (id, hub) = (try fields.text("id"), try fields.text("hub"))
+        connectionString = Secret(try fields.text("connectionString"))
+        path = "/lab/sessions/\(id)"
+        self.connection = connection
+        let news = PhoneNews(path: path, connection: connection)
+        clock = RemoteClock(
+            now: Timestamp(milliseconds: Int64(try fields.integer("now"))), path: path, connection: connection, traffic: RunTraffic(),
+            news: news, start: start)
+        lab = RemoteLab(path: path, connection: connection, clock: clock, news: news)
+        wire = RemoteWire(path: path, connection: connection, clock: clock)
+        var words: [Platform: [String]] = [:]
+        for (name, list) in try fields.object("reasons").members {
+            if let service = Platform(name: name) { words[service] = list.array?.compactMap(\.string) }
+        }
+        faults = RemoteFaults(path: path, connection: connection, clock: clock, words: words)
+    }
+
+    /// Makes an account of the server's backend, unless there is one of that name. Answers whether it was made.
+    package func ensureAccount(_ username: String, password: Secret) async throws(PushError) -> Bool {
+        let body: JSON = ["username": .string(username), "password": .string(password.reveal())]
+        let answer = try await clock.during { () async throws(PushError) in
+            try await connection.call("POST", "\(path)/accounts", body)
+        }
+        return try LabFields(answer: answer).text("state") == "created"
+    }
+
+    /// Ends the session with its phones and everything that is registered for them; also to be called when the run was
+    /// interrupted, by a task that is not cancelled.
+    package func close() async throws(PushError) {
+        _ = try await connection.call("DELETE", path, nil)
+    }
+}

@@ -1,0 +1,167 @@
+import PushCore
+import Synchronization
+import Testing
+
+@testable import PushHost
+
+/// The lab's clock beside a system whose time the test sets.
+@Suite struct LabClockTests {
+    private let system = VirtualClock(now: EmbeddedWorld.dawn)
+
+    private func later(_ seconds: Int64) -> Timestamp { EmbeddedWorld.dawn + .seconds(seconds) }
+
+    /// Starts a sleeper, and returns once it sleeps.
+    private func sleeper(
+        on clock: LabClock, until deadline: Timestamp, then note: @escaping @Sendable () -> Void = {}
+    ) async -> Task<Void, any Error> {
+        let before = clock.sleeperCount
+        let task = Task {
+            try await clock.sleep(until: deadline)
+            note()
+        }
+        while clock.sleeperCount == before { await Task.yield() }
+        return task
+    }
+
+    /// Moves the system's time on, once somebody waits for it.
+    private func tick(to moment: Timestamp) async {
+        while (system.nextDeadline ?? .distantFuture) > moment { await Task.yield() }
+        system.advance(to: moment)
+    }
+
+    @Test func `without a holder it ticks with the system, and wakes whoever waited`() async throws {
+        let clock = LabClock(system: system)
+        #expect(clock.now == later(0))
+        let task = await sleeper(on: clock, until: later(10))
+        await tick(to: later(10))
+        try await task.value
+        #expect(clock.now == later(10))
+        try await clock.sleep(until: later(5))
+    }
+
+    @Test func `an earlier sleeper wakes earlier, and the later one in its turn`() async throws {
+        let clock = LabClock(system: system)
+        let late = await sleeper(on: clock, until: later(60))
+        let early = await sleeper(on: clock, until: later(20))
+        await tick(to: later(20))
+        try await early.value
+        await tick(to: later(60))
+        try await late.value
+    }
+
+    @Test func `while it is held nothing but a step moves it`() async throws {
+        let clock = LabClock(system: system)
+        clock.hold()
+        let task = await sleeper(on: clock, until: later(3 * 86_400))
+        system.advance(to: later(1000))
+        #expect(clock.now == later(0))
+        #expect(clock.nextDeadline == later(3 * 86_400))
+        clock.advance(to: later(3 * 86_400))
+        try await task.value
+        #expect(clock.now == later(3 * 86_400))
+        clock.advance(to: later(5))
+        #expect(clock.now == later(3 * 86_400))
+    }
+
+    @Test func `a step wakes everybody until then in the order of their deadlines`() async throws {
+        let clock = LabClock(system: system)
+        clock.hold()
+        let woken = Mutex<[Int64]>([])
+        let thread = LabThread()
+        var tasks: [Task<Void, Never>] = []
+        for seconds: Int64 in [30, 10, 20, 40] {
+            let (before, deadline) = (clock.sleeperCount, later(seconds))
+            tasks.append(
+                thread.start {
+                    guard (try? await clock.sleep(until: deadline)) != nil else { return }
+                    woken.withLock { $0.append(seconds) }
+                })
+            while clock.sleeperCount == before { await Task.yield() }
+        }
+        clock.advance(to: later(30))
+        await thread.settle()
+        #expect(woken.withLock { $0 } == [10, 20, 30])
+        tasks[3].cancel()
+        await tasks[3].value
+        #expect(clock.sleeperCount == 0)
+        #expect(woken.withLock { $0 } == [10, 20, 30])
+    }
+
+    @Test func `released it goes on from where it stood, and never goes back`() async throws {
+        let clock = LabClock(system: system)
+        clock.hold()
+        clock.hold()
+        clock.advance(to: later(3600))
+        clock.release()
+        system.advance(to: later(10))
+        #expect(clock.now == later(3600))
+        let task = await sleeper(on: clock, until: later(3700))
+        clock.release()
+        #expect(clock.now == later(3600))
+        await tick(to: later(110))
+        try await task.value
+        #expect(clock.now == later(3700))
+    }
+
+    @Test func `released behind the system it jumps there, and wakes whoever was due`() async throws {
+        let clock = LabClock(system: system)
+        clock.hold()
+        let task = await sleeper(on: clock, until: later(50))
+        system.advance(to: later(100))
+        clock.release()
+        try await task.value
+        #expect(clock.now == later(100))
+    }
+
+    @Test func `it keeps the lead that it had before`() {
+        let clock = LabClock(system: system, lead: .seconds(500))
+        #expect(clock.now == later(500))
+        system.advance(to: later(10))
+        #expect(clock.now == later(510) && clock.lead == .seconds(500))
+        clock.hold()
+        system.advance(to: later(600))
+        #expect(clock.now == later(510) && clock.lead == .zero)
+    }
+}
+
+/// When a lab is quiet.
+@Suite struct LabThreadTests {
+    @Test func `it is quiet when every task sleeps, and not as long as one has something to do`() async throws {
+        let thread = LabThread()
+        let clock = VirtualClock(now: EmbeddedWorld.dawn)
+        await thread.settle()
+        let steps = Mutex(0)
+        let task = thread.start {
+            for second: Int64 in 1...3 {
+                for _ in 0..<50 { await Task.yield() }
+                steps.withLock { $0 += 1 }
+                try? await clock.sleep(until: EmbeddedWorld.dawn + .seconds(second))
+            }
+        }
+        for number in 1...3 {
+            await thread.settle()
+            #expect(steps.withLock { $0 } == number)
+            #expect(clock.sleeperCount == 1)
+            // Whoever is woken counts at once.
+            #expect(clock.advanceToNextSleeper())
+        }
+        await thread.settle()
+        await task.value
+    }
+
+    @Test func `it waits for those who wait for something outside`() async throws {
+        let thread = LabThread()
+        let (outside, answer) = AsyncStream.makeStream(of: Void.self)
+        let hasEnded = Mutex(false)
+        _ = thread.start {
+            thread.goOut()
+            for await _ in outside { break }
+            thread.comeBack()
+            hasEnded.withLock { $0 = true }
+        }
+        async let quiet: Void = thread.settle()
+        answer.yield()
+        await quiet
+        #expect(hasEnded.withLock { $0 })
+    }
+}

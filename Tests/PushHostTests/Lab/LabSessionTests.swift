@@ -1,0 +1,205 @@
+import Foundation
+import PushCore
+import RemoteHub
+import Simulators
+import Testing
+
+@testable import PushHost
+
+/// Sessions of a lab, asked for by hand.
+@Suite struct LabSessionTests {
+    @Test func `without the key, or with a wrong one, nothing is told`() async throws {
+        try await LabBench.with { bench in
+            for key in [nil, "Bearer wrong", "Bearer", "Basic \(LabBench.key.reveal())", "Bearer \(LabBench.key.reveal())x"] {
+                let answer = try await bench.call("POST", "/lab/sessions", #"{"hub":"hub"}"#, key: key)
+                #expect(answer.status == 401)
+                #expect(answer.json["code"]?.string == "lab.key")
+                #expect(answer.json["hint"]?.string?.contains("--reveal") == true)
+            }
+            // Of the lab are its sessions alone: a hub may have its name.
+            #expect(try await bench.call("GET", "/lab").json["code"]?.string != "lab.key")
+        }
+    }
+
+    @Test func `a session tells its hub's connection string; a hub that is not there is told with the nearest`() async throws {
+        try await LabBench.with { bench in
+            let answer = try await bench.call("POST", "/lab/sessions", #"{"hub":"HUB","run":"r-0001"}"#)
+            #expect(answer.status == 201)
+            #expect(answer.json["hub"]?.string == "hub")
+            let string = try #require(answer.json["connectionString"]?.string)
+            #expect(string.hasPrefix("Endpoint=http://127.0.0.1:\(bench.port)/;SharedAccessKeyName=DefaultFull"))
+            #expect(string.hasSuffix(";EntityPath=hub"))
+            #expect(answer.json["reasons"]?["apns"]?.array?.contains("Unregistered") == true)
+            let missing = try await bench.call("POST", "/lab/sessions", #"{"hub":"hubb"}"#)
+            #expect(missing.status == 404)
+            #expect(missing.json["code"]?.string == "hub.not_found")
+            #expect(missing.json["detail"]?.string?.contains("did you mean \"hub\"?") == true)
+        }
+    }
+
+    private static let flaws: [(method: String, path: String, body: String, status: Int, words: String)] = [
+        ("POST", "", #"{"hub":7}"#, 400, "hub is not a text"), ("POST", "", #"{"hubs":"hub"}"#, 400, "no member \"hubs\""),
+        ("POST", "", "{", 400, "not JSON"), ("POST", "", "", 400, "no JSON object"), ("GET", "", "", 405, "nothing that can be done"),
+        ("GET", "/S/nothing", "", 404, "no such path"), ("GET", "/unknown", "", 404, "no such session"),
+        ("POST", "/S/phones", #"{"name":"a","platform":"fax"}"#, 400, "no simulated phones on \"fax\""),
+        ("POST", "/S/phones", #"{"platform":"apns"}"#, 400, "lacks name"),
+        ("GET", "/S/phones/99", "", 404, "no phone 99"), ("GET", "/S/phones/x", "", 404, "no phone x"),
+        ("GET", "/S/events?since=-1", "", 400, "since is \"-1\""), ("GET", "/S/wire?service=apn", "", 404, "no push service"),
+        ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregisterd"}}"#, 400, "does not refuse with"),
+        ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregistered","count":0}}"#, 400, "count is not a number from 1"),
+        ("POST", "/S/faults/apns", #"{"latency":1,"break":{}}"#, 400, "not one of"),
+        ("POST", "/S/faults/apns", #"{"latency":-1}"#, 400, "latency is not"),
+        ("POST", "/S/clock", #"{"until":"tomorrow"}"#, 400, "until is not a whole number"),
+        ("POST", "/S/clock", #"{"until":9000000000000000}"#, 400, "before the year 10000"),
+        ("PUT", "/S/clock", "{}", 405, "nothing that can be done"),
+        ("POST", "/S/accounts", #"{"username":"a","password":"b"}"#, 501, "no accounts"),
+    ]
+
+    @Test func `what does not fit is refused, with what it is`() async throws {
+        try await LabBench.with { bench in
+            let session = try await bench.session()
+            for (method, path, body, status, words) in Self.flaws {
+                let full = path.hasPrefix("/S") ? session + path.dropFirst(2) : "/lab/sessions" + path
+                let answer = try await bench.call(method, full, body)
+                #expect(answer.status == status)
+                #expect(answer.json["detail"]?.string?.contains(words) == true, "\(answer.json.text())")
+                #expect(answer.json["code"]?.string != nil && answer.json["hint"]?.string != nil)
+            }
+        }
+    }
+
+    @Test func `the routes of a phone tell and change it`() async throws {
+        try await LabBench.with { bench in
+            let session = try await bench.session()
+            let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana","platform":"apns","user":"alice"}"#)
+            #expect(made.status == 201)
+            let phone = "\(session)/phones/\(try #require(made.json["id"]?.int))"
+            #expect(try await bench.call("GET", phone).json["user"]?.string == "alice")
+            #expect(try await bench.call("GET", "\(session)/phones").json["phones"]?.array?.count == 1)
+            #expect(try await bench.call("POST", "\(session)/phones", #"{"name":"ana"}"#).status == 409)
+            let handle = try await bench.call("GET", "\(phone)/handle").json
+            #expect(handle["platform"]?.string == "apns" && handle["handle"]?.string?.utf8.count == 64)
+            #expect(try await bench.call("PUT", "\(phone)/storage", #"{"key":"k","value":"v"}"#).json["storage"]?["k"]?.string == "v")
+            #expect(try await bench.call("PUT", "\(phone)/storage", #"{"key":"k","value":null}"#).json["storage"]?["k"] == nil)
+            _ = try await bench.call("POST", "\(phone)/actions", #"{"action":"show","title":"News","body":"Hello"}"#)
+            let items = try await bench.call("GET", "\(phone)/inbox").json["items"]?.array
+            #expect(items?.first?["text"]?.string == "News\nHello" && items?.first?["source"]?.string == "local")
+            let events = try await bench.call("GET", "\(session)/events?since=0&wait=1").json
+            #expect(events["events"]?.array?.contains { $0["kind"]?.string == "shown" } == true)
+            #expect(events["count"]?.int == events["events"]?.array?.count)
+            #expect(try await bench.call("POST", "\(phone)/actions", #"{"action":"uninstall"}"#).status == 200)
+            #expect(try await bench.call("GET", "\(phone)/handle").json["code"]?.string == "device.uninstalled")
+        }
+    }
+
+    @Test func `who waits for an event is answered when it comes`() async throws {
+        try await LabBench.with { bench in
+            let session = try await bench.session()
+            let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana"}"#)
+            let number = try #require(made.json["id"]?.int)
+            async let waiting = bench.call("GET", "\(session)/events?since=0&wait=1")
+            _ = try await bench.call("POST", "\(session)/phones/\(number)/actions", #"{"action":"show","body":"Hello"}"#)
+            #expect(try await waiting.json["events"]?.array?.isEmpty == false)
+        }
+    }
+
+    @Test func `a session that has ended leaves nothing behind`() async throws {
+        try await LabBench.with { bench in
+            let session = try await bench.session()
+            let hub = try bench.hub
+            var handles: [DeviceHandle] = []
+            for platform in ["apns", "fcm", "wns", "browser"] {
+                let made = try await bench.call("POST", "\(session)/phones", #"{"name":"\#(platform)","platform":"\#(platform)"}"#)
+                let phone = "\(session)/phones/\(try #require(made.json["id"]?.int))"
+                handles.append(try DeviceHandle(try LabFields(answer: try await bench.call("GET", "\(phone)/handle").json)))
+                if platform == "apns" {
+                    _ = try await bench.call("POST", "\(phone)/actions", #"{"action":"rotate_token"}"#)
+                    handles.append(try DeviceHandle(try LabFields(answer: try await bench.call("GET", "\(phone)/handle").json)))
+                }
+            }
+            for handle in handles {
+                _ = try await hub.createRegistration(RegistrationDescription(handle: handle, tags: []))
+                try await hub.putInstallation(Installation(id: "i-\(handles.firstIndex(of: handle) ?? 0)", handle: handle))
+            }
+            _ = try await hub.createRegistration(RegistrationDescription(handle: .fcmV1(token: "of-somebody-else"), tags: []))
+            _ = try await bench.call("POST", "\(session)/faults/apns", #"{"latency":5000}"#)
+            #expect(bench.lab.faults.latency(of: .apns) == .seconds(5))
+            #expect(try await bench.call("DELETE", session).status == 200)
+            #expect(await hub.size().registrations == 1)
+            #expect(await hub.size().installations == 0)
+            #expect(bench.lab.simulators.phones.phones.isEmpty)
+            #expect(bench.lab.faults.latency(of: .apns) == .zero)
+            #expect(try await bench.call("GET", session).json["code"]?.string == "lab.session")
+            // The handle is dead, and does not become a phone of nobody.
+            let outcome = try await hub.send(
+                NotificationRequest(
+                    audience: .device(handles[1]), content: .native(AlertPayloads.system(title: nil, text: "Hello"))))
+            #expect(outcome.devices.first?.outcome == .expiredChannel)
+        }
+    }
+
+    /// What the ledger of a server holds while a session is open whose phone stays registered, and when it has ended.
+    private static func serve(in folder: ScriptFolder, _ file: URL) async throws -> (open: Data, ended: Data) {
+        let bench = try await LabBench(in: folder)
+        let session = try await bench.session()
+        let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana","platform":"wns"}"#)
+        let json = try await bench.call("GET", "\(session)/phones/\(try #require(made.json["id"]?.int))/handle").json
+        let handle = try DeviceHandle(try LabFields(answer: json))
+        let before = try Data(contentsOf: file)
+        _ = try await bench.call("POST", "\(session)/clock", #"{"until":4000000000000}"#)
+        #expect(try await bench.call("DELETE", session).status == 200)
+        _ = try await bench.hub.createRegistration(RegistrationDescription(handle: handle, tags: []))
+        await bench.end()
+        return (before, try Data(contentsOf: file))
+    }
+
+    @Test func `what sessions of a server that died have left is gone when the next one starts`() async throws {
+        let folder = try ScriptFolder()
+        let file = folder.url.appending(path: "data/lab/sessions.jsonl")
+        let (before, ended) = try await Self.serve(in: folder, file)
+        // As it was while the session was open, and with a line that was cut off.
+        #expect(ended.count > before.count)
+        try (before + Data(#"{"lead":400000000000}"#.utf8) + Data("\n{\"session\":".utf8)).write(to: file)
+        let again = try await LabBench(in: folder)
+        #expect(try await again.hub.size().registrations == 0)
+        #expect(again.lab.clock.lead >= .seconds(399_000_000))
+        await again.end()
+    }
+
+    @Test func `a silent session ends, one that is heard of does not, and there are 64 at most`() async throws {
+        try await LabBench.with { bench in
+            let system = VirtualClock(now: EmbeddedWorld.dawn)
+            let wires = try #require(bench.server.labSessions?.wires)
+            let sessions = LabSessions(lab: bench.lab, namespace: bench.namespace, wires: wires, log: bench.log, system: system)
+            let (silent, _) = try sessions.begin(hub: "hub", run: "a")
+            let (busy, _) = try sessions.begin(hub: "hub", run: "b")
+            let (heard, _) = try sessions.begin(hub: "hub", run: "c")
+            busy.requestCame()
+            system.advance(to: system.now + .seconds(60))
+            heard.requestCame()
+            heard.requestEnded(now: system.now)
+            system.advance(to: system.now + .seconds(60))
+            await sessions.endSilent()
+            #expect((try? sessions.session(silent.id)) == nil)
+            #expect(try sessions.session(busy.id) === busy)
+            #expect(try sessions.session(heard.id) === heard)
+            for _ in 2..<64 { _ = try sessions.begin(hub: "hub", run: "d") }
+            let full = #expect(throws: PushError.self) { _ = try sessions.begin(hub: "hub", run: "e") }
+            #expect(full?.status == 429)
+            let before = bench.lab.clock.now
+            await sessions.endAll()
+            #expect(bench.lab.clock.now >= before)
+        }
+    }
+
+    @Test func `a hub of a lab takes no real credentials`() async throws {
+        try await LabBench.with { bench in
+            var description = HubDescription()
+            description.credentials[.wns] = PlatformCredential(properties: [("PackageSid", Secret("ms-app://s-1"))])
+            let error = await #expect(throws: PushError.self) { _ = try await bench.namespace.create("real", description) }
+            #expect(error?.code == "lab.credentials" && error?.status == 409)
+            let second = await #expect(throws: PushError.self) { _ = try await bench.namespace.update("hub", description) }
+            #expect(second?.code == "lab.credentials")
+        }
+    }
+}
