@@ -142,8 +142,9 @@ extension ErrorCatalogue {
         "target", "what a flow runs against",
         [
             ErrorDescription(
-                "target.unsupported", .failure, means: "The target of the run cannot do this.",
-                when: "The flow asks for phones, wires, faults or the clock where they are not simulated.",
+                "target.unsupported", .failure, .finding, means: "The target of the run cannot do this.",
+                when: "The flow asks for phones, wires, faults or the clock where they are not simulated, or for what Azure Notification "
+                    + "Hubs does not have. pushhost check --target azure and --target pushhost say so before any run.",
                 cure: "Put what looks at them into push.rehearse: it is skipped where they are real.")
         ])
 

@@ -4,7 +4,7 @@ extension NotificationRequest {
     ///
     /// `platforms` are those that the notification will reach; nil means that nobody knows yet, and all are looked at.
     /// `refusingLarge` is whether a native payload beyond the limit of its push service is refused, too (413).
-    func checked(reaching platforms: Set<Platform>? = nil, refusingLarge: Bool) throws(PushError) -> NotificationRequest {
+    package func checked(reaching platforms: Set<Platform>? = nil, refusingLarge: Bool) throws(PushError) -> NotificationRequest {
         var request = self
         switch audience {
         case .device(let handle): request.audience = .device(try handle.checked())
