@@ -89,7 +89,10 @@ import Testing
             ("if push.target.simulated then phone:inbox() else push.wire() end", []),
             ("local sim = push.target.simulated\nif sim then phone:inbox() end\nphone:inbox()", ["target.unsupported 3:1"]),
             ("local function look()\nif not push.target.simulated then return end\nphone:inbox()\nend\nlook()", []),
+            ("if push.target.name == 'embedded' and #phone:inbox() > 0 then print 'x' end", []),
+            ("print(push.target.simulated and phone:inbox())\nphone:inbox()", ["target.unsupported 2:1"]),
             ("if phone.user then phone:inbox() end", ["target.unsupported 1:20"]),
+            ("print(phone.user and phone:inbox())", ["target.unsupported 1:22"]),
         ] as [(String, [String])])
     func `functions count where they are called`(lua: String, expected: [String]) {
         #expect(marks(lua) == expected)
