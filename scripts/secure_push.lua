@@ -29,6 +29,9 @@ local receipt
 
 push.step("register alice's phone", function()
   alice:register { device = phone }
+end)
+
+push.rehearse("the app on it waits for pushes", function()
   install_app(phone, alice)
 end)
 
@@ -51,6 +54,9 @@ push.rehearse("the secret never crossed a push service's wire", function()
 end)
 
 push.step("nobody else reads it, and nobody twice", function()
+  if not push.target.simulated then -- no phone has fetched it: alice reads it herself
+    push.expect(alice:fetch_secure_payload(receipt.id).text).to.equal(args.secret)
+  end
   local _, foreign = push.try(mallory.fetch_secure_payload, mallory, receipt.id)
   push.expect(foreign and foreign.code).to.equal "secure.forbidden"
   local _, twice = push.try(alice.fetch_secure_payload, alice, receipt.id)

@@ -6,15 +6,17 @@ import LuaSyntax
 package struct FlowChecker: Sendable {
     let vocabulary: Vocabulary
     private let modules: LuaSearchPath?
+    private let target: CheckedTarget
 
-    /// `modules` is where the script finds what it requires beside `push`.
-    package init(modules: LuaSearchPath? = nil) {
-        self.init(.shared, modules: modules)
+    /// `modules` is where the script finds what it requires beside `push`, `target` what it is to run against.
+    package init(modules: LuaSearchPath? = nil, target: CheckedTarget = .embedded) {
+        self.init(.shared, modules: modules, target: target)
     }
 
-    init(_ vocabulary: Vocabulary, modules: LuaSearchPath? = nil) {
+    init(_ vocabulary: Vocabulary, modules: LuaSearchPath? = nil, target: CheckedTarget = .embedded) {
         self.vocabulary = vocabulary
         self.modules = modules
+        self.target = target
     }
 
     /// In the order of the script.
@@ -30,7 +32,7 @@ package struct FlowChecker: Sendable {
     }
 
     func walk(through chunk: Chunk) -> FlowWalk {
-        var walk = FlowWalk(chunk, vocabulary, modules)
+        var walk = FlowWalk(chunk, vocabulary, modules, target)
         walk.script()
         return walk
     }

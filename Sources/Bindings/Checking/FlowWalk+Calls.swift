@@ -13,8 +13,11 @@ extension FlowWalk {
         var callee: Range<Int>
     }
 
-    /// Reads the arguments of a call.
-    private mutating func given(_ arguments: CallArguments, to callee: Range<Int>) -> Given {
+    /// Reads the arguments of a call of a binding, or of something else.
+    private mutating func given(_ arguments: CallArguments, to callee: Range<Int>, of binding: Binding?) -> Given {
+        let around = code.current
+        if isApart(binding) { code.enter(.nowhere) }
+        defer { code.leave(to: around) }
         var given = Given(knowledge: list(arguments.values), values: [], isWhole: true, callee: callee)
         if let last = arguments.values.last, last.isMultiple, given.knowledge.last?.isUnknown == true {
             given.knowledge.removeLast()
@@ -29,7 +32,7 @@ extension FlowWalk {
 
     /// Calls a value. Answers what is returned first.
     mutating func call(_ callee: Knowledge, _ arguments: CallArguments, at range: Range<Int>) -> Knowledge {
-        var given = given(arguments, to: range)
+        var given = given(arguments, to: range, of: callee.binding)
         switch callee {
         case .binding(let binding):
             if let type = binding.receiver {
@@ -58,10 +61,11 @@ extension FlowWalk {
 
     /// Calls a method.
     mutating func call(_ name: Name, of owner: Knowledge, _ arguments: CallArguments, at range: Range<Int>) -> Knowledge {
-        let given = given(arguments, to: range)
+        let method = vocabulary.method(name.text, of: owner)
+        let given = given(arguments, to: range, of: method)
+        if let method { return call(method, given) }
         switch owner {
         case .namespace(let path):
-            if let method = vocabulary.binding(named: "\(path):\(name.text)") { return call(method, given) }
             if let function = vocabulary.binding(named: "\(path).\(name.text)") {
                 report(Remark(.functionAsMethod(function), at: name.range))
                 return .unknown
@@ -70,7 +74,6 @@ extension FlowWalk {
             return .unknown
         case .instance(let type):
             guard let handle = vocabulary.handle(of: type) else { return call(name, ofTable: type) }
-            if let method = vocabulary.binding(named: "\(handle):\(name.text)") { return call(method, given) }
             requireMember(name, of: handle)
             return .unknown
         case .value(let value) where value.content.typeName == "string":
@@ -125,6 +128,7 @@ extension FlowWalk {
     /// `given` are the arguments without the receiver.
     private mutating func call(_ binding: Binding, _ given: Given) -> Knowledge {
         noteOrder(of: binding, at: given.callee)
+        noteAbsence(of: binding, at: given.callee)
         let check = ArgumentCheck(given.values, for: binding, isWhole: given.isWhole)
         let table = given.values.first { !$0.keys.isEmpty }
         for mistake in check.mistakes {
@@ -140,6 +144,10 @@ extension FlowWalk {
             if count == remarks.count, let rule = parameter.rule, let known = value.luaValue { hold(known, against: rule, at: value.range) }
         }
         if binding.name == Binding.args.name, let first = given.values.first { return options(first) }
+        if target == .azure, check.mistakes.isEmpty {
+            holdAgainstAzure(check.values, of: binding, keys: table?.keys ?? [:])
+            if let text = tagText(of: binding, check.values) { return .value(SourceValue(.string(text), at: given.callee)) }
+        }
         return result(of: binding, given)
     }
 

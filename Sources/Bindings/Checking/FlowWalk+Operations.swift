@@ -5,10 +5,19 @@ extension FlowWalk {
     /// Reads a calculation, from left to right.
     mutating func value(of first: Expression, _ operations: [Operation]) -> Knowledge {
         let tests: Set<BinaryOperator> = [.and, .or, .equal, .notEqual]
+        let (around, hadAsked) = (code.current, asksForTarget)
+        asksForTarget = false
+        defer {
+            code.leave(to: around)
+            asksForTarget = asksForTarget || hadAsked
+        }
         var left = Operand(value(of: first, isTested: operations.first.map { tests.contains($0.operator) } ?? false), of: first)
         for operation in operations {
             let before = isStraight
-            if operation.operator == .and || operation.operator == .or { isStraight = false }
+            if operation.operator == .and || operation.operator == .or {
+                isStraight = false
+                if asksForTarget, code.current == around { code.enter(.nowhere) }
+            }
             let right = value(of: operation.operand, isTested: tests.contains(operation.operator))
             isStraight = before
             let range = left.range.lowerBound..<operation.operand.range.upperBound

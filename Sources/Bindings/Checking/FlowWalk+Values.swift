@@ -18,7 +18,8 @@ extension FlowWalk {
             value.literal = expression.range
             return .value(value)
         case .name(let name): return value(of: name, isTested: isTested)
-        case .function(let body): return .function(results: function(body))
+        case .function(let body):
+            return .function(results: function(body, used: code.use(ofFunctionAt: expression.range.lowerBound)))
         case .parenthesized(let inner): return value(of: inner, isTested: isTested)
         case .table(let fields): return .value(table(fields, at: expression.range))
         case .unary(let sign, let operand): return value(of: sign, operand, at: expression.range)
@@ -30,27 +31,35 @@ extension FlowWalk {
     mutating func value(of name: Name, isTested: Bool = false) -> Knowledge {
         switch chunk.scopes.reference(at: name.range.lowerBound) {
         case .variable(let place)?:
+            code.note(.variable(place))
+            if targetAnswers.contains(place) { asksForTarget = true }
             let knowledge = known[place] ?? .unknown
             // Where nil may have been asked for before, nothing is certain.
             return knowledge.isNil && !isStraight ? .unknown : knowledge
-        case .global?: return global(name, isTested: isTested)
+        case .global?:
+            code.note(.global(name.text))
+            return global(name, isTested: isTested)
         case .environment?, nil: return .unknown
         }
     }
 
     private mutating func value(of first: Expression, _ suffixes: [Suffix]) -> Knowledge {
+        if suffixes.first?.isCall == true { noteUse(.here, of: first) }
         // Something alone before a dot is used, whatever the whole is tested for.
         var current = value(of: first)
         var end = first.range.upperBound
-        for suffix in suffixes {
+        for (place, suffix) in suffixes.enumerated() {
             let start = first.range.lowerBound
             defer { end = suffix.range.upperBound }
             if suffix.reads { requireFields(of: current, at: start..<end) }
             switch suffix.kind {
-            case .field(let name): current = member(name, of: current)
+            case .field(let name):
+                code.note(.field(name.text))
+                current = member(name, of: current)
             case .index(let key):
                 _ = value(of: key)
                 if let text = key.text {
+                    code.note(.field(text))
                     current = member(Name(text: text, range: key.range), of: current)
                 } else if case .list(let element) = current {
                     current = element
@@ -59,8 +68,13 @@ extension FlowWalk {
                 } else {
                     current = .unknown
                 }
-            case .call(let arguments): current = call(current, arguments, at: start..<end)
-            case .method(let name, let arguments): current = call(name, of: current, arguments, at: start..<name.range.upperBound)
+            case .call(let arguments):
+                noteUses(in: arguments, to: place == 0 ? first : nil)
+                current = call(current, arguments, at: start..<end)
+            case .method(let name, let arguments):
+                code.note(.field(name.text))
+                noteUses(in: arguments)
+                current = call(name, of: current, arguments, at: start..<name.range.upperBound)
             }
         }
         return current
@@ -87,6 +101,7 @@ extension FlowWalk {
         var keys: [String: Range<Int>] = [:]
         var isWhole = true
         for (place, field) in fields.enumerated() {
+            if case .name(let name) = field.key { noteUse(.by(.field(name.text)), of: field.value) }
             let knowledge = value(of: field.value)
             let item = knowledge.argument(at: field.value.range, vocabulary)
             let name: Name
@@ -136,6 +151,7 @@ extension FlowWalk {
             guard let type = vocabulary.type(labelled: binding.name) else { return .unknown }
             return field(name, of: type.name)
         case .instance(let type):
+            if type == "push.Target" { asksForTarget = true }
             guard let handle = vocabulary.handle(of: type) else { return field(name, of: type) }
             if let method = vocabulary.binding(named: "\(handle):\(name.text)") { return .binding(method) }
             requireMember(name, of: handle)

@@ -6,6 +6,7 @@ struct FlowWalk {
     let chunk: Chunk
     let vocabulary: Vocabulary
     let modules: LuaSearchPath
+    let target: CheckedTarget
     private(set) var remarks: [Remark] = []
     /// By variable.
     var known: [Int: Knowledge] = [:]
@@ -22,12 +23,22 @@ struct FlowWalk {
     /// Globals that have been reported.
     var reported: Set<String> = []
     private var secrets: Set<Range<Int>> = []
+    var code = OrdinaryCode()
+    /// Functions of locals that keep them.
+    var bodies: [Int: FunctionBody] = [:]
+    /// Calls that the target cannot do, with the parts of the script that they stand in.
+    var absences: [(part: Int, remark: Remark)] = []
+    /// `push.target` has been asked for, or something that was read from it.
+    var asksForTarget = false
+    /// Locals that were read from `push.target`.
+    var targetAnswers: Set<Int> = []
 
     /// More findings than this are not worth reading.
     static let maximumRemarks = 1000
 
-    init(_ chunk: Chunk, _ vocabulary: Vocabulary, _ modules: LuaSearchPath?) {
+    init(_ chunk: Chunk, _ vocabulary: Vocabulary, _ modules: LuaSearchPath?, _ target: CheckedTarget) {
         self.modules = modules ?? .none
+        self.target = target
         self.chunk = chunk
         self.vocabulary = vocabulary
         globals = GlobalNames(chunk)
@@ -38,6 +49,7 @@ struct FlowWalk {
     mutating func script() {
         for comment in chunk.comments { scan(text.bytes[comment], at: comment) }
         block(chunk.block)
+        reportAbsences()
     }
 
     /// There is enough to mend: nothing else is noted.
@@ -83,7 +95,9 @@ struct FlowWalk {
     // MARK: - Statements
 
     mutating func block(_ block: Block) {
+        let around = code.current
         for statement in block.statements { visit(statement) }
+        code.leave(to: around)
     }
 
     /// What may be done never, or more than once.
@@ -115,32 +129,52 @@ struct FlowWalk {
                 walk.block(inner)
                 _ = walk.value(of: condition, isTested: true)
             }
-        case .if(let branches, let otherwise):
-            for (place, branch) in branches.enumerated() {
-                if place == 0 {
-                    _ = value(of: branch.condition, isTested: true)
-                } else {
-                    aside { _ = $0.value(of: branch.condition, isTested: true) }
-                }
-                aside { $0.block(branch.block) }
-            }
-            if let otherwise { aside { $0.block(otherwise) } }
+        case .if(let branches, let otherwise): conditional(branches, otherwise)
         case .numericFor(_, let values, let inner):
             for value in values { _ = self.value(of: value) }
             aside { $0.block(inner) }
         case .genericFor(let names, let values, let inner): loop(names, values, inner)
         case .function(let name, let body): function(name, body)
         case .localFunction(let name, let body):
-            let result = function(body)
+            let variable = variable(at: name)
+            if let variable { bodies[variable] = chunk.scopes.variables[variable].assignments == 0 ? body : nil }
+            let result = function(body, used: variable.map { .by(.variable($0)) } ?? .here)
             learn(.function(results: result), of: name)
         case .return(let values):
+            let around = code.current
+            if results.isEmpty, values.allSatisfy(isHandedOn) { code.enter(.nowhere) }
             let first = list(values).first ?? .value(SourceValue(.nil, at: statement.range))
+            code.leave(to: around)
             if !results.isEmpty { results[results.count - 1].append(first) }
         }
     }
 
+    private mutating func conditional(_ branches: [Branch], _ otherwise: Block?) {
+        let around = code.current
+        var isPrepared = false
+        for (place, branch) in branches.enumerated() {
+            asksForTarget = false
+            if place == 0 {
+                _ = value(of: branch.condition, isTested: true)
+            } else {
+                aside { _ = $0.value(of: branch.condition, isTested: true) }
+            }
+            if asksForTarget, !isPrepared {
+                isPrepared = true
+                code.enter(.nowhere)
+            }
+            aside { $0.block(branch.block) }
+        }
+        if let otherwise { aside { $0.block(otherwise) } }
+        // What follows a branch that leaves depends on the condition, too.
+        if !isPrepared || !branches.contains(where: \.block.isLeft) { code.leave(to: around) }
+    }
+
     private mutating func local(_ names: [Name], _ values: [Expression]) {
+        asksForTarget = false
+        for (name, value) in zip(names, values) { noteUse(as: name, of: value) }
         let given = list(values)
+        if asksForTarget { targetAnswers.formUnion(names.compactMap { variable(at: $0) }) }
         for (place, name) in names.enumerated() {
             if place < values.count { scan(values[place], named: name.text) }
             if place < given.count {
@@ -154,6 +188,7 @@ struct FlowWalk {
 
     private mutating func assignment(_ targets: [Expression], _ values: [Expression]) {
         for target in targets { assign(to: target) }
+        for (target, value) in zip(targets, values) { noteUse(asTarget: target, of: value) }
         let given = list(values)
         for (target, (knowledge, value)) in zip(targets, zip(given, values)) {
             if let name = target.lastName { scan(value, named: name) }
@@ -186,7 +221,8 @@ struct FlowWalk {
         } else {
             assign(toGlobal: name.first)
         }
-        _ = function(body)
+        let own = variable(at: name.first).map { OrdinaryCode.Name.variable($0) } ?? .global(name.first.text)
+        _ = function(body, used: .by(name.fields.last.map { .field($0.text) } ?? own))
     }
 
     // MARK: - Knowledge
@@ -202,9 +238,12 @@ struct FlowWalk {
     }
 
     /// Reads a function; answers what it returns.
-    mutating func function(_ body: FunctionBody) -> Knowledge {
+    mutating func function(_ body: FunctionBody, used use: OrdinaryCode.Use) -> Knowledge {
+        let around = code.current
+        code.enter(use)
         results.append([])
         aside { $0.block(body.block) }
+        code.leave(to: around)
         return Knowledge.merged(results.removeLast())
     }
 

@@ -43,6 +43,10 @@ extension Knowledge {
         if case .value(let value) = self { value.content.isNil } else { false }
     }
 
+    var binding: Binding? {
+        if case .binding(let binding) = self { binding } else { nil }
+    }
+
     var isUnknown: Bool {
         if case .unknown = self { true } else { false }
     }

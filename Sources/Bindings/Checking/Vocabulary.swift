@@ -38,6 +38,15 @@ struct Vocabulary: Sendable {
     /// The name of the handle that a type stands for; nil for tables.
     func handle(of type: String) -> String? { handles[type] }
 
+    /// What is called with a colon and a name behind a value.
+    func method(_ name: String, of owner: Knowledge) -> Binding? {
+        switch owner {
+        case .namespace(let path): binding(named: "\(path):\(name)")
+        case .instance(let type): handle(of: type).flatMap { binding(named: "\($0):\(name)") }
+        default: nil
+        }
+    }
+
     /// Methods and fields of a handle.
     func members(of handle: String) -> Set<String> { members[handle] ?? [] }
 

@@ -64,7 +64,7 @@ extension Binding {
             .optional("user", .string, "only this user's"),
             .optional("platform", .platform, "only those of this platform"),
         ],
-        returns: "push.Device[]", errors: ["target.unsupported"],
+        returns: "push.Device[]", needs: .phones,
         example: "for _, phone in ipairs(push.devices { user = \"alice\" }) do print(phone.name) end",
         body: .async { arguments, run in
             let lab = try run.lab
@@ -82,7 +82,7 @@ extension Binding {
 
     static let findDevice = Binding(
         "push.find_device", "The phone of this name.", parameters: [.required("name", .string, "the phone's name")],
-        returns: "push.Device", errors: ["device.not_found", "target.unsupported"],
+        returns: "push.Device", needs: .phones, errors: ["device.not_found"],
         example: "local phone = push.find_device \"alice-1\"",
         body: .async { arguments, run in
             let (lab, name) = (try run.lab, try arguments.text("name"))
@@ -101,7 +101,7 @@ extension Binding {
         })
 
     static let inbox = Binding(
-        "device:inbox", "Everything that reached the phone, oldest first.", returns: "push.InboxItem[]",
+        "device:inbox", "Everything that reached the phone, oldest first.", returns: "push.InboxItem[]", needs: .phones,
         example: "for _, item in ipairs(phone:inbox()) do print(item.text) end",
         body: .async { arguments, run in
             let items = try await run.lab.inbox(of: arguments.receiver(as: DeviceObject.self).id)
@@ -118,7 +118,7 @@ extension Binding {
             .optional("background", .boolean, "true: a push that only wakes the app"),
             .optional("within", .duration, "how long to wait; 30 s if absent"),
         ],
-        returns: "push.InboxItem|nil",
+        returns: "push.InboxItem|nil", needs: .phones,
         example: "push.expect(phone:wait_for { alert = \"Hello\", within = \"5s\" }).to.exist()",
         body: .async { arguments, run in
             let id = try arguments.receiver(as: DeviceObject.self).id
@@ -134,7 +134,7 @@ extension Binding {
         })
 
     static let nextPush = Binding(
-        "device:next_push", "Waits for the next push that wakes the app.", returns: "push.InboxItem",
+        "device:next_push", "Waits for the next push that wakes the app.", returns: "push.InboxItem", needs: .phones,
         example: "local item = phone:next_push()",
         body: .async { arguments, run in
             let id = try arguments.receiver(as: DeviceObject.self).id
@@ -143,7 +143,7 @@ extension Binding {
 
     static let onPush = Binding(
         "device:on_push", "Runs a function for every push that wakes the app, as the app's own code would.",
-        parameters: [.required("fn", .function, "what the app does, called with the item")],
+        parameters: [.required("fn", .function, "what the app does, called with the item")], needs: .phones,
         example: "phone:on_push(function(item) phone:show { body = \"You have news\" } end)", body: .prelude)
 
     static let show = Binding(
@@ -151,7 +151,7 @@ extension Binding {
         parameters: [
             .required("body", .string, "the text"),
             .optional("title", .string, "the title"),
-        ],
+        ], needs: .phones,
         example: "phone:show { title = \"News\", body = \"Lua turns thirty-three\" }",
         body: .async { arguments, run in
             try await run.lab.perform(
@@ -172,7 +172,7 @@ extension Binding {
 
     private static func action(_ name: String, _ summary: String, _ action: DeviceAction) -> Binding {
         Binding(
-            "device:\(name)", summary, example: "phone:\(name)()",
+            "device:\(name)", summary, needs: .phones, example: "phone:\(name)()",
             body: .async { arguments, run in
                 try await run.lab.perform(action, on: arguments.receiver(as: DeviceObject.self).id)
             })

@@ -15,7 +15,7 @@ extension Binding {
 
     static let clockAdvance = Binding(
         "push.clock.advance", "Moves the rehearsal's clock on; everybody who waits for a moment until then wakes in order.",
-        parameters: [.required("duration", .duration, "how far")], errors: ["target.unsupported"],
+        parameters: [.required("duration", .duration, "how far")], needs: .clock,
         example: "push.clock.advance \"3d\"",
         body: .async { arguments, run in
             guard run.world.target.isSimulated else {
@@ -30,7 +30,7 @@ extension Binding {
     static let wire = Binding(
         "push.wire", "What crossed a push service's wire, oldest first, the last 10,000 exchanges; credentials are masked.",
         parameters: [.optional("platform", .platform, "apns, fcm, gcm, wns or browser; all of them if absent")],
-        returns: "push.Exchange[]", errors: ["target.unsupported"],
+        returns: "push.Exchange[]", needs: .wires,
         example: "for _, exchange in ipairs(push.wire \"apns\") do print(exchange.path, exchange.status) end",
         body: .async { arguments, run in
             guard let wire = run.world.wire else {

@@ -43,7 +43,7 @@ extension Binding {
             .optional("next", .integer, "how many; all until reset if absent", mistakenFor: ["count", "times", "n"]),
             .optional("device", .object("device"), "only those to this phone"),
         ],
-        errors: ["simulator.reason", "simulator.count", "target.unsupported"],
+        needs: .faults, errors: ["simulator.reason", "simulator.count"],
         example: "push.simulator.fcm:fail { reason = \"UNREGISTERED\", next = 1 }",
         body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
@@ -54,7 +54,7 @@ extension Binding {
 
     static let simulatorLatency = Binding(
         "simulator:latency", "Lets every answer of the service take this long; 0 for none.",
-        parameters: [.required("duration", .duration, "how long: \"2s\"")], errors: ["target.unsupported"],
+        parameters: [.required("duration", .duration, "how long: \"2s\"")], needs: .faults,
         example: "push.simulator.apns:latency \"2s\"",
         body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
@@ -68,7 +68,7 @@ extension Binding {
             .optional("next", .integer, "how many times; once if absent", mistakenFor: ["count", "times"]),
             .optional("after_request", .boolean, "true: the service has taken the request, and the sender cannot know"),
         ],
-        errors: ["simulator.count", "target.unsupported"], example: "push.simulator.wns:disconnect { next = 3 }",
+        needs: .faults, errors: ["simulator.count"], example: "push.simulator.wns:disconnect { next = 3 }",
         body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
             try await run.faults.breakConnections(
@@ -76,14 +76,14 @@ extension Binding {
         })
 
     static let simulatorReset = Binding(
-        "simulator:reset", "Takes back all faults of the service.", errors: ["target.unsupported"],
+        "simulator:reset", "Takes back all faults of the service.", needs: .faults,
         example: "push.simulator.apns:reset()",
         body: .async { arguments, run in
             try await run.faults.clear(arguments.receiver(as: SimulatorObject.self).service)
         })
 
     static let simulatorReasons = Binding(
-        "simulator:reasons", "The words with which the service can refuse.", returns: "string[]", errors: ["target.unsupported"],
+        "simulator:reasons", "The words with which the service can refuse.", returns: "string[]", needs: .faults,
         example: "print(table.concat(push.simulator.apns:reasons(), \", \"))",
         body: .sync { arguments, run in
             let reasons = try run.faults.reasons(of: arguments.receiver(as: SimulatorObject.self).service)

@@ -16,15 +16,11 @@ extension Binding {
             try arguments.tag { text throws(TagError) in try Tag.installation(text) }.text
         })
 
-    static let tagAny = combinator("any", "An expression for devices with at least one of the tags.") { .or($0) }
-    static let tagAll = combinator("all", "An expression for devices with all of the tags.") { .and($0) }
-    static let tagNone = combinator("none", "An expression for devices with none of the tags.") {
-        $0.count == 1 ? .not($0[0]) : .not(.or($0))
-    }
+    static let tagAny = combinator("any", "An expression for devices with at least one of the tags.")
+    static let tagAll = combinator("all", "An expression for devices with all of the tags.")
+    static let tagNone = combinator("none", "An expression for devices with none of the tags.")
 
-    private static func combinator(
-        _ name: String, _ summary: String, _ combine: @escaping @Sendable ([TagExpression]) -> TagExpression
-    ) -> Binding {
+    private static func combinator(_ name: String, _ summary: String) -> Binding {
         Binding(
             "push.tag.\(name)", summary, parameters: [.required("tags", .list(.tagExpression), "tags or expressions")],
             returns: "string", errors: ["tag_expression.invalid"],
@@ -35,9 +31,7 @@ extension Binding {
                     throw LuaError.misuse(
                         "args.empty", "push.tag.\(name) got no tags", hint: "an empty list names nobody and everybody alike")
                 }
-                let terms = try texts.map { try TagExpression(parsing: $0) }
-                let expression = terms.count == 1 && name != "none" ? terms[0] : combine(terms)
-                return expression.description
+                return try TagExpression(combining: texts.map { try TagExpression(parsing: $0) }, by: name).description
             })
     }
 
@@ -71,6 +65,18 @@ extension Binding {
             }
             return lines.joined(separator: "\n")
         })
+}
+
+extension TagExpression {
+    /// What `push.tag.any`, `.all` and `.none` make of terms; there is at least one.
+    init(combining terms: [TagExpression], by name: String) {
+        switch name {
+        case "none": self = .not(terms.count == 1 ? terms[0] : .or(terms))
+        case _ where terms.count == 1: self = terms[0]
+        case "all": self = .and(terms)
+        default: self = .or(terms)
+        }
+    }
 }
 
 extension Arguments {

@@ -273,9 +273,10 @@ extension ErrorCatalogue {
         "azure", "what Azure Notification Hubs would refuse",
         [
             ErrorDescription(
-                "azure.limits", .warning, means: "The flow uses something that Azure would refuse.",
+                "azure.limits", .warning, .finding, means: "The flow uses something that Azure would refuse.",
                 when: "A tag expression is beyond Azure's limits: 20 tags with || alone, 6 when it has && or !. "
-                    + "The rehearsal sends it all the same.",
+                    + "The rehearsal sends it all the same. pushhost check --target azure reports it as an error before any run, and "
+                    + "more than 60 tags on a registration as well.",
                 cure: "Give devices one tag for what belongs together, and send to that; or send twice.",
                 example: .lua(
                     "push.send { to = \"a && b && c && d && e && f && g\", alert = \"Goal\" }",

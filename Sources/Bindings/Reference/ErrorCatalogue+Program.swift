@@ -44,7 +44,7 @@ extension ErrorCatalogue {
                 example: .shell(
                     "pushhost run scripts/notify_users.lua --usr bob", cure: "pushhost run scripts/notify_users.lua --user bob")),
             ErrorDescription(
-                "usage.option", .misuse, means: "An option has a value that does not fit.",
+                "usage.option", .misuse, .refusal, means: "An option has a value that does not fit.",
                 when: "A number is expected and a word is given, a bound is crossed, a value is none of the choices, or it is missing.",
                 cure: "Give a value as the hint shows; pushhost run FILE --help names bounds and choices.",
                 example: .shell(

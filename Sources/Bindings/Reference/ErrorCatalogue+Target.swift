@@ -4,9 +4,10 @@ extension ErrorCatalogue {
         "target", "what a flow runs against",
         [
             ErrorDescription(
-                "target.unsupported", .failure, means: "The target of the run cannot do this.",
+                "target.unsupported", .failure, .finding, means: "The target of the run cannot do this.",
                 when: "The flow asks for phones, wires, faults or the clock where they are not simulated, for an app backend that is not "
-                    + "known, or for an option that the hub has no place for.",
+                    + "known, or for what Azure Notification Hubs does not have. pushhost check --target azure and --target pushhost say "
+                    + "so before any run.",
                 cure: "Put what looks at phones into push.rehearse: it is skipped where they are real. Name the backend with --backend."),
             ErrorDescription(
                 "target.key", .failure, .refusal, means: "The target is not opened by this key, or by none.",

@@ -11,6 +11,8 @@ package struct Binding: Sendable {
     package var returns: Returns?
     /// Codes of the errors it may raise besides misuse.
     package var errors: [String]
+    /// What it needs of the target: without it, it raises `target.unsupported`.
+    package var needs: TargetFeature?
     package var example: String
     /// Which of the keys go together.
     package var constraint: Constraint?
@@ -45,7 +47,7 @@ package struct Binding: Sendable {
 
     package init(
         _ name: String, _ summary: String, style: Style = .positional, parameters: [Parameter] = [],
-        returns: Returns? = nil, errors: [String] = [], example: String, constraint: Constraint? = nil,
+        returns: Returns? = nil, needs: TargetFeature? = nil, errors: [String] = [], example: String, constraint: Constraint? = nil,
         body: Body
     ) {
         self.name = name
@@ -53,7 +55,8 @@ package struct Binding: Sendable {
         self.style = style
         self.parameters = parameters
         self.returns = returns
-        self.errors = errors
+        self.needs = needs
+        self.errors = errors + (needs == nil ? [] : ["target.unsupported"])
         self.example = example
         self.constraint = constraint
         self.body = body

@@ -34,11 +34,7 @@ package struct RegistrationTemplate: Sendable, Equatable {
         name: String? = nil, body: String, headers: [PushHeader] = [], expiry: String? = nil, priority: String? = nil,
         platform: Platform
     ) throws(PushError) {
-        if let name, name.count > 200 {
-            throw PushError(
-                "template.name", "the template name has \(name.count) characters; the limit is 200",
-                hint: "shorten the name", status: 400)
-        }
+        if let name, name.count > Self.maximumNameLength { throw Self.refusal(ofNameWith: name.count) }
         var headers = headers
         let body = body.withoutByteOrderMark
         do {
@@ -75,6 +71,16 @@ package struct RegistrationTemplate: Sendable, Equatable {
     }
 
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.name == rhs.name && lhs.content == rhs.content }
+
+    /// Most characters of a name.
+    package static let maximumNameLength = 200
+
+    /// `template.name`, for a name with too many characters.
+    package static func refusal(ofNameWith count: Int) -> PushError {
+        PushError(
+            "template.name", "the template name has \(count) characters; the limit is \(maximumNameLength)", hint: "shorten the name",
+            status: 400)
+    }
 
     // MARK: - What the platforms ask for
 

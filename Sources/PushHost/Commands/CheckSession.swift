@@ -15,15 +15,16 @@ struct CheckSession {
     }
 
     func run() async -> Int32 {
-        let paths: [String]
+        let (paths, target): ([String], CheckedTarget)
         do throws(PushError) {
+            target = try CheckedTarget(named: command.target)
             paths = try scripts()
         } catch {
             return refuse(error)
         }
-        var report = CheckReport()
+        var report = CheckReport(target: target)
         for path in paths {
-            guard let file = await CheckedFile(path) else { continue }
+            guard let file = await CheckedFile(path, target: target) else { continue }
             report.files.append(file)
             guard !command.json else { continue }
             for line in file.lines(Palette(isOn: output.hasColour)) { output.line(line) }
@@ -65,13 +66,14 @@ struct CheckedFile {
     private let source: SourceText
 
     /// Nil for an editor stub.
-    init?(_ path: String) async {
+    init?(_ path: String, target: CheckedTarget) async {
         self.path = path
         do throws(PushError) {
             let script = try await ScriptFile.read(path, within: nil)
             source = SourceText(script.source)
             guard !source.line(1).hasPrefix("---@meta") else { return nil }
-            findings = FlowChecker(modules: ProjectScripts().modules(of: script)).findings(in: script.source, name: path)
+            let checker = FlowChecker(modules: ProjectScripts().modules(of: script), target: target)
+            findings = checker.findings(in: script.source, name: path)
             failure = nil
         } catch {
             source = SourceText([])

@@ -5,6 +5,7 @@ import PushCore
 struct CheckReport {
     static let schema = "pushhost.check/1"
 
+    let target: CheckedTarget
     var files: [CheckedFile] = []
 
     private var errors: Int { files.reduce(0) { $0 + $1.errorCount } }
@@ -28,7 +29,7 @@ struct CheckReport {
     var document: JSON {
         [
             "schema": .string(Self.schema), "verdict": errors > 0 ? "fail" : "ok", "exit_code": .integer(Int64(status)),
-            "files": .array(files.map { .string($0.path) }), "errors": .integer(Int64(errors)),
+            "target": .string(target.rawValue), "files": .array(files.map { .string($0.path) }), "errors": .integer(Int64(errors)),
             "warnings": .integer(Int64(warnings)), "findings": .array(files.flatMap(\.documents)),
         ]
     }

@@ -99,6 +99,45 @@ import Testing
         #expect(document["findings"]?.array?.last?["severity"]?.string == "warning")
     }
 
+    private static let phones = "local push = require 'push'\nlocal phone = push.device { name = 'a' }\nphone:offline()\n"
+
+    @Test func `for a target, a check says what it would refuse, and what it cannot do`() async throws {
+        let many = (1...7).map { "t\($0)" }.joined(separator: " && ")
+        let sending = "local push = require 'push'\npush.send { to = '\(many)', alert = 'x' }\n"
+        let folder = try ScriptFolder(["a.lua": Self.phones, "b.lua": sending])
+        let azure = try await Program.run(["check", "--target", "azure"], in: folder.url)
+        #expect(azure.status == 3)
+        #expect(azure.output.contains("error[target.unsupported]: device:offline needs a simulated phone"))
+        #expect(azure.output.contains("  a.lua:3:1\n   3 | phone:offline()\n"))
+        #expect(azure.output.contains("error[azure.limits]: Azure would refuse this expression: the expression has 7 tags"))
+        #expect(azure.output.hasSuffix("FAIL  2 of 2 files · 2 errors\n"))
+        let served = try await Program.run(["check", "--json", "--target=pushhost"], in: folder.url)
+        let document = try JSON(parsing: served.output)
+        #expect(document["target"]?.string == "pushhost")
+        #expect(document["findings"]?.array?.map { $0["code"]?.string } == ["target.unsupported"])
+        for arguments in [[], ["--target", "embedded"]] {
+            #expect(try await Program.run(["check"] + arguments, in: folder.url).output == "OK  2 files · no findings\n")
+        }
+    }
+
+    @Test func `a target that there is not is refused, and a key is not repeated`() async throws {
+        let folder = try ScriptFolder(["b.lua": Self.good])
+        let run = try await Program.run(["check", "--target", "azur"], in: folder.url)
+        #expect(run.status == 2 && run.output == "")
+        #expect(run.errors.contains("error[usage.option]: there is no kind of target \"azur\"; did you mean \"azure\"?"))
+        let text = "Endpoint=sb://x/;SharedAccessKeyName=a;SharedAccessKey=c2VjcmV0LXNlY3JldA=="
+        let key = try await Program.run(["check", "--json", "--target", text], in: folder.url)
+        #expect(key.status == 2 && !(key.output + key.errors).contains("c2VjcmV0"))
+        #expect(try JSON(parsing: key.output)["error"]?["code"]?.string == "usage.option")
+    }
+
+    @Test func `the flows of the project are clean for every target`() async throws {
+        for target in ["embedded", "pushhost", "azure"] {
+            let run = try await Program.run(["check", "--target", target, "scripts"], in: Program.root)
+            #expect(run.status == 0 && run.output.hasSuffix("files · no findings\n"), "\(run.output)")
+        }
+    }
+
     @Test func `a secret is in no part of the output, also where its line is shown for something else`() async throws {
         let key = "AI" + "zaSyA1234567890abcdefghijklmnopqrstuv"
         let folder = try ScriptFolder([
