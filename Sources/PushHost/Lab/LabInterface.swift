@@ -58,7 +58,7 @@ struct LabInterface: Sendable {
         guard run.utf8.count <= 100, run.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) else {
             throw fields.wrong("run", "a short name in ASCII")
         }
-        let (session, hub) = try sessions.begin(hub: try fields.text("hub"), run: run)
+        let (session, hub) = try sessions.begin(hub: try fields.optionalText("hub"), run: run)
         var json = session.json(now: lab.clock.now).object ?? JSONObject()
         json["connectionString"] = .string(connectionString(of: hub, call.base))
         var reasons = JSONObject()

@@ -25,7 +25,14 @@ final class LabSessions: Sendable {
     }
 
     /// Opens a session for a hub, and lets the lab's clock stand still. Throws `hub.not_found` (404), `lab.session` (429).
-    func begin(hub name: String, run: String) throws(PushError) -> (LabSession, ServedHub) {
+    /// - Parameter name: nil for the only hub.
+    func begin(hub name: String?, run: String) throws(PushError) -> (LabSession, ServedHub) {
+        let names = namespace.hubs.map(\.record.name)
+        guard let name = name ?? (names.count == 1 ? names[0] : nil) else {
+            throw PushError(
+                "usage.hub", "the server has \(names.count) hubs, and none is named", hint: "name one: \(names.joined(separator: ", "))",
+                status: 400)
+        }
         guard let hub = namespace.hub(name) else {
             let near = nearest(name, in: namespace.hubs.map(\.record.name))
             throw PushError(

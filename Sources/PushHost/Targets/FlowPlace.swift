@@ -12,7 +12,7 @@ struct FlowPlace: Sendable {
     ///   - trace: is told what happens, where somebody wants to know.
     /// Throws what the files of secrets are wrong with, and why the target cannot be reached.
     init(
-        _ plan: TargetPlan, for script: FlowScript, _ command: RunCommand, _ thread: LuaThread, _ sources: SourceFiles?, _ errors: Output,
+        _ plan: TargetPlan, for script: FlowScript, run id: String, _ command: RunCommand, _ thread: LuaThread, _ sources: SourceFiles?, _ errors: Output,
         trace: (@Sendable (FlowEvent) -> Void)?
     ) async throws(PushError) {
         switch plan {
@@ -30,14 +30,15 @@ struct FlowPlace: Sendable {
                     status: 400)
             }
             let isSaid = command.target.yes
-            let remote = try await RemoteWorld.opening(
-                settings,
-                secrets: { demo throws(PushError) in
-                    try ProjectSecrets(demoFolder: demo ? script.folder : nil, sources: sources)
+            let run = RemoteWorld.Run(
+                id: id, thread: thread,
+                secrets: { withDemo throws(PushError) in
+                    try ProjectSecrets(demoFolder: withDemo ? script.folder : nil, sources: sources)
                 },
                 confirm: { question throws(PushError) in
                     if !isSaid { try await Question(text: question, code: "policy.production").ask(on: errors) }
-                }, trace: trace)
+                }, trace: trace, config: command.target.config)
+            let remote = try await RemoteWorld.opening(settings, for: run)
             world = remote.world
             self.remote = remote
         }

@@ -1,5 +1,6 @@
 import Bindings
 import HubWire
+import Lua
 import PushCore
 import RemoteHub
 
@@ -7,74 +8,142 @@ import RemoteHub
 struct RemoteWorld {
     let world: FlowWorld
     private let connection: RemoteConnection
+    private let session: LabSessionClient?
 
-    /// Whom sends to production have to ask; throws where they shall not be.
-    typealias Confirmation = @Sendable (_ question: String) async throws(PushError) -> Void
-
-    /// Where secrets are, with those of the demo beside the script or without.
-    typealias Secrets = @Sendable (_ withDemo: Bool) throws(PushError) -> any SecretSource
+    /// What a run gives to its target.
+    struct Run: Sendable {
+        /// Such as `r-0193`.
+        let id: String
+        let thread: LuaThread
+        /// Where secrets are, with those of the demo beside the script or without.
+        let secrets: @Sendable (_ withDemo: Bool) throws(PushError) -> any SecretSource
+        /// Whom sends to production have to ask; throws where they shall not be.
+        let confirm: @Sendable (_ question: String) async throws(PushError) -> Void
+        /// Is told of every request and how it was answered.
+        let trace: (@Sendable (FlowEvent) -> Void)?
+        /// Of the settings, which tell the data folder of a server on this machine.
+        let config: String?
+    }
 
     /// Reaches the target and finds out what it is.
     ///
-    /// - Parameter trace: is told of every request and how it was answered.
-    /// Throws `target.*`, `connection.*`.
-    static func opening(
-        _ settings: TargetSettings, secrets: Secrets, confirm: @escaping Confirmation, trace: (@Sendable (FlowEvent) -> Void)?
-    ) async throws(PushError) -> RemoteWorld {
+    /// Throws `target.*`, `connection.*`, `lab.*`.
+    static func opening(_ settings: TargetSettings, for run: Run) async throws(PushError) -> RemoteWorld {
         let connection = try RemoteConnection(authority: settings.authority, timeout: settings.timeout)
         do throws(PushError) {
-            return try await RemoteWorld(settings, connection, secrets, confirm, trace)
+            return try await RemoteWorld(settings, connection, run)
         } catch {
             await connection.shutdown()
             throw error
         }
     }
 
-    private init(
-        _ settings: TargetSettings, _ connection: RemoteConnection, _ secrets: Secrets, _ confirm: @escaping Confirmation,
-        _ trace: (@Sendable (FlowEvent) -> Void)?
-    ) async throws(PushError) {
-        let clock = SystemClock()
-        let client = RemoteClient(connection: connection, clock: clock, random: SystemRandom(), observer: Self.observer(trace, clock))
-        guard let text = settings.connection else {
-            throw PushError(
-                "target.key", "\(settings.name) is opened by a key, and none is given",
-                hint: "give its connection string with --target or --connection, or name it in the settings")
-        }
-        let address = try HubAddress(try ConnectionString(parsing: text.reveal()), hub: settings.hub)
-        let server = address.isAzure ? nil : try await ServerDescription.of(address.base, client.once)
-        let hub = RemoteNotificationHub(
-            address: address, client: client, clock: clock,
-            options: .init(isPushHost: server != nil, patience: settings.patience))
-        let base = settings.backend ?? (server == nil ? nil : "\(address.base)/\(address.hub)")
-        let backend: any BackendGateway =
-            base.map { RemoteBackend(base: $0, client: client, hub: hub) } ?? NoBackend(target: settings.name)
-        world = FlowWorld(
-            target: FlowWorld.Target(name: settings.name, isSimulated: false),
-            hub: settings.isProduction ? Self.guarded(hub, settings.name, confirm) : hub, backend: backend,
-            lab: RealDevices(target: settings.name, handles: settings.devices), wire: nil, clock: clock, secrets: try secrets(false))
+    private init(_ settings: TargetSettings, _ connection: RemoteConnection, _ run: Run) async throws(PushError) {
+        let client = RemoteClient(
+            connection: connection, clock: SystemClock(), random: SystemRandom(), observer: Self.observer(run.trace))
         self.connection = connection
+        if let url = settings.url, settings.connection == nil {
+            guard let server = try await ServerDescription.of(url, client.once) else {
+                throw PushError(
+                    "target.answer", "what answers at \(url) is no PushHost", hint: "for a hub of Azure give its connection string")
+            }
+            let local = try await LocalServer.at(url, run.config)
+            if server.hasLab, let key = settings.labKey ?? local?.labKey {
+                let session = try await Self.session(settings, url, key, client, run)
+                self.session = session
+                world = try Self.world(settings, session, client, run)
+                return
+            }
+            guard let key = local?.connection(settings.hub) else { throw Self.missingKey(settings, hasLab: server.hasLab) }
+            session = nil
+            world = try Self.world(settings, key, isPushHost: true, client, run)
+            return
+        }
+        session = nil
+        let text = settings.connection?.reveal() ?? ""
+        let key = try ConnectionString(parsing: text)
+        let address = try HubAddress(key, hub: settings.hub)
+        let server = address.isAzure ? nil : try await ServerDescription.of(address.base, client.once)
+        world = try Self.world(settings, key, isPushHost: server != nil, client, run)
     }
 
     /// Gives back what the target lent.
-    func close() async { await connection.shutdown() }
-
-    private static func observer(
-        _ trace: (@Sendable (FlowEvent) -> Void)?, _ clock: any HubClock
-    ) -> (@Sendable (_ place: String, _ what: String) -> Void)? {
-        guard let trace else { return nil }
-        return { place, what in trace(.core(CoreEvent(time: clock.now, area: .hub, text: "\(place) \(what)"))) }
+    func close() async {
+        // By a task of its own: the run's may be cancelled.
+        await Task { try? await session?.close() }.value
+        await connection.shutdown()
     }
 
-    private static func guarded(
-        _ hub: RemoteNotificationHub, _ target: String, _ confirm: @escaping Confirmation
-    ) -> any HubGateway {
+    // MARK: - Real devices
+
+    private static func world(
+        _ settings: TargetSettings, _ key: ConnectionString, isPushHost: Bool, _ client: RemoteClient, _ run: Run
+    ) throws(PushError) -> FlowWorld {
+        let clock = SystemClock()
+        let address = try HubAddress(key, hub: settings.hub)
+        let hub = RemoteNotificationHub(
+            address: address, client: client, clock: clock, options: .init(isPushHost: isPushHost, patience: settings.patience))
+        let base = settings.backend ?? (isPushHost ? "\(address.base)/\(address.hub)" : nil)
+        return FlowWorld(
+            target: FlowWorld.Target(name: settings.name, isSimulated: false),
+            hub: settings.isProduction ? guarded(hub, settings.name, run) : hub,
+            backend: base.map { RemoteBackend(base: $0, client: client, hub: hub) } ?? NoBackend(target: settings.name),
+            lab: RealDevices(target: settings.name, handles: settings.devices), wire: nil, clock: clock, secrets: try run.secrets(false))
+    }
+
+    private static func guarded(_ hub: RemoteNotificationHub, _ target: String, _ run: Run) -> any HubGateway {
         GuardedHub(hub) { request throws(PushError) in
             let size = try await hub.audience(of: request)
             let devices = size.map { "\($0.isAtLeast ? "at least " : "")\($0.devices) device\($0.devices == 1 ? "" : "s")" }
-            try await confirm(
+            try await run.confirm(
                 "\(target) is marked production: this goes to \(request.audience.phrase), \(devices ?? "nobody can say how many devices").")
         }
+    }
+
+    private static func missingKey(_ settings: TargetSettings, hasLab: Bool) -> PushError {
+        PushError(
+            "target.key", "\(settings.name) is opened by a key, and none is given",
+            hint: hasLab
+                ? "give the key of its lab as PUSHHOST_LAB_KEY, or name its data folder in the settings"
+                : "give its connection string with --target, or name it in the settings")
+    }
+
+    // MARK: - A lab
+
+    private static func session(
+        _ settings: TargetSettings, _ url: String, _ key: Secret, _ client: RemoteClient, _ run: Run
+    ) async throws(PushError) -> LabSessionClient {
+        let thread = run.thread
+        return try await LabSessionClient.open(
+            LabClient(base: url, key: key, client: client), hub: settings.hub, run: run.id,
+            start: { work in Task(executorPreference: thread) { await work() } })
+    }
+
+    /// Phones, wires, faults and time are the lab's.
+    private static func world(
+        _ settings: TargetSettings, _ session: LabSessionClient, _ client: RemoteClient, _ run: Run
+    ) throws(PushError) -> FlowWorld {
+        var client = client
+        client.traffic = session.clock.traffic
+        let address = try HubAddress(try ConnectionString(parsing: session.connectionString.reveal()), hub: session.hub)
+        let hub = RemoteNotificationHub(
+            address: address, client: client, clock: session.clock,
+            options: .init(
+                isPushHost: true, patience: nil,
+                settle: { [clock = session.clock] () async throws(PushError) in try await clock.waitUntilQuiet() }))
+        let backend = RemoteBackend(base: settings.backend ?? "\(address.base)/\(address.hub)", client: client, hub: hub) {
+            name, password throws(PushError) in
+            try await session.ensureAccount(name, password: password) ? .created : .exists
+        }
+        return FlowWorld(
+            target: FlowWorld.Target(name: settings.name, isSimulated: true), hub: hub, backend: backend, lab: session.lab,
+            wire: session.wire, clock: session.clock, secrets: try run.secrets(true), faults: session.faults)
+    }
+
+    private static func observer(_ trace: (@Sendable (FlowEvent) -> Void)?) -> (@Sendable (_ place: String, _ what: String) -> Void)? {
+        guard let trace else { return nil }
+        let clock = SystemClock()
+        return { place, what in trace(.core(CoreEvent(time: clock.now, area: .hub, text: "\(place) \(what)"))) }
     }
 }
 

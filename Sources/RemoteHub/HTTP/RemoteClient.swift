@@ -9,7 +9,7 @@ package struct RemoteClient: Sendable {
     package let random: any RandomSource
     package var retry: RetryPolicy
     /// Knows what is under way for the run.
-    private let traffic: RunTraffic
+    package var traffic: RunTraffic
     /// Told of each attempt and how it ended, in words without secrets.
     private let observer: (@Sendable (_ place: String, _ what: String) -> Void)?
 

@@ -17,14 +17,15 @@ package final class LabSessionClient: Sendable {
     /// Opens a session; the lab's clock stands still until it is closed.
     ///
     /// - Parameters:
+    ///   - hub: nil for the only one.
     ///   - run: for the log of the server, such as `r-0001`.
     ///   - start: starts work on the thread of the run, whose idle handler asks the clock for its steps.
     /// Throws what the lab says, and `lab.answer`.
     package static func open(
-        _ connection: any LabConnection, hub: String, run: String,
+        _ connection: any LabConnection, hub: String?, run: String,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     ) async throws(PushError) -> LabSessionClient {
-        let answer = try await connection.call("POST", "/lab/sessions", ["hub": .string(hub), "run": .string(run)])
+        let answer = try await connection.call("POST", "/lab/sessions", .lab(["hub": hub.map { .string($0) }, "run": .string(run)]))
         return try LabSessionClient(try LabFields(answer: answer), connection, start)
     }
 
