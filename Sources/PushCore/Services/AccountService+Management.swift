@@ -33,8 +33,9 @@ extension AccountService {
 
     /// Names of accounts in the order of their tags, those behind `name`, or from the first on for nil.
     package func usernames(after name: String?, limit: Int) async throws(PushError) -> [String] {
-        var user: Tag?
-        if let name { user = try Self.tag(of: name) }
+        let user = name.flatMap { Tag(validating: "username:\($0)") }
+        // Nobody comes behind what is no name.
+        guard name == nil || user != nil else { return [] }
         return try await store.accounts(after: user, limit: limit).map(\.username)
     }
 

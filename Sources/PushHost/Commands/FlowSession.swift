@@ -48,7 +48,8 @@ struct FlowSession {
         let place: FlowPlace
         do throws(PushError) {
             place = try await interruption.cancelling { [self] () async throws(PushError) in
-                try await FlowPlace(plan, for: script, run: run, command, thread, sources, errors, trace: command.trace ? printing.take : nil)
+                try await FlowPlace(
+                    plan, for: script, run: run, command, thread, sources, errors, trace: command.trace ? printing.take : nil)
             }
         } catch {
             return refuse(error)

@@ -85,9 +85,11 @@ final class PushServer: Sendable {
                 settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
                 clock: clock, random: random, log: log, metrics: metrics, jobPlaces: jobPlaces,
                 transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []),
-                lab: sessions.map { LabInterface(sessions: $0) { name, password throws(PushError) in
-                    try await backend.accounts.ensureAccount(username: name, password: password) == .created
-                } })
+                lab: sessions.map {
+                    LabInterface(sessions: $0) { name, password throws(PushError) in
+                        try await backend.accounts.ensureAccount(username: name, password: password) == .created
+                    }
+                })
             do throws(PushError) {
                 try await sessions?.removeLeftovers()
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }

@@ -12,7 +12,8 @@ struct FlowPlace: Sendable {
     ///   - trace: is told what happens, where somebody wants to know.
     /// Throws what the files of secrets are wrong with, and why the target cannot be reached.
     init(
-        _ plan: TargetPlan, for script: FlowScript, run id: String, _ command: RunCommand, _ thread: LuaThread, _ sources: SourceFiles?, _ errors: Output,
+        _ plan: TargetPlan, for script: FlowScript, run id: String, _ command: RunCommand, _ thread: LuaThread, _ sources: SourceFiles?,
+        _ errors: Output,
         trace: (@Sendable (FlowEvent) -> Void)?
     ) async throws(PushError) {
         switch plan {

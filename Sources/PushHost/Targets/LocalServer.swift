@@ -36,7 +36,12 @@ struct LocalServer: Sendable {
                 let keyName = rule["name"]?.string, let key = rule["primaryKey"]?.string
             else { continue }
             let endpoint = url.replacing(/^https:/.ignoresCase(), with: "sb:")
-            keys.append((name, try ConnectionString(parsing: "Endpoint=\(endpoint)/;SharedAccessKeyName=\(keyName);SharedAccessKey=\(key);EntityPath=\(name)")))
+            keys.append(
+                (
+                    name,
+                    try ConnectionString(
+                        parsing: "Endpoint=\(endpoint)/;SharedAccessKeyName=\(keyName);SharedAccessKey=\(key);EntityPath=\(name)")
+                ))
         }
         self.keys = keys
     }

@@ -56,7 +56,7 @@ struct RemoteWorld {
             }
             guard let key = local?.connection(settings.hub) else { throw Self.missingKey(settings, hasLab: server.hasLab) }
             session = nil
-            world = try Self.world(settings, key, isPushHost: true, client, run)
+            world = try Self.world(settings, key, isPushHost: true, sendsAtOnce: true, client, run)
             return
         }
         session = nil
@@ -77,12 +77,13 @@ struct RemoteWorld {
     // MARK: - Real devices
 
     private static func world(
-        _ settings: TargetSettings, _ key: ConnectionString, isPushHost: Bool, _ client: RemoteClient, _ run: Run
+        _ settings: TargetSettings, _ key: ConnectionString, isPushHost: Bool, sendsAtOnce: Bool = false, _ client: RemoteClient, _ run: Run
     ) throws(PushError) -> FlowWorld {
         let clock = SystemClock()
         let address = try HubAddress(key, hub: settings.hub)
         let hub = RemoteNotificationHub(
-            address: address, client: client, clock: clock, options: .init(isPushHost: isPushHost, patience: settings.patience))
+            address: address, client: client, clock: clock,
+            options: .init(isPushHost: isPushHost, sendsAtOnce: sendsAtOnce, patience: settings.patience))
         let base = settings.backend ?? (isPushHost ? "\(address.base)/\(address.hub)" : nil)
         return FlowWorld(
             target: FlowWorld.Target(name: settings.name, isSimulated: false),
@@ -129,7 +130,7 @@ struct RemoteWorld {
         let hub = RemoteNotificationHub(
             address: address, client: client, clock: session.clock,
             options: .init(
-                isPushHost: true, patience: nil,
+                isPushHost: true, sendsAtOnce: true, patience: nil,
                 settle: { [clock = session.clock] () async throws(PushError) in try await clock.waitUntilQuiet() }))
         let backend = RemoteBackend(base: settings.backend ?? "\(address.base)/\(address.hub)", client: client, hub: hub) {
             name, password throws(PushError) in

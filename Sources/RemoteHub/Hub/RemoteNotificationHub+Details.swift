@@ -28,12 +28,13 @@ extension RemoteNotificationHub {
 
     /// - Parameter place: below the hub in the JSON interface.
     func details(
-        _ place: String, _ query: String = "", by method: HTTPMethod = .GET, body: JSON? = nil
+        _ place: String, _ query: String = "", by method: HTTPMethod = .GET, _ headers: HTTPHeaders = [:], body: JSON? = nil
     ) async throws(PushError) -> JSON {
         let hub = PercentEncoding.encode(address.hub)
         var request = RemoteRequest(
             method, "\(address.base)/api/v1/hubs/\(hub)/\(place)\(query)",
             headers: ["Accept": "application/json, application/problem+json"])
+        request.headers.add(contentsOf: headers)
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = body.serialized()

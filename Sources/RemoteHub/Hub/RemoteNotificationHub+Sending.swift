@@ -10,6 +10,7 @@ extension RemoteNotificationHub {
     /// Each message carries an `Idempotency-Key`, so that a PushHost sends it once however often it is asked. Azure does not know it:
     /// there an answer that was lost is not asked for again.
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
+        if options.sendsAtOnce, let body = try document(request, at: nil) { return try await finish(try await accept(body)) }
         let messages = try messages(request)
         if request.isTest { return try await test(request, messages) }
         let ids = try await accept(messages, "messages", at: nil)
@@ -17,7 +18,12 @@ extension RemoteNotificationHub {
     }
 
     package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        let ids = try await accept(messages(request), "schedulednotifications", at: moment)
+        let ids: [String]
+        if options.sendsAtOnce, let body = try document(request, at: moment) {
+            ids = [try await accept(body)]
+        } else {
+            ids = try await accept(messages(request), "schedulednotifications", at: moment)
+        }
         return NotificationOutcome(
             id: ids.joined(separator: String(Self.separator)), state: .scheduled, tags: request.audience.words, enqueuedAt: clock.now,
             scheduledFor: moment)
@@ -135,6 +141,42 @@ extension RemoteNotificationHub {
             }
         }
         return ids
+    }
+
+    /// Through the JSON interface; answers the id.
+    private func accept(_ body: JSON) async throws(PushError) -> String {
+        let answer = try await details("notifications", by: .POST, ["Idempotency-Key": client.random.uuid()], body: body)
+        guard let id = answer["notificationId"]?.string else { throw unreadable("to the send has no notificationId") }
+        return id
+    }
+
+    /// Nil for what JSON cannot carry.
+    private func document(_ request: NotificationRequest, at moment: Timestamp?) throws(PushError) -> JSON? {
+        let request = try request.checked(refusingLarge: true)
+        var body = JSONObject()
+        switch request.audience {
+        case .everyone: body["broadcast"] = true
+        case .expression(let expression): body["tagExpression"] = .string("\(expression)")
+        case .device, .devices: return nil
+        }
+        switch request.content {
+        case .template(let properties):
+            body["message"] = .object(JSONObject(properties.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }))
+        case .native(let payloads):
+            var native = JSONObject()
+            for (platform, payload) in payloads.sorted(by: { $0.key < $1.key }) {
+                guard let text = String(validating: payload.body, as: UTF8.self) else { return nil }
+                let headers = JSONObject(payload.headers.map { ($0.name, JSON.string($0.value)) })
+                native[platform.shortName] = ["payload": .string(text), "headers": .object(headers)]
+            }
+            body["native"] = .object(native)
+        }
+        body["expiresAt"] = request.options.expiration.map { .string($0.description) }
+        body["priority"] = request.options.priority.map { .string($0.rawValue) }
+        body["collapseId"] = request.options.collapseID.map { .string($0) }
+        body["at"] = moment.map { .string($0.description) }
+        if request.isTest { body["test"] = true }
+        return .object(body)
     }
 
     /// What goes on all the same must not be sent again unawares.

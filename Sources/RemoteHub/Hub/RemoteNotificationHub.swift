@@ -19,15 +19,19 @@ package struct RemoteNotificationHub: HubGateway {
     package struct Options: Sendable {
         /// Whether the hub honours `Idempotency-Key` and has the JSON interface beside Azure's.
         package var isPushHost: Bool
+        /// Whether sends go through that interface, too: one request for all platforms, and one id.
+        package var sendsAtOnce: Bool
         /// How long to wait for the outcome of a send; nil waits to the end.
         package var patience: Duration?
         /// Lets what is under way at the hub finish, where time stands still meanwhile.
         package var settle: @Sendable () async throws(PushError) -> Void
 
         package init(
-            isPushHost: Bool, patience: Duration? = .seconds(10), settle: @escaping @Sendable () async throws(PushError) -> Void = {}
+            isPushHost: Bool, sendsAtOnce: Bool = false, patience: Duration? = .seconds(10),
+            settle: @escaping @Sendable () async throws(PushError) -> Void = {}
         ) {
             self.isPushHost = isPushHost
+            self.sendsAtOnce = sendsAtOnce
             self.patience = patience
             self.settle = settle
         }

@@ -17,7 +17,7 @@ struct ManagementCall: Sendable {
     /// Empty where the route takes no body.
     let body: JSONObject
     private let served: ServedHub?
-    private let access: HubAccess
+    let access: HubAccess
     private let route: ManagementRoute
 
     init(

@@ -96,7 +96,7 @@ extension ManagementRoute.Parameter {
     static func outcome(_ name: String) -> Self { Self(name: name, schema: .outcome) }
 
     /// - Parameter pattern: of a continuation of this list.
-    static func continuation(_ pattern: String) -> Self {
-        Self(name: "continuation", schema: .text("The continuation of the page before", length: 1...200, pattern: pattern))
+    static func continuation(_ pattern: String, length: ClosedRange<Int> = 1...200) -> Self {
+        Self(name: "continuation", schema: .text("The continuation of the page before", length: length, pattern: pattern))
     }
 }

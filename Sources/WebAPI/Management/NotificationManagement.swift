@@ -5,6 +5,7 @@ import PushCore
 // Notifications: what was sent, and what became of it.
 extension ManagementRoute {
     static let notifications: [ManagementRoute] = [
+        sendNotification,
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}/notifications", "listNotifications", "The notifications, newest first", .hub, .send,
             [
@@ -47,7 +48,7 @@ extension ManagementRoute {
 
     private static let number = "[0-9]{1,18}"
 
-    private static let notification = JSONSchema.object(
+    static let notification = JSONSchema.object(
         "Notification",
         [
             "notificationId": .text(), "state": .choice(nil, NotificationOutcome.State.allCases.map(\.rawValue)),
@@ -98,7 +99,7 @@ extension ManagementCall {
 }
 
 extension NotificationOutcome {
-    fileprivate var json: JSON {
+    var json: JSON {
         let platforms = counts.keys.sorted()
         let outcomes = platforms.map { platform in
             let names = (counts[platform] ?? [:]).sorted { $0.key.rawValue < $1.key.rawValue }

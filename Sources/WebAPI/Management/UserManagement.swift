@@ -7,11 +7,11 @@ extension ManagementRoute {
     static let users: [ManagementRoute] = [
         ManagementRoute(
             .get, "/api/v1/users", "listUsers", "The users who have an account with the app backend, by name", .server, .manage,
-            [.top, .continuation("[\(JSONSchema.tagCharacters)]{1,111}")],
+            [.top, .continuation("(?:[0-9a-f]{2})+", length: 2...1000)],
             answer: .ok("A page of users", .page(of: user))
         ) { call async throws(PushError) in
-            let names = try await call.accounts.usernames(after: call.text("continuation"), limit: call.top)
-            return call.list(names.map(json), continuation: names.count == call.top ? names.last : nil)
+            let names = try await call.accounts.usernames(after: call.text("continuation").map(String.init(hexadecimal:)), limit: call.top)
+            return call.list(names.map(json), continuation: names.count == call.top ? names.last?.hexadecimal : nil)
         },
         ManagementRoute(
             .post, "/api/v1/users", "createUser", "Make an account", .server, .manage,
@@ -49,4 +49,14 @@ extension JSONSchema {
     fileprivate static let username = text(
         "Letters, digits and _ - @ # . :; names that differ only in case are one", length: 1...111, pattern: "[\(tagCharacters)]+")
     fileprivate static let password = text("Any text that is not empty", length: 1...1024)
+}
+
+extension String {
+    /// Of its UTF-8: a continuation that is a name would need all the signs of names in its pattern.
+    fileprivate var hexadecimal: String { utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
+    fileprivate init(hexadecimal text: String) {
+        let digits = text.utf8.map { $0 < 0x3A ? $0 - 0x30 : $0 - 0x57 }
+        self.init(decoding: stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }, as: UTF8.self)
+    }
 }

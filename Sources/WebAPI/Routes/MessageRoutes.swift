@@ -5,7 +5,6 @@ import PushCore
 /// Sends, at once and later, and what became of them (hub interface: "Send messages", "Telemetry").
 struct MessageRoutes: Sendable {
     let access: HubAccess
-    let testThrottle: Throttle?
 
     /// 201 when the notification is kept; a test send when its devices have their verdicts, with these as the body.
     func send(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
@@ -60,9 +59,7 @@ struct MessageRoutes: Sendable {
     private func test(
         _ message: NotificationRequest, _ place: String, of hub: ServedHub, _ request: WebRequest
     ) async throws(PushError) -> WebAnswer {
-        if let seconds = testThrottle?.wait(hub.record.name, now: request.now) {
-            throw HubAccess.throttled("too many test sends to this hub", seconds)
-        }
+        try access.checkTests(hub, request)
         guard request.fields[.idempotencyKey] == nil else {
             throw PushError(
                 "hub.idempotency_key", "a test send takes no Idempotency-Key", hint: "leave it out: each test is a send of its own",

@@ -5,6 +5,8 @@ import PushCore
 struct HubAccess: Sendable {
     let namespace: Namespace
     let throttle: Throttle?
+    /// Of test sends, for each hub.
+    var testThrottle: Throttle?
     /// Whether every request may do everything.
     var isTrusted = false
     let proved = ProvedTokens()
@@ -67,6 +69,12 @@ struct HubAccess: Sendable {
         AuthorizationRule(
             name: "owner", rights: Set(AuthorizationRule.Right.allCases), primaryKey: Secret(""), secondaryKey: Secret(""),
             createdAt: now, modifiedAt: now)
+    }
+
+    /// Throws where a hub has had too many test sends.
+    func checkTests(_ hub: ServedHub, _ request: WebRequest) throws(PushError) {
+        guard let seconds = testThrottle?.wait(hub.record.name, now: request.now) else { return }
+        throw Self.throttled("too many test sends to this hub", seconds)
     }
 
     /// - Parameter what: there was too much of.

@@ -36,7 +36,7 @@ package struct HubResponder: HTTPResponder {
         executor: (any TaskExecutor)? = nil
     ) {
         let access = HubAccess(
-            namespace: namespace, throttle: throttles.requests, isTrusted: settings.isTrusted)
+            namespace: namespace, throttle: throttles.requests, testThrottle: throttles.testSends, isTrusted: settings.isTrusted)
         self.settings = settings
         self.namespace = namespace
         self.clock = clock
@@ -48,7 +48,7 @@ package struct HubResponder: HTTPResponder {
         self.executor = executor
         registrations = RegistrationRoutes(access: access)
         installations = InstallationRoutes(access: access)
-        messages = MessageRoutes(access: access, testThrottle: throttles.testSends)
+        messages = MessageRoutes(access: access)
         feedback = FeedbackRoutes(access: access)
         jobs = JobRoutes(access: access, random: random)
         hubs = HubRoutes(access: access, random: random)

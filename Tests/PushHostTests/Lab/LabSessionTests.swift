@@ -52,7 +52,8 @@ import Testing
         ("POST", "/S/clock", #"{"until":"tomorrow"}"#, 400, "until is not a whole number"),
         ("POST", "/S/clock", #"{"until":9000000000000000}"#, 400, "before the year 10000"),
         ("PUT", "/S/clock", "{}", 405, "nothing that can be done"),
-        ("POST", "/S/accounts", #"{"username":"a","password":"b"}"#, 501, "no accounts"),
+        ("POST", "/S/accounts", #"{"username":"a b","password":"b"}"#, 400, "cannot be a user name"),
+        ("POST", "/S/accounts", #"{"username":"a","password":""}"#, 400, "is empty"),
     ]
 
     @Test func `what does not fit is refused, with what it is`() async throws {

@@ -6,6 +6,8 @@ enum HubSide: CaseIterable {
     case embedded
     /// A PushHost, with what it tells beyond the interface of Azure.
     case pushHost
+    /// The same, with sends through its JSON interface.
+    case pushHostJSON
     /// The same hub through the interface of Azure alone.
     case azure
 
@@ -28,11 +30,12 @@ enum HubSide: CaseIterable {
         case .embedded:
             let bench = try HubBench()
             try await body(Bench(hub: bench.hub, connector: bench.connector, clock: bench.clock))
-        case .pushHost, .azure:
+        case .pushHost, .pushHostJSON, .azure:
             try await ServedNamespace.serving { served in
                 try await body(
                     Bench(
-                        hub: served.hub(isPushHost: self == .pushHost), connector: served.connector, clock: served.clock))
+                        hub: served.hub(isPushHost: self != .azure, sendsAtOnce: self == .pushHostJSON), connector: served.connector,
+                        clock: served.clock))
             }
         }
     }

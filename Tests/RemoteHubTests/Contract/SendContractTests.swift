@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [HubSide.embedded, .pushHost])
+    @Test(arguments: [HubSide.embedded, .pushHost, .pushHostJSON])
     func `Priority and collapse id travel with templates, too`(side: HubSide) async throws {
         try await side.run { bench in
             _ = try await bench.register(.phone(1), "a", template: #"{"aps":{"alert":"$(news)"}}"#)

@@ -42,7 +42,8 @@ struct ServedNamespace {
         let connection = try RemoteConnection()
         var iterator = ports.makeAsyncIterator()
         let served = ServedNamespace(
-            namespace: namespace, connector: bench.connector, accounts: bench.accounts, clock: bench.clock, port: await iterator.next() ?? 0, connection: connection)
+            namespace: namespace, connector: bench.connector, accounts: bench.accounts, clock: bench.clock,
+            port: await iterator.next() ?? 0, connection: connection)
         do {
             try await body(served)
         } catch {
@@ -61,7 +62,8 @@ struct ServedNamespace {
 
     /// The hub as a client has it.
     func hub(
-        rule: String = Namespace.fullRule, key: String? = nil, isPushHost: Bool = true, clock: (any HubClock)? = nil,
+        rule: String = Namespace.fullRule, key: String? = nil, isPushHost: Bool = true, sendsAtOnce: Bool = false,
+        clock: (any HubClock)? = nil,
         retry: RetryPolicy = .none
     ) throws -> RemoteNotificationHub {
         let rules = namespace.hub("hub")?.record.description.rules ?? []
@@ -71,7 +73,7 @@ struct ServedNamespace {
         return RemoteNotificationHub(
             address: try HubAddress(ConnectionString(parsing: text), hub: "hub"),
             client: RemoteClient(connection: connection, clock: clock, random: SeededRandom(seed: 7), retry: retry), clock: clock,
-            options: .init(isPushHost: isPushHost, patience: nil))
+            options: .init(isPushHost: isPushHost, sendsAtOnce: sendsAtOnce, patience: nil))
     }
 }
 

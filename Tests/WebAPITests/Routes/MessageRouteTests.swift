@@ -9,7 +9,9 @@ import Testing
 @Suite struct MessageRouteTests {
     @Test func `A test send is answered under the path it was asked at, and its own limit is named`() async throws {
         let bench = try await RouteBench()
-        let routes = MessageRoutes(access: bench.access, testThrottle: Throttle(perMinute: 1))
+        var access = bench.access
+        access.testThrottle = Throttle(perMinute: 1)
+        let routes = MessageRoutes(access: access)
         let batch =
             "--b\r\nContent-Disposition: inline; name=devices\r\n\r\n[\"AA01\"]\r\n"
             + "--b\r\nContent-Disposition: inline; name=notification\r\n\r\n{}\r\n--b--"

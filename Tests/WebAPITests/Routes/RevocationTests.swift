@@ -100,7 +100,7 @@ import Testing
     @Test(arguments: Event.allCases) private func `nor sends, nor registers`(event: Event) async throws {
         let handle = String(repeating: "AB", count: 32)
         let bench = try await RouteBench()
-        let messages = MessageRoutes(access: bench.access, testThrottle: nil)
+        let messages = MessageRoutes(access: bench.access)
         let fields = HTTPFields([
             HTTPField(name: try #require(HTTPField.Name("ServiceBusNotification-Format")), value: "apple")
         ])

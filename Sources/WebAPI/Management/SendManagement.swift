@@ -1,0 +1,113 @@
+import HTTPTypes
+import PushCore
+
+// A send to every platform at once, which the hub's own interface cannot say in one request.
+extension ManagementRoute {
+    static let sendNotification = ManagementRoute(
+        .post, "/api/v1/hubs/{hub}/notifications", "sendNotification",
+        "Send a notification, at once or later; it is answered when it is kept. The same Idempotency-Key sends it once", .hub, .send,
+        body: .object(
+            "NewNotification",
+            [
+                "tagExpression?": .text("Whom it is for", length: 1...JSONSchema.longest),
+                "broadcast?": .boolean("True where it is for every device, and no tag expression is given"),
+                "message?": .map(
+                    "The properties that fill the templates; names are letters, digits and _, at most 120", names: "[A-Za-z0-9_]{1,120}",
+                    of: .text()),
+                "native?": .map(
+                    "What the push services get, by platform",
+                    of: .object(
+                        "PlatformPayload",
+                        [
+                            "payload": .textOrObject("The body that the push service gets: a text, or an object"),
+                            "headers?": .map("Those of the platform", of: .text()),
+                        ])), "expiresAt?": .moment("When it is worthless"),
+                "priority?": .choice("How urgent it is", ["high", "normal", "low"]),
+                "collapseId?": .text("A later notification with the same one replaces this one", length: 1...64),
+                "at?": .moment("When it is sent, at most seven days ahead; at once where it is not given"),
+                "test?": .boolean("Whether it goes to at most ten devices, each tried once"),
+            ], alternatives: ["message", "native"]),
+        answer: .created("The notification as it was kept", notification), refusals: [403, 413, 422]
+    ) { call async throws(PushError) in
+        let request = try NotificationRequest(sending: call.body)
+        let moment = try call.body["at"]?.string.map { text throws(PushError) in try Timestamp(given: text, "at") }
+        if request.isTest {
+            guard moment == nil else {
+                throw PushError("request.body", "a test send cannot be sent later", hint: "leave out at, or test", status: 400)
+            }
+            try call.access.checkTests(try call.hub, call.request)
+        }
+        let accepted = try await call.hub.service.accept(
+            request, at: moment, idempotencyKey: call.request.fields[.idempotencyKey])
+        let id = accepted.outcome.id
+        var answer = call.answer(accepted.outcome.json, .created, location: "\(call.request.path)/\(id)")
+        if accepted.isRepeated { answer.fields[.idempotencyReplayed] = "true" }
+        return answer
+    }
+}
+
+extension NotificationRequest {
+    /// - Parameter body: of a request to send, which fits its schema.
+    fileprivate init(sending body: JSONObject) throws(PushError) {
+        let audience: Audience
+        switch (body["tagExpression"]?.string, body["broadcast"]?.bool ?? false) {
+        case (let text?, false):
+            do {
+                audience = .expression(try TagExpression(parsing: text))
+            } catch {
+                throw PushError(error)
+            }
+        case (nil, true): audience = .everyone
+        default:
+            throw PushError(
+                "request.body", "the body does not say whom it is for", hint: "give tagExpression, or broadcast: true for every device",
+                status: 400)
+        }
+        var options = PushOptions()
+        options.expiration = try body["expiresAt"]?.string.map { text throws(PushError) in try Timestamp(given: text, "expiresAt") }
+        options.priority = body["priority"]?.string.flatMap { PushOptions.Priority(rawValue: $0) }
+        options.collapseID = body["collapseId"]?.string
+        let content: NotificationContent
+        if let native = body["native"]?.object {
+            var payloads: [Platform: NativePayload] = [:]
+            for (name, value) in native.members { payloads[try Platform(native: name)] = NativePayload(json: value) }
+            content = .native(payloads)
+        } else {
+            let members = body["message"]?.object?.members ?? []
+            content = .template(Dictionary(members.map { ($0.key, $0.value.plainText) }, uniquingKeysWith: { _, last in last }))
+        }
+        self.init(audience: audience, content: content, options: options, isTest: body["test"]?.bool ?? false)
+    }
+}
+
+extension NativePayload {
+    fileprivate init(json: JSON) {
+        let payload = json["payload"]
+        let headers = json["headers"]?.object?.members ?? []
+        self.init(
+            body: payload?.string.map { Array($0.utf8) } ?? payload?.serialized() ?? [],
+            headers: headers.map { PushHeader($0.key, $0.value.plainText) })
+    }
+}
+
+extension Platform {
+    fileprivate init(native name: String) throws(PushError) {
+        guard let platform = Platform(shortName: name) else {
+            let names = Platform.allCases.map(\.shortName)
+            throw PushError(
+                "request.body", "native has a member \"\(name.prefix(40))\", which is no platform",
+                hint: nearest(name, in: names).map { "did you mean \($0)?" } ?? "there are \(names.joined(separator: ", "))", status: 400)
+        }
+        self = platform
+    }
+}
+
+extension Timestamp {
+    /// Throws `request.body` (400) for a text that is no moment.
+    fileprivate init(given text: String, _ name: String) throws(PushError) {
+        guard let moment = Timestamp(iso8601: text) else {
+            throw PushError("request.body", "\(name) is no moment", hint: "write 2026-01-31T12:00:00Z", status: 400)
+        }
+        self = moment
+    }
+}
