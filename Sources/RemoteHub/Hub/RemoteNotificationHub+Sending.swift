@@ -155,8 +155,8 @@ extension RemoteNotificationHub {
         let request = try request.checked(refusingLarge: true)
         var body = JSONObject()
         switch request.audience {
-        case .everyone: body["broadcast"] = true
-        case .expression(let expression): body["tagExpression"] = .string("\(expression)")
+        case .everyone: body["audience"] = ["broadcast": "everyone"]
+        case .expression(let expression): body["audience"] = ["tagExpression": .string("\(expression)")]
         case .device, .devices: return nil
         }
         switch request.content {

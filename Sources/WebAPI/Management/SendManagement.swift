@@ -9,8 +9,12 @@ extension ManagementRoute {
         body: .object(
             "NewNotification",
             [
-                "tagExpression?": .text("Whom it is for", length: 1...JSONSchema.longest),
-                "broadcast?": .boolean("True where it is for every device, and no tag expression is given"),
+                "audience": .object(
+                    "Audience",
+                    [
+                        "tagExpression?": .text("Whoever satisfies it", length: 1...JSONSchema.longest),
+                        "broadcast?": .choice("Every device of the hub, by the word", ["everyone"]),
+                    ], alternatives: ["tagExpression", "broadcast"]),
                 "message?": .map(
                     "The properties that fill the templates; names are letters, digits and _, at most 120", names: "[A-Za-z0-9_]{1,120}",
                     of: .text()),
@@ -49,19 +53,13 @@ extension ManagementRoute {
 extension NotificationRequest {
     /// - Parameter body: of a request to send, which fits its schema.
     fileprivate init(sending body: JSONObject) throws(PushError) {
-        let audience: Audience
-        switch (body["tagExpression"]?.string, body["broadcast"]?.bool ?? false) {
-        case (let text?, false):
+        var audience = Audience.everyone
+        if let text = body["audience"]?["tagExpression"]?.string {
             do {
                 audience = .expression(try TagExpression(parsing: text))
             } catch {
                 throw PushError(error)
             }
-        case (nil, true): audience = .everyone
-        default:
-            throw PushError(
-                "request.body", "the body does not say whom it is for", hint: "give tagExpression, or broadcast: true for every device",
-                status: 400)
         }
         var options = PushOptions()
         options.expiration = try body["expiresAt"]?.string.map { text throws(PushError) in try Timestamp(given: text, "expiresAt") }
