@@ -26,26 +26,20 @@ package enum CheckedTarget: String, CaseIterable, Sendable {
         throw PushError("usage.option", "there is no kind of target \"\(name)\"\(near)", hint: hint)
     }
 
-    func has(_ feature: TargetFeature) -> Bool {
-        switch self {
-        case .embedded: true
-        case .pushhost: !feature.isSimulated
-        case .azure: false
-        }
-    }
+    /// Whether phones, push services, wires and the clock are simulated.
+    var isSimulated: Bool { self == .embedded }
 }
 
 extension Remark {
     /// A call that a target cannot do; nil where it can.
     init?(absenceOf binding: Binding, on target: CheckedTarget, at range: Range<Int>) {
-        guard let feature = binding.needs, !target.has(feature) else { return nil }
+        guard let feature = binding.needs, !target.isSimulated else { return nil }
         let what =
             switch feature {
             case .phones: "needs a simulated phone"
             case .faults: "needs simulated push services"
             case .wires: "needs wires that can be seen"
             case .clock: "needs a clock that can be moved"
-            case .installationList: "needs a hub that lists its installations"
             }
         self.init(
             "target.unsupported",

@@ -19,7 +19,7 @@ extension FlowWalk {
     func isApart(_ binding: Binding?) -> Bool {
         guard let binding else { return false }
         return binding.name == Binding.rehearse.name || binding.name.hasPrefix("push.test.")
-            || binding.needs.map { !target.has($0) } ?? false
+            || binding.needs != nil && !target.isSimulated
     }
 
     /// Functions that a call is given run there, or where the function that is called names its parameter.

@@ -58,7 +58,7 @@ extension Binding {
             .optional("user", .string, "only this user's"), .optional("tag", .string, "only those with this tag"),
             .optional("platform", .platform, "only those of this platform"),
         ],
-        returns: "fun(): push.Installation?", needs: .installationList, errors: ["installation.filter"],
+        returns: "fun(): push.Installation?", errors: ["installation.filter"],
         example: "for installation in push.installations { tag = \"Sports\" } do print(installation.id) end", body: .prelude)
 
     static let patch = Binding(

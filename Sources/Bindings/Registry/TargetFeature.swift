@@ -8,9 +8,4 @@ package enum TargetFeature: Sendable {
     case wires
     /// A clock that can be moved.
     case clock
-    /// A hub that lists its installations.
-    case installationList
-
-    /// Everything but the list is simulated, or is not there.
-    var isSimulated: Bool { self != .installationList }
 }

@@ -82,7 +82,8 @@ import Testing
     @Test func `through the interface of Azure, with real devices, they do what is not rehearsed`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             let folder = try ScriptFolder()
-            try folder.write("pushhost.yaml", Data(Self.settings(try hub.plainConnectionString(), try hub.connectionString(), hub.authority).utf8))
+            try folder.write(
+                "pushhost.yaml", Data(Self.settings(try hub.plainConnectionString(), try hub.connectionString(), hub.authority).utf8))
             for user in ["alice", "bank", "mallory", "user1", "user2"] {
                 let added = try await Program.shell(
                     "printf 'a long password\\n' | \(Program.executable.path) user add \(user) --password-stdin --data \(hub.data.path)")

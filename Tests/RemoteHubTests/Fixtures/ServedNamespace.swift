@@ -77,6 +77,16 @@ struct ServedNamespace {
     }
 }
 
+extension ServedNamespace {
+    /// The hub's app backend as a client has it.
+    func backend() throws -> RemoteBackend {
+        let clock = BriskClock(base: self.clock)
+        return RemoteBackend(
+            base: "http://127.0.0.1:\(port)/hub",
+            client: RemoteClient(connection: connection, clock: clock, random: SeededRandom(seed: 8), retry: .none), hub: try hub())
+    }
+}
+
 /// The time of another clock; whoever sleeps is awake at once.
 struct BriskClock: HubClock {
     let base: any HubClock
