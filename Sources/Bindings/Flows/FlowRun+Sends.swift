@@ -25,7 +25,7 @@ extension FlowRun {
         }
         return FlowSend(
             id: outcome.id, audience: audience, state: outcome.state.rawValue, sent: outcome.sent, failed: outcome.failed,
-            total: outcome.devices.count, faults: faults, skipped: outcome.devices.count { $0.outcome == .skipped },
+            total: outcome.total, faults: faults, skipped: outcome.devices.count { $0.outcome == .skipped },
             scheduledFor: outcome.scheduledFor)
     }
 

@@ -114,6 +114,9 @@ package struct NotificationOutcome: Sendable, Equatable {
         }
     }
 
+    /// Devices that have an outcome.
+    package var total: Int { counts.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
+
     /// Adds devices to the counts.
     package mutating func count(_ devices: some Sequence<DeviceOutcome>) {
         for device in devices { counts[device.platform, default: [:]][device.outcome, default: 0] += 1 }

@@ -55,7 +55,7 @@ final class TextReport: Sendable {
             print(step)
         case .sent(let send):
             state.withLock { $0.sends += 1 }
-            output.line("  \(glyph(send)) send \(send.id) to \(send.audience.printable)  \(counts(send))")
+            output.line("  \(glyph(send)) send \(id(send)) to \(send.audience.printable)  \(counts(send))")
             printFaults([send], indent: 6)
         case .settled(let send):
             printFaults([send], indent: 6)
@@ -141,7 +141,7 @@ final class TextReport: Sendable {
         var facts: [String] = []
         if step.registrations > 0 { facts.append(count(step.registrations, "registration")) }
         if step.sends.count == 1, let send = step.sends.first {
-            facts.append("\(send.id)  \(counts(send))")
+            facts.append("\(id(send))  \(counts(send))")
         } else if !step.sends.isEmpty {
             facts.append(summary(step.sends))
         }
@@ -220,7 +220,17 @@ final class TextReport: Sendable {
 
     private func counts(_ send: FlowSend) -> String {
         if let moment = send.scheduledFor { return "scheduled for \(moment.iso8601(fraction: false))" }
-        return send.state == "NoTargetFound" ? "no target found" : "\(send.sent) of \(send.total) sent · \(send.failed) failed"
+        switch send.state {
+        case "NoTargetFound": return "no target found"
+        case "Enqueued", "Processing": return send.total == 0 ? "accepted · outcome not known yet" : "\(send.sent) sent so far"
+        default: return "\(send.sent) of \(send.total) sent · \(send.failed) failed"
+        }
+    }
+
+    /// A notification that went out in parts has an id for each.
+    private func id(_ send: FlowSend) -> String {
+        let parts = send.id.split(separator: ",")
+        return parts.count > 1 ? "\(parts[0]) and \(parts.count - 1) more" : send.id
     }
 
     /// `3 sends, 4 of 5 sent, 1 scheduled`

@@ -66,8 +66,15 @@ package struct RemoteNotificationHub: HubGateway {
     ) async throws(PushError) -> RemoteAnswer {
         var request = RemoteRequest(method, address.url(place, query), headers: headers, body: body, isRepeatable: isRepeatable)
         request.headers.add(name: "Accept", value: "application/problem+json, application/atom+xml, application/json, */*;q=0.1")
-        return try await client.answer(request) { request in
-            request.headers.replaceOrAdd(name: "Authorization", value: address.token(now: client.clock.now))
+        do throws(PushError) {
+            return try await client.answer(request) { request in
+                request.headers.replaceOrAdd(name: "Authorization", value: address.token(now: client.clock.now))
+            }
+        } catch where error.code == "sas.signature" || error.code == "target.key" {
+            // Keys are a hub's own: of another hub, or of none, they are as wrong as any.
+            var error = error
+            error.hint = "\(error.hint.map { "\($0); " } ?? "")is \"\(address.hub)\" the right hub?"
+            throw error
         }
     }
 

@@ -1,0 +1,121 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// `pushhost run --target` as an operator meets it: what is in the way, what asks first, what stays behind.
+@Suite struct TargetRunTests {
+    private static let send = """
+        local push = require "push"
+        local outcome = push.send { to = "news", alert = "Hello" }
+        return outcome.state
+        """
+
+    private static func run(
+        _ arguments: [String], script: String = send, environment: [String: String] = [:], settings: String? = nil
+    ) async throws -> Program {
+        let folder = try ScriptFolder(["flow.lua": script])
+        if let settings { try folder.write("pushhost.yaml", Data(settings.utf8)) }
+        return try await Program.run(["run", "flow.lua"] + arguments, in: folder.url, environment: environment)
+    }
+
+    @Test func `a certificate that nobody has signed, or that is for another name, is told`() async throws {
+        try await ServedHub.serving { hub in
+            let untrusted = try await Self.run(["--target", hub.connectionString(), "--hub", "hub"])
+            #expect(untrusted.status == 4 && untrusted.errors.contains("its certificate is not trusted"))
+            #expect(untrusted.errors.contains("name the authority that signed it with --authority"))
+        }
+        let folder = try ScriptFolder()
+        let made = try await Program.shell(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out other.pem -days 2 "
+                + "-subj /CN=other.example -addext subjectAltName=DNS:other.example 2>&1", in: folder.url)
+        #expect(made.status == 0, "\(made.output)")
+        let (certificate, key) = (folder.url.appending(path: "other.pem").path, folder.url.appending(path: "key.pem").path)
+        try await ServedHub.serving(settings: ["PUSHHOST_TLS_CERTIFICATE": certificate, "PUSHHOST_TLS_KEY": key]) { hub in
+            let wrong = try await Self.run(["--target", hub.connectionString(), "--hub", "hub", "--authority", certificate])
+            #expect(wrong.status == 4 && wrong.errors.contains("its certificate is for another name"), "\(wrong.errors)")
+        }
+    }
+
+    @Test func `what is wrong with the key, the hub or the address is told once, with exit code 4 or 2`() async throws {
+        try await ServedHub.serving { hub in
+            let good = try hub.plainConnectionString()
+            let cases: [(target: String, hub: String, status: Int32, words: String)] = [
+                (good.replacing(/SharedAccessKey=.*/) { _ in "SharedAccessKey=bm9uZQ==" }, "hub", 4, "error[sas.signature]"),
+                (good, "hob", 4, "is \"hob\" the right hub?"), (good.replacing("http://", with: "sb://"), "hub", 4, "for a plain port write http://"),
+                ("http://localhost:\(hub.port)", "hub", 4, "opened by a key, and none is given"),
+                ("Endpoint=sb://x/;SharedAccessKeyName=a", "hub", 2, "error[connection.invalid]: this is no connection string: it has no SharedAccessKey"),
+                ("staging", "hub", 2, "there is no target \"staging\""),
+            ]
+            for (target, name, status, words) in cases {
+                let run = try await Self.run(["--target", target, "--hub", name])
+                #expect(run.status == status && run.errors.contains(words), "\(run.errors)")
+                #expect(!run.errors.contains(try hub.key(.full).reveal()) && !run.errors.contains("bm9uZQ"))
+            }
+        }
+    }
+
+    @Test func `a send to production asks on a terminal, and is refused where nobody can be asked`() async throws {
+        try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on"]) { hub in
+            for number in 1...3 {
+                let body = """
+                    {"installationId":"d\(number)","platform":"apns","pushChannel":"\(String(repeating: "0", count: 63))\(number)","tags":["news"]}
+                    """
+                #expect(try await hub.call("PUT", "/hub/installations/d\(number)?api-version=2020-06", body: body).status == 200)
+            }
+            let settings = "targets: { live: { connection: \"\(try hub.plainConnectionString())\", hub: hub, production: true } }\n"
+            let refused = try await Self.run(["--target", "live"], settings: settings)
+            #expect(refused.status == 5)
+            #expect(
+                refused.errors.contains(
+                    "error[policy.production]: live is marked production: this goes to \"news\", 3 devices. Nobody can be asked"))
+            let said = try await Self.run(["--target", "live", "--yes"], settings: settings)
+            #expect(said.status == 0 && said.output.contains("3 of 3 sent"), "\(said.output)\(said.errors)")
+            for (answer, status, words) in [("y", 0, "3 of 3 sent"), ("", 5, "nothing was done")] as [(String, Int32, String)] {
+                let folder = try ScriptFolder(["flow.lua": Self.send, "pushhost.yaml": settings])
+                let dialogue = try Dialogue(["run", "flow.lua", "--target", "live"], in: folder.url, onTerminal: true)
+                try await dialogue.hear("this goes to \"news\", 3 devices. [y/N] ")
+                dialogue.say(answer)
+                try await dialogue.hear(words)
+                #expect(await dialogue.end(closingInput: false).status == status)
+            }
+        }
+    }
+
+    @Test func `a run that is interrupted leaves nothing behind in the lab`() async throws {
+        try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on", "PUSHHOST_LAB_KEY": "let-me-in"]) { hub in
+            let script = """
+                local push = require "push"
+                push.subscribe { device = push.device { name = "a" }, categories = { "news" } }
+                print "subscribed"
+                while true do push.sleep "1h" end
+                """
+            let folder = try ScriptFolder(["flow.lua": script])
+            let run = try Dialogue(
+                ["run", "flow.lua", "--target", "http://localhost:\(hub.port)"], in: folder.url,
+                environment: ["PUSHHOST_LAB_KEY": "let-me-in"])
+            try await run.hear("subscribed")
+            run.signal(SIGINT)
+            #expect(await run.end(closingInput: false).status == 130)
+            let left = try await hub.call("GET", "/hub/registrations?api-version=2020-06")
+            #expect(left.status == 200 && !left.body.contains("<entry"))
+        }
+    }
+
+    @Test func `demo secrets are for rehearsals alone`() async throws {
+        try await ServedHub.serving { hub in
+            let script = Program.root.appending(path: "scripts/notify_users.lua").path
+            let run = try await Program.run(["run", script, "--target", hub.plainConnectionString(), "--hub", "hub"])
+            #expect(run.status == 1 && run.errors.contains("there is no secret \"demo_password\""))
+        }
+    }
+
+    @Test func `--trace shows every request, and no key`() async throws {
+        try await ServedHub.serving { hub in
+            let run = try await Self.run(["--trace", "--target", hub.plainConnectionString(), "--hub", "hub"])
+            #expect(run.output.contains("POST http://localhost:\(hub.port)/hub/messages 201"))
+            #expect(!run.output.contains(try hub.key(.full).reveal()) && !run.output.contains("sig="))
+        }
+    }
+}
