@@ -102,6 +102,7 @@ package struct ErrorDescription: Sendable {
         if [.warning, .finding, .answer].contains(kind) { return nil }
         if code.hasPrefix("usage.") { return 2 }
         if ["target.", "sas."].contains(where: code.hasPrefix) { return 4 }
+        if ["lab.key", "lab.session", "lab.answer"].contains(code) { return 4 }
         if code.hasPrefix("policy.") { return 5 }
         if code.hasPrefix("budget.") { return 3 }
         return switch kind {

@@ -22,7 +22,7 @@ extension AccountService {
         environment.note(.backend, "\(proof.username) \(proof.manner)")
         return admit(
             proof.user, proof.username, by: proof.hash.map { .account($0) } ?? .tutorial, mark,
-            until: environment.clock.now + CredentialPasses.lifetime)
+            until: wallClock.now + CredentialPasses.lifetime)
     }
 
     /// The session of a user whom a token's issuer answers for, who needs no account.
@@ -35,11 +35,11 @@ extension AccountService {
         let user = try Self.tag(of: username)
         let mark = mark(of: header)
         if let session = try await provedSession(mark) { return session }
-        return admit(user, username, by: .issuer, mark, until: min(end, environment.clock.now + CredentialPasses.lifetime))
+        return admit(user, username, by: .issuer, mark, until: min(end, wallClock.now + CredentialPasses.lifetime))
     }
 
     private func provedSession(_ mark: [UInt8]) async throws(PushError) -> Session? {
-        guard let pass = passes.pass(mark: mark), pass.staleAt > environment.clock.now else { return nil }
+        guard let pass = passes.pass(mark: mark), pass.staleAt > wallClock.now else { return nil }
         guard try await holds(pass) else {
             passes.remove(Self.digest(of: pass.session.token))
             return nil
@@ -59,7 +59,7 @@ extension AccountService {
     private func admit(
         _ user: Tag, _ username: String, by basis: CredentialPasses.Basis, _ mark: [UInt8], until end: Timestamp
     ) -> Session {
-        let now = environment.clock.now
+        let now = wallClock.now
         let session = Session(username: username, token: Secret(environment.random.hex(64)), expiration: end)
         passes.insert(
             CredentialPasses.Pass(

@@ -16,6 +16,8 @@ package actor AccountService {
     let store: any AccountStore
     private let sessionLifetime: Duration
     private let hashing: Hashing
+    /// Of the machine: for what is proved at every request, and for attempts. Where the hub's time stands still, theirs does not.
+    let wallClock: any HubClock
     /// What an unknown user's password is checked against, so that both cases cost the same time. No password fits it.
     private let decoy: PasswordHash
     private var places = HashingPlaces()
@@ -29,7 +31,7 @@ package actor AccountService {
     /// - Parameter hashing: how the work of a hash leaves the caller's thread; in place unless said.
     package init(
         environment: HubEnvironment, store: any AccountStore, cost: ScryptCost, isTutorialMode: Bool = false,
-        sessionLifetime: Duration = .seconds(12 * 3600),
+        sessionLifetime: Duration = .seconds(12 * 3600), wallClock: (any HubClock)? = nil,
         hashing: @escaping Hashing = { work throws(PushError) in try work() }
     ) throws(PushError) {
         self.environment = environment
@@ -38,6 +40,7 @@ package actor AccountService {
         self.isTutorialMode = isTutorialMode
         self.sessionLifetime = sessionLifetime
         self.hashing = hashing
+        self.wallClock = wallClock ?? environment.clock
         let digest = environment.random.bytes(32)
         decoy = PasswordHash(cost: cost.n, salt: environment.random.bytes(16), digest: digest)
         if isTutorialMode {
@@ -98,13 +101,22 @@ package actor AccountService {
     package func session(for token: Secret) async throws(PushError) -> Session {
         let digest = Self.digest(of: token)
         if let pass = passes.pass(digest) {
-            if pass.session.expiration > environment.clock.now, try await holds(pass) { return pass.session }
+            if pass.session.expiration > wallClock.now, try await holds(pass) { return pass.session }
             passes.remove(digest)
-        } else if let session = try await store.session(digest), session.expiration > environment.clock.now {
+        } else if let session = try await store.session(digest), session.expiration > environment.clock.now,
+            try await isUser(session.username)
+        {
             return Session(username: session.username, token: token, expiration: session.expiration)
         }
         throw PushError(
             "auth.session_expired", "the session is over or was never opened", hint: "log in again", status: 401)
+    }
+
+    /// Whether the name has an account, or needs none: what tutorial mode opened ends with it.
+    private func isUser(_ username: String) async throws(PushError) -> Bool {
+        if isTutorialMode { return true }
+        guard let user = Tag(validating: "username:\(username)") else { return false }
+        return try await store.account(user) != nil
     }
 
     /// Forgets sessions that are over; a host calls this from time to time.
@@ -129,7 +141,7 @@ package actor AccountService {
     func prove(_ username: String, _ password: Secret, from address: String?) async throws(PushError) -> Proof {
         let user = Tag(validating: "username:\(username)")
         let attempt = address.map { LoginAttempts.Attempt(user: user, address: $0) }
-        if let attempt, let seconds = attempts.take(attempt, now: environment.clock.now) { throw Self.throttled(seconds) }
+        if let attempt, let seconds = attempts.take(attempt, now: wallClock.now) { throw Self.throttled(seconds) }
         let proof: Proof?
         do throws(PushError) {
             proof = try await checked(username, user, password)
@@ -161,7 +173,8 @@ package actor AccountService {
 
     private static func throttled(_ seconds: Int) -> PushError {
         PushError(
-            "auth.throttled", "too many attempts to log in have failed", hint: "wait \(seconds) s", status: 429, isRetryable: true,
+            "auth.throttled", "too many attempts to log in have failed, or are under way", hint: "wait \(seconds) s", status: 429,
+            isRetryable: true,
             details: ["retryAfter": .integer(Int64(seconds))])
     }
 
@@ -207,12 +220,18 @@ package actor AccountService {
         guard !username.isEmpty else {
             throw PushError("auth.username", "the user name is empty", hint: "choose one", status: 400)
         }
+        // Basic ends the name at the first (RFC 7617, section 2).
+        guard !username.utf8.contains(UInt8(ascii: ":")) else {
+            throw PushError(
+                "auth.username", "\"\(username)\" cannot be a user name: it has a colon", hint: "use letters, digits and - _ @ # .",
+                status: 400)
+        }
         do {
             return try Tag.username(username)
         } catch {
             throw PushError(
                 "auth.username", "\"\(username)\" cannot be a user name: \(error.message)",
-                hint: "use letters, digits and - _ @ # . :", status: 400)
+                hint: "use letters, digits and - _ @ # .", status: 400)
         }
     }
 }

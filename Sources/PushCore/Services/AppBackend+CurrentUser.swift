@@ -57,12 +57,12 @@ extension AppBackend {
         _ found: Registration, to description: RegistrationDescription
     ) async throws(PushError) -> Registration? {
         var current = found
-        var isSecondTry = false
+        var tries = 1
         while true {
             do {
                 return try await hub.putRegistration(current.id, description, ifMatch: current.etag)
-            } catch  where error.code == "hub.precondition_failed" && !isSecondTry {
-                isSecondTry = true
+            } catch  where error.code == "hub.precondition_failed" && tries < Self.mostTries {
+                tries += 1
                 guard let changed = try await existingRegistration(current.id), changed.isOfDevice(description) else {
                     return nil
                 }

@@ -59,7 +59,7 @@ package actor AppBackend: BackendGateway {
         let own = try Tag.ofUser(session.username)
         description.tags.append(own)
         var existing = try await existingRegistration(id)
-        var isSecondTry = false
+        var tries = 1
         while true {
             // Whoever holds the handle holds the device, so a change of user on one device is fine.
             if let existing, existing.handle != description.handle, !existing.tags.contains(own) {
@@ -67,8 +67,8 @@ package actor AppBackend: BackendGateway {
             }
             do {
                 return try await hub.putRegistration(id, description, ifMatch: existing?.etag)
-            } catch  where error.code == "hub.precondition_failed" && !isSecondTry {
-                isSecondTry = true
+            } catch  where error.code == "hub.precondition_failed" && tries < Self.mostTries {
+                tries += 1
                 existing = try await existingRegistration(id)
             }
         }
@@ -93,6 +93,9 @@ package actor AppBackend: BackendGateway {
                 audience: .expression(.tag(try Tag.ofUser(username))),
                 content: .native(payloads.filter { platform == nil || $0.key == platform })))
     }
+
+    /// At a registration that others write at the same time: each of these has one of them ahead.
+    static let mostTries = 50
 
     func existingRegistration(_ id: RegistrationID) async throws(PushError) -> Registration? {
         do {

@@ -102,7 +102,7 @@ extension NotificationHub {
     /// What was asked and how far it is, without its devices.
     package func notification(_ id: String) async throws(PushError) -> KeptNotification {
         var kept = try await kept(id)
-        if let outcome = live[id] { kept.outcome = outcome.withoutDevices }
+        if let outcome = live[id] { kept.outcome = outcome.untilKept }
         return kept
     }
 
@@ -117,7 +117,7 @@ extension NotificationHub {
             : try await store.notifications(before: sequence, limit: limit)
         return found.map { kept in
             var kept = kept
-            if let outcome = live[kept.outcome.id] { kept.outcome = outcome.withoutDevices }
+            if let outcome = live[kept.outcome.id] { kept.outcome = outcome.untilKept }
             return kept
         }
     }
@@ -191,9 +191,11 @@ package struct AcceptedNotification: Sendable, Equatable {
 }
 
 extension NotificationOutcome {
-    var withoutDevices: NotificationOutcome {
+    /// Without devices, and without its end: whoever hears of the end may ask for the devices, and these are not kept yet.
+    fileprivate var untilKept: NotificationOutcome {
         var outcome = self
         outcome.devices = []
+        if outcome.state.isFinal { (outcome.state, outcome.endedAt) = (.processing, nil) }
         return outcome
     }
 }

@@ -59,7 +59,7 @@ package actor SecurePayloadService {
             case .full:
                 throw PushError(
                     "secure.too_many", "\(request.username) has \(Self.maximumLive) secure payloads that can still be read",
-                    hint: "revoke some, or wait until they are read or expire", status: 429, isRetryable: true,
+                    hint: "revoke some, or wait until they are read or expire", status: 429,
                     details: ["limit": .integer(Int64(Self.maximumLive))])
             }
         }

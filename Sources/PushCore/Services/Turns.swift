@@ -1,26 +1,28 @@
 /// Lets one change at a time at each key; whoever comes later waits in line. Part of an actor's state.
-struct Turns<Key: Hashable & Sendable>: Sendable {
+package struct Turns<Key: Hashable & Sendable>: Sendable {
     /// Who waits behind the one whose turn it is.
     private var lines: [Key: [CheckedContinuation<Void, Never>]] = [:]
+
+    package init() {}
 
     /// Those that somebody has.
     var taken: [Key] { Array(lines.keys) }
 
-    func isTaken(_ key: Key) -> Bool { lines[key] != nil }
+    package func isTaken(_ key: Key) -> Bool { lines[key] != nil }
 
     /// False when it is somebody else's turn: then wait.
-    mutating func take(_ key: Key) -> Bool {
+    package mutating func take(_ key: Key) -> Bool {
         guard lines[key] == nil else { return false }
         lines[key] = []
         return true
     }
 
     /// It is the waiter's turn when it is resumed.
-    mutating func wait(_ key: Key, _ waiter: CheckedContinuation<Void, Never>) {
+    package mutating func wait(_ key: Key, _ waiter: CheckedContinuation<Void, Never>) {
         lines[key, default: []].append(waiter)
     }
 
-    mutating func leave(_ key: Key) {
+    package mutating func leave(_ key: Key) {
         guard var line = lines[key] else { return }
         guard !line.isEmpty else {
             lines[key] = nil

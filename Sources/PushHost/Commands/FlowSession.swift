@@ -44,7 +44,7 @@ struct FlowSession {
         let printing = Printing(
             header: TextReport.Header(
                 flow: script.title, target: plan.name, seed: command.seed, version: script.version),
-            output: output, hasTimings: command.timings, isJSON: command.json)
+            output: output, hasTimings: command.timings, isJSON: command.json, isFollowed: !plan.isRehearsal)
         let place: FlowPlace
         do throws(PushError) {
             place = try await interruption.cancelling { [self] () async throws(PushError) in
@@ -58,7 +58,11 @@ struct FlowSession {
             world: place.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources))
         let end = await run(script, options, runner, printing, interruption)
-        await place.close()
+        if let failure = await place.close() {
+            errors.line("warning[\(failure.code)]: what the run had in the lab could not be given back: \(failure.message.printable)")
+            errors.line("  help      it ends by itself in two minutes")
+            _ = errors.finish()
+        }
         return end
     }
 
@@ -68,15 +72,19 @@ struct FlowSession {
         let text: TextReport
         let json = JSONReport()
         private let isJSON: Bool
+        /// Where a run takes real time, whoever reads its output through a pipe sees how far it is. A rehearsal is over at once.
+        private let followed: Output?
 
-        init(header: TextReport.Header, output: Output, hasTimings: Bool, isJSON: Bool) {
+        init(header: TextReport.Header, output: Output, hasTimings: Bool, isJSON: Bool, isFollowed: Bool) {
             self.header = header
             self.isJSON = isJSON
+            followed = isFollowed ? output : nil
             text = TextReport(output: output, header: header, hasTimings: hasTimings)
         }
 
         @Sendable func take(_ event: FlowEvent) {
             if isJSON { json.take(event) } else { text.take(event) }
+            followed?.flush()
         }
     }
 
@@ -184,8 +192,8 @@ struct FlowSession {
         case "budget.wall": return refuse(error.code, error.message, error.hint, reason, status: ExitStatus.script)
         default:
             let status = ErrorDescription.exitCode(of: LuaError(error))
-            let isOfTarget = [ExitStatus.target, ExitStatus.policy].contains(status)
-            return refuse(error.code, error.message, error.hint, status: isOfTarget ? status : ExitStatus.usage)
+            let isOfTarget = error.status != nil && !error.code.hasPrefix("usage.") || status == ExitStatus.target
+            return refuse(LuaError(error), status: isOfTarget ? ExitStatus.target : ExitStatus.usage)
         }
     }
 
@@ -195,6 +203,10 @@ struct FlowSession {
     ) -> SessionEnd {
         var error = LuaError(kind: .failure, code: code, message: message)
         error.hint = hint
+        return refuse(error, reason, status: status)
+    }
+
+    private func refuse(_ error: LuaError, _ reason: SessionEnd.Reason = .done, status: Int32) -> SessionEnd {
         if command.json {
             output.line(JSONReport.refusal(error, file: command.file, exitCode: status).text(pretty: true))
             _ = output.finish()

@@ -66,7 +66,8 @@ final class LabSessions: Sendable {
         guard let session = open.withLock({ $0[id] }) else {
             throw PushError(
                 "lab.session", "the lab has no such session: it has ended, or never began",
-                hint: "begin another one with POST /lab/sessions", status: 404)
+                hint: "a session ends with its server, and after two minutes of silence: begin another one (run the flow again)",
+                status: 404)
         }
         return session
     }

@@ -22,8 +22,17 @@ struct PasswordPrompt {
 
     /// The first line of standard input.
     static func line() async throws(PushError) -> Secret {
+        let secret = try await typed()
+        guard !secret.isEmpty else { throw empty }
+        return secret
+    }
+
+    /// What `readLine` cannot read as UTF-8 it would replace: another password than the one that was typed.
+    private static func typed() async throws(PushError) -> Secret {
         let text = try await blocking { () throws(PushError) in readLine() ?? "" }
-        guard !text.isEmpty else { throw empty }
+        guard !text.unicodeScalars.contains("\u{FFFD}") else {
+            throw PushError("usage.password", "the password is not UTF-8", hint: "write it as UTF-8, or choose another")
+        }
         return Secret(text)
     }
 
@@ -41,7 +50,7 @@ struct PasswordPrompt {
             Self.restore(shown)
             errors.put("\n")
         }
-        return Secret(try await blocking { () throws(PushError) in readLine() ?? "" })
+        return try await Self.typed()
     }
 
     /// The settings from before; nil where there are none.

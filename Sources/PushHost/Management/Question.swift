@@ -19,3 +19,14 @@ struct Question: Sendable {
         }
     }
 }
+
+/// Asks one at a time, so that an answer is one to the question that is shown.
+actor Questions {
+    private var turns = Turns<String>()
+
+    func ask(_ question: Question, on errors: Output) async throws(PushError) {
+        if !turns.take("") { await withCheckedContinuation { turns.wait("", $0) } }
+        defer { turns.leave("") }
+        try await question.ask(on: errors)
+    }
+}

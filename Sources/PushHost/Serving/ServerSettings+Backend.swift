@@ -12,12 +12,12 @@ extension ServerSettings {
     ) throws(PushError) -> BackendServices {
         let accounts = try AccountService(
             environment: environment, store: storage.accounts, cost: .served, isTutorialMode: backend.isTutorialMode,
-            hashing: { work throws(PushError) in try await blocking(work) })
+            wallClock: SystemClock(), hashing: { work throws(PushError) in try await blocking(work) })
         let payloads = try SecurePayloadService(
             environment: environment, store: storage.securePayloads, key: key, retention: keepSecurePayloads)
         return BackendServices(
             environment: environment, accounts: accounts, securePayloads: payloads, hub: backend.hub ?? hub, variant: backend.variant,
-            issuer: backend.tokenIssuer(clock: environment.clock, transport))
+            issuer: backend.tokenIssuer(clock: SystemClock(), transport))
     }
 }
 

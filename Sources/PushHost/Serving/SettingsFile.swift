@@ -75,7 +75,7 @@ extension Node {
 }
 
 extension YamlError {
-    fileprivate var line: Int? {
+    var line: Int? {
         switch self {
         case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
         case .duplicatedKeysInMapping(_, let context): context.mark.line
@@ -83,7 +83,8 @@ extension YamlError {
         }
     }
 
-    fileprivate var reason: String {
+    /// Without the line itself, which may hold a secret.
+    var reason: String {
         switch self {
         case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _): problem
         case .duplicatedKeysInMapping(let names, _):

@@ -30,14 +30,14 @@ struct FlowPlace: Sendable {
                     hint: "a server has its own: pushhost serve --tutorial-mode",
                     status: 400)
             }
-            let isSaid = command.target.yes
+            let (isSaid, questions) = (command.target.yes, Questions())
             let run = RemoteWorld.Run(
                 id: id, thread: thread,
                 secrets: { withDemo throws(PushError) in
                     try ProjectSecrets(demoFolder: withDemo ? script.folder : nil, sources: sources)
                 },
                 confirm: { question throws(PushError) in
-                    if !isSaid { try await Question(text: question, code: "policy.production").ask(on: errors) }
+                    if !isSaid { try await questions.ask(Question(text: question, code: "policy.production"), on: errors) }
                 }, trace: trace, config: command.target.config)
             let remote = try await RemoteWorld.opening(settings, for: run)
             world = remote.world
@@ -45,6 +45,6 @@ struct FlowPlace: Sendable {
         }
     }
 
-    /// Gives back what a target lent.
-    func close() async { await remote?.close() }
+    /// Gives back what a target lent; answers why it could not.
+    func close() async -> PushError? { await remote?.close() }
 }

@@ -43,15 +43,22 @@ struct RemoteWorld {
             connection: connection, clock: SystemClock(), random: SystemRandom(), observer: Self.observer(run.trace))
         self.connection = connection
         if let url = settings.url, settings.connection == nil {
-            guard let server = try await ServerDescription.of(url, client.once) else {
+            guard let server = try await ServerDescription.of(url, client) else {
                 throw PushError(
                     "target.answer", "what answers at \(url) is no PushHost", hint: "for a hub of Azure give its connection string")
             }
             let local = try await LocalServer.at(url, run.config)
             if server.hasLab, let key = settings.labKey ?? local?.labKey {
+                // Before anything is open: they may be wrong.
+                let secrets = try run.secrets(true)
                 let session = try await Self.session(settings, url, key, client, run)
+                do throws(PushError) {
+                    world = try Self.world(settings, session, client, secrets)
+                } catch {
+                    await Task { try? await session.close() }.value
+                    throw error
+                }
                 self.session = session
-                world = try Self.world(settings, session, client, run)
                 return
             }
             guard let key = local?.connection(settings.hub) else { throw Self.missingKey(settings, hasLab: server.hasLab) }
@@ -63,15 +70,23 @@ struct RemoteWorld {
         let text = settings.connection?.reveal() ?? ""
         let key = try ConnectionString(parsing: text)
         let address = try HubAddress(key, hub: settings.hub)
-        let server = address.isAzure ? nil : try await ServerDescription.of(address.base, client.once)
+        let server = address.isAzure ? nil : try await ServerDescription.of(address.base, client)
         world = try Self.world(settings, key, isPushHost: server != nil, client, run)
     }
 
-    /// Gives back what the target lent.
-    func close() async {
+    /// Gives back what the target lent; answers why it could not.
+    func close() async -> PushError? {
         // By a task of its own: the run's may be cancelled.
-        await Task { try? await session?.close() }.value
+        let failure = await Task { () -> PushError? in
+            do throws(PushError) {
+                try await session?.close()
+                return nil
+            } catch {
+                return error
+            }
+        }.value
         await connection.shutdown()
+        return failure
     }
 
     // MARK: - Real devices
@@ -85,15 +100,18 @@ struct RemoteWorld {
             address: address, client: client, clock: clock,
             options: .init(isPushHost: isPushHost, sendsAtOnce: sendsAtOnce, patience: settings.patience))
         let base = settings.backend ?? (isPushHost ? "\(address.base)/\(address.hub)" : nil)
+        let backend: any BackendGateway =
+            base.map { RemoteBackend(base: $0, client: client, hub: hub) } ?? NoBackend(target: settings.name)
+        let check = production(hub, settings.name, run)
         return FlowWorld(
             target: FlowWorld.Target(name: settings.name, isSimulated: false),
-            hub: settings.isProduction ? guarded(hub, settings.name, run) : hub,
-            backend: base.map { RemoteBackend(base: $0, client: client, hub: hub) } ?? NoBackend(target: settings.name),
+            hub: settings.isProduction ? GuardedHub(hub, check: check) : hub,
+            backend: settings.isProduction ? GuardedBackend(backend, check: check) : backend,
             lab: RealDevices(target: settings.name, handles: settings.devices), wire: nil, clock: clock, secrets: try run.secrets(false))
     }
 
-    private static func guarded(_ hub: RemoteNotificationHub, _ target: String, _ run: Run) -> any HubGateway {
-        GuardedHub(hub) { request throws(PushError) in
+    private static func production(_ hub: RemoteNotificationHub, _ target: String, _ run: Run) -> GuardedHub.Guard {
+        { request throws(PushError) in
             let size = try await hub.audience(of: request)
             let devices = size.map { "\($0.isAtLeast ? "at least " : "")\($0.devices) device\($0.devices == 1 ? "" : "s")" }
             try await run.confirm(
@@ -115,14 +133,21 @@ struct RemoteWorld {
         _ settings: TargetSettings, _ url: String, _ key: Secret, _ client: RemoteClient, _ run: Run
     ) async throws(PushError) -> LabSessionClient {
         let thread = run.thread
-        return try await LabSessionClient.open(
-            LabClient(base: url, key: key, client: client), hub: settings.hub, run: run.id,
-            start: { work in Task(executorPreference: thread) { await work() } })
+        do throws(PushError) {
+            return try await LabSessionClient.open(
+                LabClient(base: url, key: key, client: client), hub: settings.hub, run: run.id,
+                start: { work in Task(executorPreference: thread) { await work() } })
+        } catch  where error.code == "lab.key" {
+            throw PushError(
+                "target.key", "\(settings.name): this is not the key of the lab",
+                hint: "give it as PUSHHOST_LAB_KEY, or as lab_key in the settings; the first screen of pushhost serve --reveal shows it",
+                status: error.status)
+        }
     }
 
     /// Phones, wires, faults and time are the lab's.
     private static func world(
-        _ settings: TargetSettings, _ session: LabSessionClient, _ client: RemoteClient, _ run: Run
+        _ settings: TargetSettings, _ session: LabSessionClient, _ client: RemoteClient, _ secrets: any SecretSource
     ) throws(PushError) -> FlowWorld {
         var client = client
         client.traffic = session.clock.traffic
@@ -138,7 +163,7 @@ struct RemoteWorld {
         }
         return FlowWorld(
             target: FlowWorld.Target(name: settings.name, isSimulated: true), hub: hub, backend: backend, lab: session.lab,
-            wire: session.wire, clock: session.clock, secrets: try run.secrets(true), faults: session.faults)
+            wire: session.wire, clock: session.clock, secrets: secrets, faults: session.faults)
     }
 
     private static func observer(_ trace: (@Sendable (FlowEvent) -> Void)?) -> (@Sendable (_ place: String, _ what: String) -> Void)? {

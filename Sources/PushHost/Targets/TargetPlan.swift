@@ -47,10 +47,11 @@ enum TargetPlan: Sendable {
         } else if text.contains("://") {
             guard let url = Self.address(text) else {
                 throw PushError(
-                    "usage.target", "\"\(text)\" is no address of a PushHost", hint: "write http://localhost:8080, without a path")
+                    "usage.target", text.contains("=") ? "this is no address of a PushHost" : "\"\(text)\" is no address of a PushHost",
+                    hint: "write http://localhost:8080, without a path")
             }
             settings = TargetSettings(name: url, url: url)
-        } else if let known = file.targets[text] {
+        } else if let known = try file.target(text) {
             settings = known
         } else {
             throw Self.unknown(text, file, options.config)

@@ -21,8 +21,11 @@ struct TargetsFile: Sendable {
     static let groups = ["targets", "devices"]
 
     private(set) var targets: [String: TargetSettings] = [:]
+    /// What a target cannot be used without: variables of the environment that are not set.
+    private var missing: [String: [String]] = [:]
     private(set) var devices: [String: DeviceHandle] = [:]
     private var faults: [String] = []
+    private var unset: [String] = []
     private let file: String
     private let environment: [String: String]
 
@@ -39,7 +42,9 @@ struct TargetsFile: Sendable {
         do {
             root = try Yams.compose(yaml: text)
         } catch {
-            throw Self.invalid(["\(file): this is not YAML: \(error)"])
+            // The error quotes the line, which may hold a key.
+            let place = (error as? YamlError)?.line.map { ":\($0)" } ?? ""
+            throw Self.invalid(["\(file)\(place): this is not YAML\((error as? YamlError).map { ": \($0.reason)" } ?? "")"])
         }
         if let node = root?.mapping?["devices"], !node.isNothing { devices = readDevices(node, "devices") }
         if let node = root?.mapping?["targets"], !node.isNothing {
@@ -49,10 +54,18 @@ struct TargetsFile: Sendable {
                     faults.append(place(key, "the name of a target has letters, digits, - and _, and is not embedded"))
                     continue
                 }
+                unset = []
                 targets[name] = readTarget(value, name)
+                missing[name] = unset
             }
         }
         guard faults.isEmpty else { throw Self.invalid(faults) }
+    }
+
+    /// The target of that name; nil where there is none. Throws `settings.invalid` where it lacks a variable.
+    func target(_ name: String) throws(PushError) -> TargetSettings? {
+        if let faults = missing[name], !faults.isEmpty { throw Self.invalid(faults) }
+        return targets[name]
     }
 
     private static func invalid(_ faults: [String]) -> PushError {
@@ -169,7 +182,7 @@ struct TargetsFile: Sendable {
         }
         guard let variable = text.wholeMatch(of: /\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?/)?.1 else { return text }
         guard let value = environment[String(variable)], !value.isEmpty else {
-            faults.append(place(node, "the variable \(variable) for \"\(name)\" is not set"))
+            unset.append(place(node, "the variable \(variable) for \"\(name)\" is not set"))
             return nil
         }
         return value

@@ -38,14 +38,19 @@ package struct RemoteBackend: BackendGateway {
     private static let bearer = "Bearer "
 
     package func login(username: String, password: Secret) async throws(PushError) -> Session {
-        let body: JSON = ["username": .string(username), "password": .string(password.reveal())]
+        // With name and password as every request of the tutorials' apps: their backends look at these before they look at the path.
+        let credentials = Session(
+            username: username, token: Secret(Self.basic + Data("\(username):\(password.reveal())".utf8).base64EncodedString()),
+            expiration: .distantFuture)
         let answer: RemoteAnswer
         do throws(PushError) {
-            answer = try await ask(.POST, "login", body: body)
-        } catch  where [404, 405].contains(error.status) {
-            return Session(
-                username: username, token: Secret(Self.basic + Data("\(username):\(password.reveal())".utf8).base64EncodedString()),
-                expiration: .distantFuture)
+            answer = try await ask(.POST, "login", credentials)
+        } catch  where error.code == "auth.session_expired" {
+            throw PushError(
+                "auth.failed", "the backend refused the user name or the password of \"\(username)\"", hint: "check both", status: 401,
+                trackingID: error.trackingID)
+        } catch  where [404, 405].contains(error.status) && error.details[RemoteRefusal.isProblem] == nil {
+            return credentials
         }
         let json = try Self.json(answer, base)
         guard let token = json["token"]?.string, let name = json["username"]?.string else { throw Self.unreadable(base) }
@@ -56,7 +61,7 @@ package struct RemoteBackend: BackendGateway {
 
     package func logout(_ session: Session) async throws(PushError) {
         guard session.token.reveal().hasPrefix(Self.bearer) else { return }
-        _ = try await ask(.POST, "logout", session)
+        _ = try await ask(.POST, "logout", session, isRepeatable: false)
     }
 
     // MARK: - Registrations
@@ -98,7 +103,7 @@ package struct RemoteBackend: BackendGateway {
     }
 
     package func deleteRegistration(_ session: Session, _ id: RegistrationID) async throws(PushError) {
-        _ = try await ask(.DELETE, "register/\(id)", session)
+        _ = try await ask(.DELETE, "register/\(id)", session, isRepeatable: false)
     }
 
     package func registerCurrentUser(
@@ -169,7 +174,7 @@ package struct RemoteBackend: BackendGateway {
         guard !ids.isEmpty else {
             return NotificationOutcome(id: "", state: .enqueued, tags: nil, enqueuedAt: hub.clock.now)
         }
-        return try await hub.finish(ids.joined(separator: ","))
+        return try await hub.finishAccepted(ids.joined(separator: ","))
     }
 
     // MARK: - Requests
@@ -190,7 +195,7 @@ package struct RemoteBackend: BackendGateway {
             return try await client.answer(request)
         } catch  where error.code == "target.key" {
             throw PushError(
-                session == nil ? "auth.failed" : "auth.session_expired", "the backend \(base) refused the user",
+                "auth.session_expired", "the backend \(base) refused the user",
                 hint: "check name and password", status: error.status, trackingID: error.trackingID)
         }
     }

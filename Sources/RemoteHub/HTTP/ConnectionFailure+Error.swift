@@ -11,9 +11,9 @@ extension ConnectionFailure {
 
     /// `target.timeout` where the machine was reached and said nothing, `target.unreachable` for anything else; `cancelled` for a wait
     /// that was ended.
-    func error(of request: RemoteRequest) -> PushError {
+    /// - Parameter mayBeDone: whether the machine may have carried it out, at this attempt or before.
+    func error(of request: RemoteRequest, mayBeDone: Bool) -> PushError {
         if self == .interrupted { return PushError("cancelled", "the wait for \(request.host) was ended") }
-        let mayBeDone = !isBeforeRequest && !request.isRepeatable
         let hint =
             switch self {
             case .refused: "check host and port; is the server running?"
@@ -22,11 +22,13 @@ extension ConnectionFailure {
             case .otherName: "use the name that the certificate is for, or check who answers there"
             case .notTLS: "for a plain port write http://"
             case .unanswered: "check host and port, and whether a firewall lies between"
-            case .broken, .silent, .interrupted, .other:
-                mayBeDone ? "it may have been done all the same: look before doing it again" : "try again later"
+            case .broken, .silent, .interrupted: "try again later"
+            case .other: "check host and port: is it an HTTP server?"
             }
         return PushError(
-            self == .silent ? "target.timeout" : "target.unreachable", "\(request.place): \(why)", hint: hint, isRetryable: isPassing,
+            self == .silent ? "target.timeout" : "target.unreachable", "\(request.place): \(why)",
+            hint: mayBeDone ? "it may have been done all the same: look before doing it again" : hint,
+            isRetryable: isPassing && !mayBeDone,
             details: ["host": .string(request.host), "may_be_done": .bool(mayBeDone)])
     }
 }

@@ -35,7 +35,7 @@ package enum ConnectionFailure: Error, Equatable {
         case let error as IOError where [ECONNREFUSED, ENOENT].contains(error.errnoCode): self = .refused
         case let error as IOError: self = .other(String(cString: strerror(error.errnoCode)))
         default:
-            if says("unableToValidateCertificate", "noSuitableName", "Hostname mismatch", "HOSTNAME_MISMATCH") {
+            if says("failedToValidateHostname", "unableToValidateCertificate", "noSuitableName", "Hostname mismatch", "HOSTNAME_MISMATCH") {
                 self = .otherName
             } else if says("CERTIFICATE_VERIFY_FAILED") {
                 self = .untrusted

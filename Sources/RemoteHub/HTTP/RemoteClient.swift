@@ -8,6 +8,8 @@ package struct RemoteClient: Sendable {
     package let clock: any HubClock
     package let random: any RandomSource
     package var retry: RetryPolicy
+    /// For an answer, where that is not the connection's own.
+    package var patience: Duration?
     /// Knows what is under way for the run.
     package var traffic: RunTraffic
     /// Told of each attempt and how it ended, in words without secrets.
@@ -48,11 +50,12 @@ package struct RemoteClient: Sendable {
 
     private func repeated(_ request: RemoteRequest, _ sign: (inout RemoteRequest) -> Void) async throws(PushError) -> RemoteAnswer {
         var count = 1
+        var mayBeDone = false
         while true {
             var signed = request
             sign(&signed)
             let failure: Failure
-            switch await attempt(signed) {
+            switch await attempt(signed, &mayBeDone) {
             case .success(let answer): return answer
             case .failure(let error): failure = error
             }
@@ -82,21 +85,38 @@ package struct RemoteClient: Sendable {
         }
     }
 
-    private func attempt(_ request: RemoteRequest) async -> Result<RemoteAnswer, Failure> {
+    /// - Parameter mayBeDone: becomes true where the machine may have carried out what must not be done twice.
+    private func attempt(_ request: RemoteRequest, _ mayBeDone: inout Bool) async -> Result<RemoteAnswer, Failure> {
         do throws(ConnectionFailure) {
-            let answer = try await connection.exchange(request)
+            let answer = try await connection.exchange(request, patience: patience)
             observer?(request.place, "\(answer.status)")
-            guard answer.status >= 400 else { return .success(answer) }
+            // A redirect has done nothing, whatever it says.
+            guard answer.status >= 300 else { return .success(answer) }
             let refusal = RemoteRefusal(answer, of: request, now: clock.now)
+            if request.isSingular, [500, 502, 504].contains(answer.status) { mayBeDone = true }
             return .failure(
                 Failure(
-                    reason: refusal.error, isWorthRepeating: refusal.isPassing && (request.isRepeatable || refusal.isUntouched),
+                    reason: refusal.error.told(mayBeDone),
+                    isWorthRepeating: refusal.isPassing && (request.isRepeatable || refusal.isUntouched),
                     asked: refusal.retryAfter))
         } catch {
             observer?(request.place, error.why)
+            if request.isSingular, !error.isBeforeRequest { mayBeDone = true }
             return .failure(
                 Failure(
-                    reason: error.error(of: request), isWorthRepeating: error.isPassing && (request.isRepeatable || error.isBeforeRequest)))
+                    reason: error.error(of: request, mayBeDone: mayBeDone),
+                    isWorthRepeating: error.isPassing && (request.isRepeatable || error.isBeforeRequest)))
         }
+    }
+}
+
+extension PushError {
+    /// With whether the request may have been carried out, at an attempt before; then its caller must not simply try again.
+    fileprivate func told(_ mayBeDone: Bool) -> PushError {
+        guard mayBeDone else { return self }
+        var error = self
+        error.details["may_be_done"] = true
+        error.isRetryable = false
+        return error
     }
 }

@@ -7,17 +7,21 @@ package struct RemoteRequest: Sendable {
     package var url: String
     package var headers: HTTPHeaders
     package var body: [UInt8]
-    /// Whether it may be done twice without harm.
+    /// Whether it may be made again without harm.
     package var isRepeatable: Bool
+    /// Whether the caller's next call is another request: made again by the caller, it is done twice.
+    package var isSingular: Bool
 
     package init(
-        _ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], isRepeatable: Bool = true
+        _ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [:], body: [UInt8] = [], isRepeatable: Bool = true,
+        isSingular: Bool = false
     ) {
         self.method = method
         self.url = url
         self.headers = headers
         self.body = body
         self.isRepeatable = isRepeatable
+        self.isSingular = isSingular || !isRepeatable
     }
 
     /// For messages: without the query, which may name a device.

@@ -32,6 +32,9 @@ struct RemoteRefusal {
         isPassing = [408, 429, 500, 502, 503, 504].contains(status) || status == 403 && retryAfter != nil
     }
 
+    /// The member of an error's details that says that it has come with a code of its own.
+    static let isProblem = "problem"
+
     /// Whether the same request may work a moment later.
     let isPassing: Bool
 
@@ -51,7 +54,7 @@ struct RemoteRefusal {
         let message = problem["detail"]?.string ?? problem["title"]?.string ?? "the server refused"
         return PushError(
             code, String(message.prefix(longest)), hint: problem["hint"]?.string.map { String($0.prefix(longest)) },
-            isRetryable: [429, 503].contains(answer.status), trackingID: problem["trackingId"]?.string)
+            isRetryable: [429, 503].contains(answer.status), trackingID: problem["trackingId"]?.string, details: [isProblem: true])
     }
 
     /// Azure's `<Error><Code>…</Code><Detail>…</Detail></Error>`, or a status alone.
@@ -59,6 +62,12 @@ struct RemoteRefusal {
         let root = try? XMLElement(parsing: answer.body, limit: 1 << 20)
         let detail = root?.name == "Error" ? root?.text(of: "Detail")?.trimmed.nonEmpty : nil
         let words = String((detail.map(withoutMarks) ?? "the hub answered \(answer.status)").prefix(longest))
+        if (300..<400).contains(answer.status) {
+            let place = answer.headers.first(name: "Location").map { " to \(RemoteRequest(.GET, $0).host)" } ?? ""
+            return PushError(
+                "target.refused", "\(request.place): the answer is a redirect\(place), which is not followed: nothing was done",
+                hint: "name the address that answers itself")
+        }
         let (code, hint): (String, String?) =
             switch answer.status {
             case 401: ("target.key", "check name and key of the connection string, and that they are for this hub")

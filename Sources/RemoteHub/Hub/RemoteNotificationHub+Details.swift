@@ -8,7 +8,16 @@ extension RemoteNotificationHub {
     private static let mostDevices = 1000
 
     /// Adds what became of each device, with the reasons of the push services, and what came close where nobody matched.
-    func addDevices(to outcome: inout NotificationOutcome) async throws(PushError) {
+    /// Where that cannot be had, the outcome is without it.
+    func addDevices(to outcome: inout NotificationOutcome) async {
+        var told = outcome
+        do throws(PushError) {
+            try await add(to: &told)
+            outcome = told
+        } catch {}
+    }
+
+    private func add(to outcome: inout NotificationOutcome) async throws(PushError) {
         var devices: [DeviceOutcome] = []
         for id in outcome.id.split(separator: ",").map(String.init) {
             let notification = try await details("notifications/\(PercentEncoding.encode(id))")
@@ -28,12 +37,13 @@ extension RemoteNotificationHub {
 
     /// - Parameter place: below the hub in the JSON interface.
     func details(
-        _ place: String, _ query: String = "", by method: HTTPMethod = .GET, _ headers: HTTPHeaders = [:], body: JSON? = nil
+        _ place: String, _ query: String = "", by method: HTTPMethod = .GET, _ headers: HTTPHeaders = [:], body: JSON? = nil,
+        isSingular: Bool = false
     ) async throws(PushError) -> JSON {
         let hub = PercentEncoding.encode(address.hub)
         var request = RemoteRequest(
             method, "\(address.base)/api/v1/hubs/\(hub)/\(place)\(query)",
-            headers: ["Accept": "application/json, application/problem+json"])
+            headers: ["Accept": "application/json, application/problem+json"], isSingular: isSingular)
         request.headers.add(contentsOf: headers)
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")

@@ -10,11 +10,22 @@ extension RemoteNotificationHub {
     /// Each message carries an `Idempotency-Key`, so that a PushHost sends it once however often it is asked. Azure does not know it:
     /// there an answer that was lost is not asked for again.
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
-        if options.sendsAtOnce, let body = try document(request, at: nil) { return try await finish(try await accept(body)) }
+        if options.sendsAtOnce, let body = try document(request, at: nil) {
+            return try await finishAccepted(try await accept(body), tags: request.audience.words)
+        }
         let messages = try messages(request)
         if request.isTest { return try await test(request, messages) }
         let ids = try await accept(messages, "messages", at: nil)
-        return try await finish(ids.joined(separator: String(Self.separator)))
+        return try await finishAccepted(ids.joined(separator: String(Self.separator)), tags: request.audience.words)
+    }
+
+    /// It is on its way, whatever is in the way of asking after it: that must not look as if it could be sent again.
+    func finishAccepted(_ id: String, tags: String? = nil) async throws(PushError) -> NotificationOutcome {
+        do throws(PushError) {
+            return try await finish(id)
+        } catch  where error.code != "cancelled" {
+            return NotificationOutcome(id: id, state: .enqueued, tags: tags, enqueuedAt: clock.now)
+        }
     }
 
     package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
@@ -58,7 +69,7 @@ extension RemoteNotificationHub {
         var known: [NotificationOutcome] = []
         for id in parts(id) { known.append(try await follow(id, until: deadline)) }
         var outcome = NotificationOutcome(merging: known, id: id)
-        if options.isPushHost, outcome.state.isFinal { try await addDevices(to: &outcome) }
+        if options.isPushHost, outcome.state.isFinal { await addDevices(to: &outcome) }
         return outcome
     }
 
@@ -133,7 +144,8 @@ extension RemoteNotificationHub {
             headers.add(name: "Idempotency-Key", value: messages.count == 1 ? key : "\(key)-\(number + 1)")
             do throws(PushError) {
                 let answer = try await ask(
-                    .POST, message.place ?? place, message.flags, headers, message.body, isRepeatable: options.isPushHost)
+                    .POST, message.place ?? place, message.flags, headers, message.body, isRepeatable: options.isPushHost,
+                    isSingular: true)
                 guard let id = answer.lastPartOfLocation else { throw unreadable("to the send has no Location") }
                 ids.append(id)
             } catch {
@@ -145,7 +157,7 @@ extension RemoteNotificationHub {
 
     /// Through the JSON interface; answers the id.
     private func accept(_ body: JSON) async throws(PushError) -> String {
-        let answer = try await details("notifications", by: .POST, ["Idempotency-Key": client.random.uuid()], body: body)
+        let answer = try await details("notifications", by: .POST, ["Idempotency-Key": client.random.uuid()], body: body, isSingular: true)
         guard let id = answer["notificationId"]?.string else { throw unreadable("to the send has no notificationId") }
         return id
     }
@@ -203,7 +215,7 @@ extension RemoteNotificationHub {
             }
         }
         var outcome = NotificationOutcome(merging: outcomes, id: outcomes.map(\.id).joined(separator: String(Self.separator)))
-        if options.isPushHost { try await addDevices(to: &outcome) }
+        if options.isPushHost { await addDevices(to: &outcome) }
         return outcome
     }
 

@@ -62,15 +62,16 @@ package struct RemoteNotificationHub: HubGateway {
     ///   - query: beginning with `&`.
     func ask(
         _ method: HTTPMethod, _ place: String, _ query: String = "", _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
-        isRepeatable: Bool = true
+        isRepeatable: Bool = true, isSingular: Bool = false
     ) async throws(PushError) -> RemoteAnswer {
-        var request = RemoteRequest(method, address.url(place, query), headers: headers, body: body, isRepeatable: isRepeatable)
+        var request = RemoteRequest(
+            method, address.url(place, query), headers: headers, body: body, isRepeatable: isRepeatable, isSingular: isSingular)
         request.headers.add(name: "Accept", value: "application/problem+json, application/atom+xml, application/json, */*;q=0.1")
         do throws(PushError) {
             return try await client.answer(request) { request in
                 request.headers.replaceOrAdd(name: "Authorization", value: address.token(now: client.clock.now))
             }
-        } catch where error.code == "sas.signature" || error.code == "target.key" {
+        } catch  where error.code == "sas.signature" || error.code == "target.key" {
             // Keys are a hub's own: of another hub, or of none, they are as wrong as any.
             var error = error
             error.hint = "\(error.hint.map { "\($0); " } ?? "")is \"\(address.hub)\" the right hub?"

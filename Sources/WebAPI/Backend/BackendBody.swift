@@ -23,6 +23,10 @@ struct BackendBody: Sendable {
     /// - Parameter what: it must have.
     func object(_ what: String) throws(PushError) -> Members {
         guard let object = json?.object else { throw Self.refusal("the body is no JSON object", "send one with \(what)") }
+        let names = object.keys.map { $0.lowercased() }
+        guard Set(names).count == names.count else {
+            throw Self.refusal("the body has a member twice, in another case", "send each once")
+        }
         return Members(object)
     }
 

@@ -5,9 +5,9 @@ import PushCore
 /// The app backend of the tutorials: registering, notifying users, secure push, and sessions for whoever does not send a password
 /// with every request.
 struct BackendInterface: Sendable {
-    /// Of a body: the largest payload, written with escapes.
-    static let bodyLimit = 128 << 10
-    private static let loginLimit = 4096
+    /// Of a body: the largest payload, with every character written as an escape.
+    static let bodyLimit = 448 << 10
+    private static let loginLimit = 16 << 10
 
     let namespace: Namespace
     let throttle: Throttle?

@@ -38,12 +38,13 @@ package actor IssuerKeys {
         if staleAt.map({ $0 <= clock.now }) ?? true { try await refresh() }
         let found = keys.filter { $0.fits(algorithm) && (id == nil || $0.id == id) }
         guard found.isEmpty, id != nil, let fetchedAt, fetchedAt + Self.pause <= clock.now else { return found }
-        try await refresh()
+        try await refresh(isWanted: true)
         return keys.filter { $0.fits(algorithm) && $0.id == id }
     }
 
     /// Where it fails, the keys from before hold for at most a day.
-    private func refresh() async throws(PushError) {
+    /// - Parameter isWanted: whether the new ones are waited for in any case.
+    private func refresh(isWanted: Bool = false) async throws(PushError) {
         let holds = fetchedAt.map { clock.now < $0 + Self.ages.upperBound } ?? false
         if let failedAt, clock.now < failedAt + Self.pauseAfterFailure {
             if holds { return }
@@ -51,6 +52,8 @@ package actor IssuerKeys {
         }
         let task = fetching ?? Task { await take() }
         fetching = task
+        // An issuer that does not answer holds up nobody whose key is known.
+        if holds, !isWanted { return }
         if let failure = await task.value, !holds { throw failure }
     }
 
@@ -72,9 +75,10 @@ package actor IssuerKeys {
         }
     }
 
+    /// Why is for the log alone: anybody may ask.
     private static func unreachable(_ why: String) -> PushError {
         PushError(
-            "auth.issuer", "the keys of the issuer of tokens are not to be had: \(why)", hint: "try again in a while", status: 503,
-            isRetryable: true, details: ["retryAfter": 10])
+            "auth.issuer", "the keys of the issuer of tokens are not to be had", hint: "try again in a while", status: 503,
+            isRetryable: true, details: ["retryAfter": 10, "cause": .string(why)])
     }
 }

@@ -239,7 +239,8 @@ package struct HubResponder: HTTPResponder {
         let document = ErrorDocument(error)
         if error.code == "sas.forbidden", document.status == 403, !isProblem { return WebAnswer(.forbidden) }
         if document.status >= 500 {
-            log.error("\(error.description)", metadata: ["tracking_id": "\(trackingID)"])
+            let cause = error.details["cause"]?.string.map { ": \($0)" } ?? ""
+            log.error("\(error.description)\(cause)", metadata: ["tracking_id": "\(trackingID)"])
         }
         var answer = WebAnswer(
             HTTPResponse.Status(code: document.status), isProblem ? ProblemDocument.contentType : ErrorDocument.contentType,

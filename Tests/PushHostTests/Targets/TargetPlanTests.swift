@@ -94,13 +94,23 @@ import Testing
                 "2: a target has no \"conection\"; did you mean \"connection\"?",
                 "2: \"production\" takes true or false",
                 "2: the target \"a\" has neither url nor connection",
-                "3: the variable NOT_SET for \"connection\" is not set",
                 "4: the name of a target has letters, digits, - and _, and is not embedded",
                 "5: \"url\" takes an address such as https://push.example.com",
                 "5: the device \"d\" takes platform (apns, fcm, gcm, wns, browser) and handle, nothing else",
                 "5: the device \"e\": APNs handle is not hexadecimal of even length",
                 "6: the target \"d\" holds url or connection, and more",
             ])
+    }
+
+    @Test func `A variable that is not set is missed by its own target alone, and no error repeats a line of the file`() throws {
+        let settings = "targets:\n  a: { connection: $NOT_SET }\n  b: { url: \"http://x\" }\n"
+        #expect(try plan(["--target", "b"], settings: settings)?.url == "http://x")
+        let error = try #require(throws: PushError.self) { try plan(["--target", "a"], settings: settings) }
+        #expect(error.code == "settings.invalid" && error.message.hasSuffix("s.yaml:2: the variable NOT_SET for \"connection\" is not set"))
+        let broken = try #require(throws: PushError.self) {
+            try plan(["--target", "b"], settings: "targets:\n  a: { connection: \"SharedAccessKey=SECRET\" ]\n")
+        }
+        #expect(broken.message.contains("s.yaml:2: this is not YAML") && !"\(broken)".contains("SECRET"))
     }
 
     @Test(arguments: [

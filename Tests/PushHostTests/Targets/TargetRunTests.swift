@@ -43,9 +43,13 @@ import Testing
             let good = try hub.plainConnectionString()
             let cases: [(target: String, hub: String, status: Int32, words: String)] = [
                 (good.replacing(/SharedAccessKey=.*/) { _ in "SharedAccessKey=bm9uZQ==" }, "hub", 4, "error[sas.signature]"),
-                (good, "hob", 4, "is \"hob\" the right hub?"), (good.replacing("http://", with: "sb://"), "hub", 4, "for a plain port write http://"),
+                (good, "hob", 4, "is \"hob\" the right hub?"),
+                (good.replacing("http://", with: "sb://"), "hub", 4, "for a plain port write http://"),
                 ("http://localhost:\(hub.port)", "hub", 4, "opened by a key, and none is given"),
-                ("Endpoint=sb://x/;SharedAccessKeyName=a", "hub", 2, "error[connection.invalid]: this is no connection string: it has no SharedAccessKey"),
+                (
+                    "Endpoint=sb://x/;SharedAccessKeyName=a", "hub", 2,
+                    "error[connection.invalid]: this is no connection string: it has no SharedAccessKey"
+                ),
                 ("staging", "hub", 2, "there is no target \"staging\""),
             ]
             for (target, name, status, words) in cases {
@@ -76,7 +80,7 @@ import Testing
                 let folder = try ScriptFolder(["flow.lua": Self.send, "pushhost.yaml": settings])
                 let dialogue = try Dialogue(["run", "flow.lua", "--target", "live"], in: folder.url, onTerminal: true)
                 try await dialogue.hear("this goes to \"news\", 3 devices. [y/N] ")
-                dialogue.say(answer)
+                dialogue.say("\(answer)\n")
                 try await dialogue.hear(words)
                 #expect(await dialogue.end(closingInput: false).status == status)
             }
