@@ -52,7 +52,7 @@ struct FlowSession {
                     plan, for: script, run: run, command, thread, sources, errors, trace: command.trace ? printing.take : nil)
             }
         } catch {
-            return refuse(error)
+            return refuse(error, isOfTarget: true)
         }
         let runner = FlowRunner(
             world: place.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
@@ -60,7 +60,7 @@ struct FlowSession {
         let end = await run(script, options, runner, printing, interruption)
         if let failure = await place.close() {
             errors.line("warning[\(failure.code)]: what the run had in the lab could not be given back: \(failure.message.printable)")
-            errors.line("  help      it ends by itself in two minutes")
+            errors.line("  help      its session ends by itself, in two minutes at the latest")
             _ = errors.finish()
         }
         return end
@@ -184,16 +184,17 @@ struct FlowSession {
     }
 
     /// The script could not be read.
-    private func refuse(_ error: PushError) -> SessionEnd {
+    /// - Parameter isOfTarget: whether it came up where a target was reached.
+    private func refuse(_ error: PushError, isOfTarget: Bool = false) -> SessionEnd {
         let reason: SessionEnd.Reason = Task.isCancelled ? .cancelled : .done
         switch error.code {
         case "cancelled" where !command.json: return SessionEnd(status: ExitStatus.interrupted, reason: reason)
         case "cancelled": return refuse(error.code, error.message, error.hint, reason, status: ExitStatus.interrupted)
         case "budget.wall": return refuse(error.code, error.message, error.hint, reason, status: ExitStatus.script)
         default:
-            let status = ErrorDescription.exitCode(of: LuaError(error))
-            let isOfTarget = error.status != nil && !error.code.hasPrefix("usage.") || status == ExitStatus.target
-            return refuse(LuaError(error), status: isOfTarget ? ExitStatus.target : ExitStatus.usage)
+            let isAnswer = error.status != nil && !error.code.hasPrefix("usage.") && !error.code.hasPrefix("settings.")
+            let isRefused = isAnswer || ErrorDescription.exitCode(of: LuaError(error)) == ExitStatus.target
+            return refuse(LuaError(error), status: isOfTarget && isRefused ? ExitStatus.target : ExitStatus.usage)
         }
     }
 

@@ -27,6 +27,9 @@ actor Questions {
     func ask(_ question: Question, on errors: Output) async throws(PushError) {
         if !turns.take("") { await withCheckedContinuation { turns.wait("", $0) } }
         defer { turns.leave("") }
-        try await question.ask(on: errors)
+        for isAsked in [false, true] {
+            if isAsked { try await question.ask(on: errors) }
+            if Task.isCancelled { throw PushError("cancelled", "the run has ended") }
+        }
     }
 }

@@ -139,8 +139,12 @@ struct TargetsFile: Sendable {
                         "the device \"\(name)\" takes platform (\(Platform.spellings.joined(separator: ", "))) and handle, nothing else"))
                 continue
             }
+            let known = unset.count
             do throws(PushError) {
                 devices[name] = try self.handle(handle, platform)
+            } catch  where unset.count > known {
+                // A flow that does not name it can do without.
+                unset.removeLast(unset.count - known)
             } catch {
                 faults.append(place(value, "the device \"\(name)\": \(error.message)"))
             }

@@ -90,10 +90,10 @@ package struct RemoteClient: Sendable {
         do throws(ConnectionFailure) {
             let answer = try await connection.exchange(request, patience: patience)
             observer?(request.place, "\(answer.status)")
-            // A redirect has done nothing, whatever it says.
+            // A redirect is followed by nobody: what was asked for is elsewhere, or has been done and is shown elsewhere.
             guard answer.status >= 300 else { return .success(answer) }
             let refusal = RemoteRefusal(answer, of: request, now: clock.now)
-            if request.isSingular, [500, 502, 504].contains(answer.status) { mayBeDone = true }
+            if request.isSingular, refusal.mayBeDone { mayBeDone = true }
             return .failure(
                 Failure(
                     reason: refusal.error.told(mayBeDone),

@@ -38,6 +38,10 @@ struct RemoteRefusal {
     /// Whether the same request may work a moment later.
     let isPassing: Bool
 
+    /// Whether the machine may have carried the request out nonetheless (RFC 9110, section 15.4: after a POST, 303 and often 301 and
+    /// 302 point to what came of it).
+    var mayBeDone: Bool { [301, 302, 303].contains(status) || status >= 500 && status != 503 }
+
     /// Whether the machine says that it has done nothing.
     var isUntouched: Bool { [408, 429, 503].contains(status) || status == 403 }
 
@@ -63,9 +67,8 @@ struct RemoteRefusal {
         let detail = root?.name == "Error" ? root?.text(of: "Detail")?.trimmed.nonEmpty : nil
         let words = String((detail.map(withoutMarks) ?? "the hub answered \(answer.status)").prefix(longest))
         if (300..<400).contains(answer.status) {
-            let place = answer.headers.first(name: "Location").map { " to \(RemoteRequest(.GET, $0).host)" } ?? ""
             return PushError(
-                "target.refused", "\(request.place): the answer is a redirect\(place), which is not followed: nothing was done",
+                "target.refused", "\(request.place): the answer is a redirect\(place(of: answer)), which is not followed",
                 hint: "name the address that answers itself")
         }
         let (code, hint): (String, String?) =
@@ -83,6 +86,14 @@ struct RemoteRefusal {
             }
         return PushError(
             code, "\(request.place): \(words)", hint: hint, isRetryable: [429, 500, 502, 503, 504].contains(answer.status))
+    }
+
+    /// The host that a redirect names, without a name and a password.
+    private static func place(of answer: RemoteAnswer) -> String {
+        guard let location = answer.headers.first(name: "Location"), location.lowercased().hasPrefix("http"),
+            let host = RemoteRequest(.GET, location).host.split(separator: "@").last
+        else { return "" }
+        return " to \(host)"
     }
 
     /// Without what Azure appends for its own log.

@@ -23,7 +23,14 @@ extension RemoteNotificationHub {
     func finishAccepted(_ id: String, tags: String? = nil) async throws(PushError) -> NotificationOutcome {
         do throws(PushError) {
             return try await finish(id)
-        } catch  where error.code != "cancelled" {
+        } catch  where error.code == "cancelled" {
+            throw error
+        } catch  where error.code.hasPrefix("lab.") {
+            // The run has lost its phones and its time: it cannot go on.
+            var error = error
+            (error.isRetryable, error.details["may_be_done"], error.details["accepted"]) = (false, true, .string(id))
+            throw error
+        } catch {
             return NotificationOutcome(id: id, state: .enqueued, tags: tags, enqueuedAt: clock.now)
         }
     }
@@ -95,6 +102,8 @@ extension RemoteNotificationHub {
             if let deadline, clock.now + pause > deadline { return outcome }
             do {
                 try await clock.sleep(until: clock.now + pause)
+            } catch let error as PushError {
+                throw error
             } catch {
                 throw PushError("cancelled", "the wait for \(id) was ended")
             }
@@ -146,7 +155,7 @@ extension RemoteNotificationHub {
                 let answer = try await ask(
                     .POST, message.place ?? place, message.flags, headers, message.body, isRepeatable: options.isPushHost,
                     isSingular: true)
-                guard let id = answer.lastPartOfLocation else { throw unreadable("to the send has no Location") }
+                guard let id = answer.lastPartOfLocation else { throw unreadable("to the send has no Location", isSent: true) }
                 ids.append(id)
             } catch {
                 throw Self.telling(error, accepted: ids)
@@ -158,7 +167,7 @@ extension RemoteNotificationHub {
     /// Through the JSON interface; answers the id.
     private func accept(_ body: JSON) async throws(PushError) -> String {
         let answer = try await details("notifications", by: .POST, ["Idempotency-Key": client.random.uuid()], body: body, isSingular: true)
-        guard let id = answer["notificationId"]?.string else { throw unreadable("to the send has no notificationId") }
+        guard let id = answer["notificationId"]?.string else { throw unreadable("to the send has no notificationId", isSent: true) }
         return id
     }
 

@@ -81,8 +81,12 @@ package struct RemoteNotificationHub: HubGateway {
 
     static let entry: HTTPHeaders = ["Content-Type": "application/atom+xml;type=entry;charset=utf-8"]
 
-    func unreadable(_ what: String) -> PushError {
+    /// - Parameter isSent: whether what was asked for has been done all the same.
+    func unreadable(_ what: String, isSent: Bool = false) -> PushError {
         PushError(
-            "target.answer", "the answer of \(address.host) \(what)", hint: "is it a notification hub? Check the connection string")
+            "target.answer", "the answer of \(address.host) \(what)",
+            hint: isSent
+                ? "it has been taken: look before sending it again" : "is it a notification hub? Check the connection string",
+            details: isSent ? ["may_be_done": true] : [:])
     }
 }

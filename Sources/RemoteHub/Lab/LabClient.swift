@@ -24,8 +24,8 @@ package struct LabClient: LabConnection {
             request.body = body.serialized()
         }
         var client = client
-        // Whoever gives back waits for nobody.
-        if method == "DELETE" { (client.retry, client.patience) = (.none, .seconds(5)) }
+        // Whoever gives back a session waits for nobody.
+        if method == "DELETE", path.split(separator: "/").count == 3 { (client.retry, client.patience) = (.none, .seconds(5)) }
         let answer = try await client.answer(request)
         guard !answer.body.isEmpty else { return .null }
         do {

@@ -62,6 +62,10 @@ package final class LabSessionClient: Sendable {
     /// Ends the session with its phones and everything that is registered for them; also to be called when the run was
     /// interrupted, by a task that is not cancelled.
     package func close() async throws(PushError) {
-        _ = try await connection.call("DELETE", path, nil)
+        do throws(PushError) {
+            _ = try await connection.call("DELETE", path, nil)
+        } catch  where error.code == "lab.session" {
+            // It has ended already.
+        }
     }
 }

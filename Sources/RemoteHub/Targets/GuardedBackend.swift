@@ -12,7 +12,10 @@ package struct GuardedBackend: BackendGateway {
 
     /// To a user's devices, of one platform or of all.
     private func check(_ tag: String, _ platform: Platform? = nil) async throws(PushError) {
-        guard let tag = Tag(validating: tag) else { return }
+        guard let tag = Tag(validating: tag) else {
+            throw PushError(
+                "tag.invalid", "\"\(tag)\" is no tag, so that nobody can say whom it would reach", hint: "name one user", status: 400)
+        }
         let payloads = AlertPayloads.system(title: nil, text: "")
         try await check(
             NotificationRequest(

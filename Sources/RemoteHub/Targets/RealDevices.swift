@@ -27,7 +27,9 @@ package final class RealDevices: DeviceLab {
             let near = nearest(description.name, in: handles.keys.sorted()).map { "; did you mean \"\($0)\"?" } ?? ""
             throw PushError(
                 "target.device", "the settings have no handle for the device \"\(description.name)\" of \(target)\(near)",
-                hint: "add it under devices: \(description.name): { platform: \(description.platform.shortName), handle: … }")
+                hint:
+                    "add it under devices: \(description.name): { platform: \(description.platform.shortName), handle: … }, or set the variable that it names"
+            )
         }
         guard handle.platform == description.platform else {
             throw PushError(

@@ -18,6 +18,8 @@ package actor IssuerKeys {
     static let usualAge: Duration = .seconds(600)
     /// Between two fetches for keys that are not known.
     static let pause: Duration = .seconds(60)
+    /// For new keys, while the ones from before hold.
+    static let patience: Duration = .seconds(2)
     /// After a fetch that failed.
     static let pauseAfterFailure: Duration = .seconds(10)
 
@@ -50,11 +52,29 @@ package actor IssuerKeys {
             if holds { return }
             throw Self.unreachable("they could not be fetched a moment ago")
         }
+        let isFirst = fetching == nil
         let task = fetching ?? Task { await take() }
         fetching = task
-        // An issuer that does not answer holds up nobody whose key is known.
-        if holds, !isWanted { return }
+        // An issuer that does not answer holds up whoever asks first, for a moment, where keys are known.
+        if holds, !isWanted { return isFirst ? await wait(for: task) : () }
         if let failure = await task.value, !holds { throw failure }
+    }
+
+    /// No longer than is fine for somebody who can do without.
+    private func wait(for task: Task<PushError?, Never>) async {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let deadline = clock.now + Self.patience
+        let alarm = Task { [clock] in
+            try? await clock.sleep(until: deadline)
+            end.yield()
+        }
+        let watch = Task {
+            _ = await task.value
+            end.yield()
+        }
+        for await _ in ends { break }
+        alarm.cancel()
+        watch.cancel()
     }
 
     private func take() async -> PushError? {

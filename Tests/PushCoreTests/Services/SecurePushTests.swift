@@ -296,7 +296,7 @@ import Testing
         ids.append(try await send(lifetime: .seconds(60)).id)
         let sends = bench.notes(.audience).count
         let error = await refusal { try await send(to: "BOB") }
-        #expect(error?.code == "secure.too_many" && error?.status == 429 && error?.isRetryable == true)
+        #expect(error?.code == "secure.too_many" && error?.status == 429 && error?.isRetryable == false)
         #expect(bench.notes(.audience).count == sends)
         _ = try await send(to: "mallory")
         _ = try await backend.securePayload(bob, id: ids[98])

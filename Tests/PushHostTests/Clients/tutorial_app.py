@@ -172,7 +172,7 @@ refused = call("POST", "/notifications", bearer, 401)
 assert refused.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"', refused.headers
 assert refused.headers["Content-Type"] == "application/problem+json" and login["token"] not in refused.text
 call("POST", "/login", {}, 401, json={"username": "alice", "password": "wrong"})
-call("POST", "/register", "alice", 413, data=b'"' + b"a" * 300_000 + b'"')
+call("POST", "/register", "alice", 413, data=b'"' + b"a" * 500_000 + b'"')
 
 
 # Breaking news, at the hub itself.

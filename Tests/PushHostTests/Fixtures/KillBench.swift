@@ -171,7 +171,8 @@ final class KillBench: Sendable {
     }
 
     private static func transport(to port: Int) -> HTTPClientTransport {
-        HTTPClientTransport(route: WebAddress("http://127.0.0.1:\(port)"))
+        HTTPClientTransport(
+            route: WebAddress("http://127.0.0.1:\(port)"), limits: .init(connect: .seconds(300), exchange: .seconds(300)))
     }
 
     /// None of those that the system gives to clients, who might take it while the server is down.

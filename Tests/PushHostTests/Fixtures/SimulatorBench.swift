@@ -17,7 +17,8 @@ final class SimulatorBench: Sendable {
         try await dialogue.hear("on http://127.0.0.1:")
         port = try #require(Int(try await dialogue.hear(",").dropLast()))
         try await dialogue.hear("Ctrl-C ends it.")
-        transport = HTTPClientTransport(route: WebAddress("http://127.0.0.1:\(port)"))
+        transport = HTTPClientTransport(
+            route: WebAddress("http://127.0.0.1:\(port)"), limits: .init(connect: .seconds(300), exchange: .seconds(300)))
     }
 
     /// Ends it with Ctrl-C, or another signal; the exit code and what it said last.

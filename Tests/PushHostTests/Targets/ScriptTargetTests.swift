@@ -5,7 +5,8 @@ import Testing
 @testable import PushHost
 
 /// The scripts of the repository, unchanged, against everything that a flow can run against.
-@Suite struct ScriptTargetTests {
+// One after the other: each hashes many passwords, of which each takes 128 MiB.
+@Suite(.serialized) struct ScriptTargetTests {
     /// A script with the options that make it small, and the same for where devices are real.
     private struct Flow: Sendable, CustomTestStringConvertible {
         let name: String

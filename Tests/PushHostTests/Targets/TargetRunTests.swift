@@ -107,6 +107,11 @@ import Testing
         }
     }
 
+    @Test func `settings that are wrong are told before anything is reached, with exit code 2`() async throws {
+        let run = try await Self.run(["--target", "a"], settings: "targets: { a: { conection: x } }\n")
+        #expect(run.status == 2 && run.errors.contains("did you mean \"connection\"?"))
+    }
+
     @Test func `demo secrets are for rehearsals alone`() async throws {
         try await ServedHub.serving { hub in
             let script = Program.root.appending(path: "scripts/notify_users.lua").path

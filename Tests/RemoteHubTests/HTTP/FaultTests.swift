@@ -2,6 +2,7 @@ import HubWire
 import PushCore
 import RemoteHub
 import Support
+import Synchronization
 import Testing
 
 /// What lies between a script and a hub.
@@ -73,7 +74,9 @@ import Testing
     @Test func `A PushHost is asked again with the same key`() async throws {
         try await TroubledServer.serving(.close, .close, Self.accepted, .status("500 Oops")) { server in
             try await hub(server.port, isPushHost: true) { hub in
-                _ = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
+                // It was taken; only what became of it cannot be known.
+                let outcome = try await hub.send(.properties(["a": "b"], to: "x"))
+                #expect(outcome.state == .enqueued && outcome.id == "m1")
             }
             let keys = server.requests.prefix(3).compactMap { $0.firstMatch(of: /Idempotency-Key: (\S+)/).map { String($0.1) } }
             #expect(keys.count == 3 && Set(keys).count == 1)
@@ -192,6 +195,72 @@ import Testing
                 #expect(error?.details["accepted"] == ["m1"] && error?.isRetryable == false)
                 #expect(error?.message.hasSuffix("for other platforms it was accepted before, as m1") == true)
             }
+        }
+    }
+
+    @Test(arguments: [(301, true), (302, true), (303, true), (307, false), (308, false)])
+    func `A redirect is no success, and may mean that it was done`(status: Int, mayBeDone: Bool) async throws {
+        let answer = TroubledServer.Answer.status("\(status) Elsewhere", ["Location: https://name:word@portal.example/login?x=y"])
+        try await TroubledServer.serving(answer) { server in
+            try await hub(server.port) { hub in
+                let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
+                #expect(error?.code == "target.refused" && error?.status == status && error?.isRetryable == false)
+                #expect(error?.message.hasSuffix("the answer is a redirect to portal.example, which is not followed") == true)
+                #expect((error?.details["may_be_done"] == true) == mayBeDone)
+                #expect(await refusal { try await hub.deleteInstallation("i") }?.code == "target.refused")
+            }
+        }
+    }
+
+    @Test func `A send that a hub failed at is not to be tried again unawares`() async throws {
+        try await TroubledServer.serving(.status("500 Oops")) { server in
+            for isPushHost in [true, false] {
+                try await hub(server.port, isPushHost: isPushHost) { hub in
+                    let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
+                    #expect(error?.code == "target.failed" && error?.isRetryable == false && error?.details["may_be_done"] == true)
+                    #expect(await refusal { try await hub.createRegistrationID() }?.isRetryable == true)
+                }
+            }
+        }
+    }
+
+    @Test func `What was sent through a guard is what the guard let through`() async throws {
+        let bench = try HubBench()
+        let alice = try await bench.login("alice")
+        let asked = Asked()
+        let guarded = GuardedBackend(bench.backend) { request throws(PushError) in try asked.take(request) }
+        let hub = GuardedHub(bench.hub) { request throws(PushError) in try asked.take(request) }
+        let calls: [(String, () async throws -> Void)] = [
+            ("x", { _ = try await hub.send(.alert(to: "x")) }),
+            ("y", { _ = try await hub.schedule(.alert(to: "y"), at: bench.clock.now) }),
+            ("username:bob", { _ = try await guarded.notify(alice, username: "bob", text: "t", platform: nil) }),
+            ("username:eve", { _ = try await guarded.sendSecure(alice, SecureRequest(username: "eve", payload: "p")) }),
+            (
+                "alice",
+                {
+                    _ = try await guarded.registerCurrentUser(
+                        alice, installationID: "6F9619FF-8B86-D011-B42D-00C04FC964FF", handle: .phone(1))
+                }
+            ),
+        ]
+        for (audience, call) in calls {
+            #expect(await refusal { try await call() }?.code == "policy.production")
+            #expect(asked.last == audience)
+        }
+        #expect(await refusal { try await guarded.notify(alice, username: "x || news", text: "t", platform: nil) }?.code == "tag.invalid")
+        #expect(bench.connector.batches.isEmpty)
+        #expect(try await bench.hub.allRegistrations(.all).isEmpty)
+    }
+
+    /// Lets nothing through.
+    private final class Asked: Sendable {
+        private let audiences = Mutex<[String]>([])
+
+        var last: String? { audiences.withLock { $0.last } }
+
+        func take(_ request: NotificationRequest) throws(PushError) {
+            audiences.withLock { $0.append(request.audience.expression.map { "\($0)" } ?? "") }
+            throw PushError("policy.production", "no", hint: "no")
         }
     }
 
