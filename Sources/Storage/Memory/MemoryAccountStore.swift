@@ -3,7 +3,9 @@ import PushCore
 /// Accounts and sessions as long as the process lives.
 package actor MemoryAccountStore: AccountStore {
     private var accounts: [Tag: Account] = [:]
-    private var sessions: [[UInt8]: StoredSession] = [:]
+    private var sessions: [[UInt8]: (session: StoredSession, user: Tag)] = [:]
+    /// The digests of the sessions of each user.
+    private var digests: [Tag: Set<[UInt8]>] = [:]
 
     package init() {}
 
@@ -29,7 +31,7 @@ package actor MemoryAccountStore: AccountStore {
     }
 
     private func endSessions(of user: Tag) {
-        sessions = sessions.filter { Tag(validating: "username:\($0.value.username)") != user }
+        for digest in digests.removeValue(forKey: user) ?? [] { sessions[digest] = nil }
     }
 
     package func accounts(after user: Tag?, limit: Int) -> [Account] {
@@ -39,17 +41,22 @@ package actor MemoryAccountStore: AccountStore {
 
     package func open(_ session: StoredSession, of user: Tag, with hash: PasswordHash?) -> Bool {
         guard accounts[user]?.hash == hash else { return false }
-        sessions[session.digest] = session
+        sessions[session.digest] = (session, user)
+        digests[user, default: []].insert(session.digest)
         return true
     }
 
-    package func session(_ digest: [UInt8]) -> StoredSession? { sessions[digest] }
+    package func session(_ digest: [UInt8]) -> StoredSession? { sessions[digest]?.session }
 
-    package func close(_ digest: [UInt8]) { sessions[digest] = nil }
+    package func close(_ digest: [UInt8]) {
+        guard let user = sessions.removeValue(forKey: digest)?.user else { return }
+        digests[user]?.remove(digest)
+        if digests[user]?.isEmpty == true { digests[user] = nil }
+    }
 
     package func removeExpired(now: Timestamp, limit: Int) -> Int {
-        let expired = sessions.values.filter { $0.expiration <= now }.prefix(limit)
-        for session in expired { sessions[session.digest] = nil }
+        let expired = sessions.filter { $0.value.session.expiration <= now }.keys.prefix(limit)
+        for digest in expired { close(digest) }
         return expired.count
     }
 }
