@@ -44,8 +44,8 @@ extension ErrorCatalogue {
                         """)),
             ErrorDescription(
                 "auth.username", .failure, means: "That cannot be a user name.",
-                when: "It is empty or has characters that a tag cannot have: it becomes part of the tag username:NAME.",
-                cure: "Use letters, digits and - _ @ # . : only.",
+                when: "It is empty, has a colon, or has characters that a tag cannot have: it becomes part of the tag username:NAME.",
+                cure: "Use letters, digits and - _ @ # . only.",
                 example: .lua(
                     "push.account { username = \"ana maria\", password = push.secret \"demo_password\" }",
                     cure: "push.account { username = \"ana.maria\", password = push.secret \"demo_password\" }")),

@@ -30,8 +30,6 @@ struct CredentialPasses: Sendable {
     private var digests: [[UInt8]: [UInt8]] = [:]
     private var line = Line<(digest: [UInt8], mark: [UInt8], end: Timestamp)>()
 
-    var count: Int { passes.count }
-
     /// By the digest of its token.
     func pass(_ digest: [UInt8]) -> Pass? { passes[digest] }
 

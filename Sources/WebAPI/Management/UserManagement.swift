@@ -47,7 +47,8 @@ extension ManagementRoute {
 
 extension JSONSchema {
     fileprivate static let username = text(
-        "Letters, digits and _ - @ # . :; names that differ only in case are one", length: 1...111, pattern: "[\(tagCharacters)]+")
+        "Letters, digits and _ - @ # .; names that differ only in case are one", length: 1...111,
+        pattern: "[\(tagCharacters.replacing(":", with: ""))]+")
     fileprivate static let password = text("Any text that is not empty", length: 1...1024)
 }
 

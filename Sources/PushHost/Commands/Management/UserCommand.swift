@@ -26,7 +26,7 @@ struct PasswordOptions: ParsableArguments {
 struct UserAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "add", abstract: "Make an account.")
 
-    @Argument(help: "The user's name: letters, digits and - _ @ # . :")
+    @Argument(help: "The user's name: letters, digits and - _ @ # .")
     var name: String
 
     @OptionGroup
