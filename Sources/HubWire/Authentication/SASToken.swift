@@ -55,11 +55,20 @@ package struct SASToken: Sendable {
 
     /// Signs a new one. `resource` is an address such as `sb://host/hub`, not yet encoded.
     package init(minting resource: String, rule: AuthorizationRule, expiration: Timestamp) {
+        self.init(minting: resource, keyName: rule.name, key: rule.primaryKey, expiration: expiration)
+    }
+
+    /// Signs a new one with the key of a connection string.
+    package init(minting resource: String, connection: ConnectionString, expiration: Timestamp) {
+        self.init(minting: resource, keyName: connection.keyName, key: connection.key, expiration: expiration)
+    }
+
+    private init(minting resource: String, keyName: String, key: Secret, expiration: Timestamp) {
         self.resource = PercentEncoding.encode(resource.lowercased())
+        self.keyName = keyName
         expiry = String(expiration.seconds)
-        keyName = rule.name
         signature = []
-        signature = Array(Self.code(of: signedText, key: rule.primaryKey))
+        signature = Array(Self.code(of: signedText, key: key))
     }
 
     /// The value of the header. Whoever reads it has the right until it expires.

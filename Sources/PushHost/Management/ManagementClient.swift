@@ -117,7 +117,7 @@ final class ManagementClient: Sendable {
 
     // MARK: - Requests
 
-    /// Throws `control.unreachable`, and for a status from 400 on what the answer says.
+    /// Throws `control.unreachable`, for a redirect `control.answer`, and for a status from 400 on what the answer says.
     func exchange(
         _ method: HTTPMethod, _ path: String, _ query: [(String, String?)] = [], _ headers: HTTPHeaders = [:], _ body: [UInt8] = [],
         patience: Duration = ManagementClient.patience
@@ -136,7 +136,7 @@ final class ManagementClient: Sendable {
         } catch {
             throw unreachable(error)
         }
-        guard answer.status < 400 else { throw refusal(of: answer) }
+        guard answer.status < 300 else { throw refusal(of: answer) }
         return answer
     }
 
@@ -148,10 +148,7 @@ final class ManagementClient: Sendable {
     }
 
     private func token(_ connection: ConnectionString) -> String {
-        let now = clock.now
-        let rule = AuthorizationRule(
-            name: connection.keyName, rights: [], primaryKey: connection.key, secondaryKey: Secret(""), createdAt: now, modifiedAt: now)
-        return SASToken(minting: "sb://\(connection.host)/", rule: rule, expiration: now + Self.tokenLifetime).header
+        SASToken(minting: "sb://\(connection.host)/", connection: connection, expiration: clock.now + Self.tokenLifetime).header
     }
 
     // MARK: - Refusals
@@ -187,6 +184,11 @@ final class ManagementClient: Sendable {
 
     /// In the words of the server.
     private func refusal(of answer: RemoteAnswer) -> PushError {
+        if answer.status < 400 {
+            return refusal(
+                "control.answer", "the answer is a redirect\(answer.redirect.map { " to \($0)" } ?? ""), which is not followed",
+                hint: "name the address that answers itself", status: answer.status)
+        }
         guard let problem = try? JSON(parsing: answer.body), let code = problem["code"]?.string else {
             return refusal("control.refused", "the server answered \(answer.status)", status: answer.status)
         }

@@ -1,55 +1,56 @@
 import HubWire
 import PushCore
 
-/// A server whose data folder is ours to read: its keys need not be told.
+/// A server of this machine whose data folder is ours to read: its keys need not be told.
 struct LocalServer: Sendable {
-    /// Nil without a lab.
-    let labKey: Secret?
-    /// Full keys, by the names of the hubs.
-    private let keys: [(hub: String, key: ConnectionString)]
-
-    /// The server at this address, where it is the one of the data folder in the settings; nil for any other.
-    static func at(_ url: String, _ config: String?) async throws(PushError) -> LocalServer? {
-        guard let port = port(url), let folder = try? SettingsSource(path: config).read().settings.data else { return nil }
-        do throws(PushError) {
-            return try await ManagementClient.with(.folder(folder)) { client throws(PushError) in
-                let server = try await client.get(ManagementClient.path("server"), patience: patience)
-                guard [server["httpPort"]?.int, server["tlsPort"]?.int].contains(port) else { return nil }
-                return try await LocalServer(server, client, url)
-            }
-        } catch {
-            // Nobody there, or not for us to ask.
-            return nil
-        }
-    }
+    let url: String
+    /// Of the settings that name the data folder; nil for the usual ones.
+    let config: String?
 
     private static let patience: Duration = .seconds(5)
 
-    private init(_ server: JSON, _ client: ManagementClient, _ url: String) async throws(PushError) {
-        labKey = server["labKey"]?.string.map(Secret.init)
-        var keys: [(hub: String, key: ConnectionString)] = []
-        for hub in try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience) {
-            guard let name = hub["name"]?.string else { continue }
-            let rules = try await client.allItems(
-                ManagementClient.path("hubs", name, "keys"), [("reveal", "true")], patience: Self.patience)
-            guard let rule = rules.first(where: { $0["rights"]?.array?.contains("Manage") == true }),
-                let keyName = rule["name"]?.string, let key = rule["primaryKey"]?.string
-            else { continue }
-            let endpoint = url.replacing(/^https:/.ignoresCase(), with: "sb:")
-            keys.append(
-                (
-                    name,
-                    try ConnectionString(
-                        parsing: "Endpoint=\(endpoint)/;SharedAccessKeyName=\(keyName);SharedAccessKey=\(key);EntityPath=\(name)")
-                ))
-        }
-        self.keys = keys
+    /// Nil without a lab, and where it is no such server.
+    func labKey() async -> Secret? {
+        await asking { server, _ in server["labKey"]?.string.map(Secret.init) }
     }
 
-    /// Of a hub, or for nil of the only one.
-    func connection(_ hub: String?) -> ConnectionString? {
-        guard let hub else { return keys.count == 1 ? keys[0].key : nil }
-        return keys.first { $0.hub == hub }?.key
+    /// With a key that has all rights to a hub; nil where it is no such server, or has no such hub.
+    /// - Parameter hub: nil for the only one.
+    func connection(hub: String?) async -> ConnectionString? {
+        await asking { _, client throws(PushError) in
+            guard let hub = try await name(of: hub, client) else { return nil }
+            let rules = try await client.allItems(
+                ManagementClient.path("hubs", hub, "keys"), [("reveal", "true")], patience: Self.patience)
+            guard let rule = rules.first(where: { $0["rights"]?.array?.contains("Manage") == true }),
+                let keyName = rule["name"]?.string, let key = rule["primaryKey"]?.string
+            else { return nil }
+            let endpoint = url.replacing(/^https:/.ignoresCase(), with: "sb:")
+            return try ConnectionString(
+                parsing: "Endpoint=\(endpoint)/;SharedAccessKeyName=\(keyName);SharedAccessKey=\(key);EntityPath=\(hub)")
+        }
+    }
+
+    private func name(of hub: String?, _ client: ManagementClient) async throws(PushError) -> String? {
+        if let hub { return hub }
+        let hubs = try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience)
+        return hubs.count == 1 ? hubs[0]["name"]?.string : nil
+    }
+
+    /// What the server of the data folder says, where it is the one at the address; nil where nobody is there, or it is not for us
+    /// to ask.
+    private func asking<Value: Sendable>(
+        _ work: (JSON, ManagementClient) async throws(PushError) -> Value?
+    ) async -> Value? {
+        guard let port = Self.port(url), let folder = try? SettingsSource(path: config).read().settings.data else { return nil }
+        do throws(PushError) {
+            return try await ManagementClient.with(.folder(folder)) { client throws(PushError) in
+                let server = try await client.get(ManagementClient.path("server"), patience: Self.patience)
+                guard [server["httpPort"]?.int, server["tlsPort"]?.int].contains(port) else { return nil }
+                return try await work(server, client)
+            }
+        } catch {
+            return nil
+        }
     }
 
     /// Of an address on this machine; nil for another one.

@@ -47,8 +47,8 @@ struct RemoteWorld {
                 throw PushError(
                     "target.answer", "what answers at \(url) is no PushHost", hint: "for a hub of Azure give its connection string")
             }
-            let local = try await LocalServer.at(url, run.config)
-            if server.hasLab, let key = settings.labKey ?? local?.labKey {
+            let local = LocalServer(url: url, config: run.config)
+            if server.hasLab, let key = await Self.labKey(settings, local) {
                 // Before anything is open: they may be wrong.
                 let secrets = try run.secrets(true)
                 let session = try await Self.session(settings, url, key, client, run)
@@ -61,7 +61,7 @@ struct RemoteWorld {
                 self.session = session
                 return
             }
-            guard let key = local?.connection(settings.hub) else { throw Self.missingKey(settings, hasLab: server.hasLab) }
+            guard let key = await local.connection(hub: settings.hub) else { throw Self.missingKey(settings, hasLab: server.hasLab) }
             session = nil
             world = try Self.world(settings, key, isPushHost: true, sendsAtOnce: true, client, run)
             return
@@ -72,6 +72,11 @@ struct RemoteWorld {
         let address = try HubAddress(key, hub: settings.hub)
         let server = address.isAzure ? nil : try await ServerDescription.of(address.base, client)
         world = try Self.world(settings, key, isPushHost: server != nil, client, run)
+    }
+
+    private static func labKey(_ settings: TargetSettings, _ local: LocalServer) async -> Secret? {
+        if let key = settings.labKey { return key }
+        return await local.labKey()
     }
 
     /// Gives back what the target lent; answers why it could not.

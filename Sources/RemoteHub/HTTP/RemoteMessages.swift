@@ -40,6 +40,12 @@ package struct RemoteAnswer: Sendable {
         self.body = body
     }
 
+    /// The host that a redirect names, without a name and a password; nil where it names none.
+    package var redirect: String? {
+        guard let location = headers.first(name: "Location"), location.lowercased().hasPrefix("http") else { return nil }
+        return RemoteRequest(.GET, location).host.split(separator: "@").last.map(String.init)
+    }
+
     /// Of the address in `Location`, without its query; nil where there is none.
     package var lastPartOfLocation: String? {
         headers.first(name: "Location")?.prefix { $0 != "?" }.split(separator: "/").last.map(String.init)

@@ -67,8 +67,10 @@ struct RemoteRefusal {
         let detail = root?.name == "Error" ? root?.text(of: "Detail")?.trimmed.nonEmpty : nil
         let words = String((detail.map(withoutMarks) ?? "the hub answered \(answer.status)").prefix(longest))
         if (300..<400).contains(answer.status) {
+            let place = answer.redirect.map { " to \($0)" } ?? ""
             return PushError(
-                "target.refused", "\(request.place): the answer is a redirect\(place(of: answer)), which is not followed",
+                "target.refused",
+                "\(request.place): the answer is a redirect\(place), which is not followed",
                 hint: "name the address that answers itself")
         }
         let (code, hint): (String, String?) =
@@ -86,14 +88,6 @@ struct RemoteRefusal {
             }
         return PushError(
             code, "\(request.place): \(words)", hint: hint, isRetryable: [429, 500, 502, 503, 504].contains(answer.status))
-    }
-
-    /// The host that a redirect names, without a name and a password.
-    private static func place(of answer: RemoteAnswer) -> String {
-        guard let location = answer.headers.first(name: "Location"), location.lowercased().hasPrefix("http"),
-            let host = RemoteRequest(.GET, location).host.split(separator: "@").last
-        else { return "" }
-        return " to \(host)"
     }
 
     /// Without what Azure appends for its own log.

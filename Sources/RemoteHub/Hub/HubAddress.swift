@@ -7,8 +7,7 @@ package struct HubAddress: Sendable {
     package let base: String
     package let host: String
     package let hub: String
-    let keyName: String
-    let key: Secret
+    private let connection: ConnectionString
 
     /// How long a signature is good for: longer than two clocks may be apart.
     private static let tokenLifetime: Duration = .seconds(3600)
@@ -23,8 +22,7 @@ package struct HubAddress: Sendable {
         base = "\(connection.isPlain ? "http" : "https")://\(connection.host)"
         host = connection.host
         self.hub = hub
-        keyName = connection.keyName
-        key = connection.key
+        self.connection = connection
     }
 
     /// Whether it is Microsoft's own service, in any of its clouds.
@@ -48,8 +46,6 @@ package struct HubAddress: Sendable {
     func serverToken(now: Timestamp) -> String { token(for: base, now: now) }
 
     private func token(for resource: String, now: Timestamp) -> String {
-        let rule = AuthorizationRule(
-            name: keyName, rights: [], primaryKey: key, secondaryKey: Secret(""), createdAt: now, modifiedAt: now)
-        return SASToken(minting: resource, rule: rule, expiration: now + Self.tokenLifetime).header
+        SASToken(minting: resource, connection: connection, expiration: now + Self.tokenLifetime).header
     }
 }

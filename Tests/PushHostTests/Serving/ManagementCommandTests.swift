@@ -156,6 +156,21 @@ import WebAPI
         }
     }
 
+    @Test func `A redirect is the answer of something else, not a success`() async throws {
+        let folder = try ScriptFolder()
+        // A folder, which this server shows under its name with a slash.
+        try FileManager.default.createDirectory(at: folder.url.appending(path: "api/v1/hubs"), withIntermediateDirectories: true)
+        let site = try Dialogue(["-u", "-m", "http.server", "0", "--bind", "127.0.0.1"], tool: "/usr/bin/python3", in: folder.url)
+        let port = try #require(try await site.hear("/)").firstMatch(of: /port (\d+)/)?.1)
+        let connection = "Endpoint=http://127.0.0.1:\(port)/;SharedAccessKeyName=a;SharedAccessKey=b"
+        let listed = try await Program.run(["hub", "list", "--connection", connection], in: folder.url)
+        #expect(listed.status == 4)
+        #expect(
+            listed.errors.contains("error[control.answer]: the answer is a redirect, which is not followed"), "\(listed.errors)")
+        site.signal(SIGKILL)
+        _ = await site.end(closingInput: false)
+    }
+
     @Test func `Keys are made, rotated and revoked, and each works from that moment on, and no longer`() async throws {
         try await ServedHub.serving { hub in
             let made = try Self.result(

@@ -46,16 +46,3 @@ struct RouteBench {
             fields: fields, trackingID: "t", now: now ?? HubBench.dawn, body: RequestBody { _ in Array(body.utf8) })
     }
 }
-
-/// Takes everything and keeps nothing.
-private struct NoFiles: JobFiles {
-    struct Output: JobOutput {
-        func write(_ bytes: [UInt8]) {}
-        func finish() {}
-        func discard() {}
-    }
-
-    func check(_ uri: String) {}
-    func read(_ uri: String) throws(PushError) -> any JobInput { throw PushError("job.files", "there is no \(uri)", hint: nil) }
-    func write(_ path: String, in container: String) -> any JobOutput { Output() }
-}
