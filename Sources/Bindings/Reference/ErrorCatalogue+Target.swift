@@ -15,6 +15,11 @@ extension ErrorCatalogue {
                 cure: "Copy name and key of the connection string again, of a rule that has the right: Listen registers, Send sends, "
                     + "Manage lists."),
             ErrorDescription(
+                "target.hub", .failure, .refusal, means: "The target has no such hub.",
+                when: "A hub is named that is not there: by --hub, by hub in the settings, or by EntityPath in the connection string. The "
+                    + "exit code is 4.",
+                cure: "Write its name as the target has it; pushhost hub list shows those of a PushHost."),
+            ErrorDescription(
                 "target.device", .failure, means: "The device has no handle at the target.",
                 when: "push.device names a device on a target where devices are real, and the settings have no handle under that name, or "
                     + "one of another platform.",
@@ -35,7 +40,10 @@ extension ErrorCatalogue {
                 cure: "Wait as long; send less often, or raise the quota of the hub."),
             ErrorDescription(
                 "target.failed", .failure, .refusal, means: "The target failed.",
-                when: "It answers with 500 and above, four times.", cure: "Try again later; its operator finds the request by tracking_id."),
+                when: "It answers with 500 and above, four times where the request may be made again. details.may_be_done tells "
+                    + "whether a send can have gone out all the same.",
+                cure: "Try again later; its operator finds the request by tracking_id. After a send that may have been done, look before "
+                    + "sending again."),
             ErrorDescription(
                 "target.refused", .failure, means: "The target refused the request.",
                 when: "It answers with a status that has no code of its own here; the message has its words.", cure: "Do as it says."),

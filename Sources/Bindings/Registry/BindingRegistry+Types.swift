@@ -89,7 +89,8 @@ extension TypeDescription {
     static let outcome = TypeDescription(
         "push.Outcome", "How a notification ended: one answer for the whole and one per device.",
         fields: [
-            Field("id", "string", "the notification's id"),
+            Field(
+                "id", "string", "the notification's id; empty where the app backend that sent it does not tell, as those of the tutorials"),
             Field("state", "push.State", "Completed when every device has its verdict, NoTargetFound when nobody matched"),
             Field("sent", "integer", "how many devices the push services took it for"),
             Field("failed", "integer", "how many devices did not get it"),

@@ -71,7 +71,7 @@ extension LuaValue {
     }
 
     /// The value as JSON, members in alphabetical order; nil for functions, handles and text that is not UTF-8.
-    var json: JSON? {
+    package var json: JSON? {
         switch self {
         case .nil: return .null
         case .boolean(let value): return .bool(value)

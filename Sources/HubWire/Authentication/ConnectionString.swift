@@ -17,6 +17,16 @@ package struct ConnectionString: Sendable {
         self.key = key
     }
 
+    /// - Parameters:
+    ///   - address: of the server, `http://localhost:8080`; a path is left out.
+    ///   - hub: nil for all that the key opens.
+    package init(address: String, keyName: String, key: Secret, hub: String? = nil) {
+        let rest = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address[...]
+        self.init(host: String(rest.prefix { $0 != "/" }), keyName: keyName, key: key)
+        isPlain = address.lowercased().hasPrefix("http://")
+        self.hub = hub
+    }
+
     /// Reads it in any order; `EntityPath` is the hub's name, where it is given.
     ///
     /// Throws `connection.invalid`, whose message never shows the text: it may hold a key.
@@ -39,9 +49,13 @@ package struct ConnectionString: Sendable {
             host: String(endpoint[start.upperBound...].prefix { $0 != "/" }), keyName: try field("SharedAccessKeyName"),
             key: Secret(try field("SharedAccessKey")))
         guard !host.isEmpty else { throw Self.invalid("its Endpoint has no host") }
+        guard Authority.isValid(host) else { throw Self.invalid("its Endpoint has no host with a port from 1 to 65535, or without one") }
         isPlain = scheme == "http"
         hub = fields["entitypath"]
     }
+
+    /// `https://ns.example.com`, or with `http` without TLS; with a port where there is one, without a slash at its end.
+    package var address: String { "\(isPlain ? "http" : "https")://\(host)" }
 
     private static func invalid(_ why: String) -> PushError {
         PushError(
@@ -49,11 +63,16 @@ package struct ConnectionString: Sendable {
             hint: "write Endpoint=sb://HOST/;SharedAccessKeyName=NAME;SharedAccessKey=KEY, in quotes")
     }
 
-    /// `Endpoint=sb://host/;SharedAccessKeyName=…;SharedAccessKey=…`: this order and this scheme are the ones that every client
-    /// reads. It holds the key: for the operator's eyes only.
-    package var masked: String { "Endpoint=sb://\(host)/;SharedAccessKeyName=\(keyName);SharedAccessKey=***" }
+    /// With `***` in the place of the key.
+    package var masked: String { text(key: "***") }
 
-    package func reveal() -> String {
-        "Endpoint=sb://\(host)/;SharedAccessKeyName=\(keyName);SharedAccessKey=\(key.reveal())"
+    /// It holds the key: for the operator's eyes only.
+    package func reveal() -> String { text(key: key.reveal()) }
+
+    /// `Endpoint=sb://host/;SharedAccessKeyName=…;SharedAccessKey=…`: this order and this scheme are the ones that every client
+    /// reads. `sb` means TLS: for a plain port stands `http`, which only some read, and the others could not use.
+    private func text(key: String) -> String {
+        let hub = hub.map { ";EntityPath=\($0)" } ?? ""
+        return "Endpoint=\(isPlain ? "http" : "sb")://\(host)/;SharedAccessKeyName=\(keyName);SharedAccessKey=\(key)\(hub)"
     }
 }

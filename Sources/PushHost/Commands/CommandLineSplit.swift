@@ -15,7 +15,7 @@ enum CommandLineSplit {
         "--watch", "--yes",
     ]
 
-    /// Throws `usage.argument` for an option without its value.
+    /// Throws `usage.argument` for an option without its value, such as a variable that is not set.
     static func rearranged(_ arguments: [String]) throws(PushError) -> [String] {
         guard arguments.first == "run" else { return arguments }
         var host: [String] = []
@@ -24,12 +24,16 @@ enum CommandLineSplit {
         var rest = arguments.dropFirst()
         while let argument = rest.popFirst() {
             let name = argument.prefix { $0 != "=" }
+            if valued.contains(String(name)), argument.hasSuffix("="), argument.count == name.count + 1 {
+                throw Self.empty(String(name))
+            }
             if flags.contains(argument) || (valued.contains(String(name)) && argument.contains("=")) {
                 host.append(argument)
             } else if valued.contains(argument) {
                 guard let value = rest.first, !valued.contains(value), !flags.contains(value), value != "--" else {
                     throw PushError("usage.argument", "\(argument): the value is missing", hint: "pushhost run --help shows what it takes")
                 }
+                guard !value.isEmpty else { throw Self.empty(argument) }
                 // As one word: a value may begin with a dash.
                 host.append("\(argument)=\(value)")
                 rest.removeFirst()
@@ -48,6 +52,10 @@ enum CommandLineSplit {
         // Of a flow, help is the flow's own.
         if file != nil { host = host.map { $0 == "--help" || $0 == "-h" ? "--flow-help" : $0 } }
         return ["run"] + host + (file.map { [$0] } ?? []) + (flow.isEmpty ? [] : ["--"] + flow)
+    }
+
+    private static func empty(_ option: String) -> PushError {
+        PushError("usage.argument", "\(option): the value is empty", hint: "pushhost run --help shows what it takes")
     }
 
     /// `--user alice --loud --text=hi` as names and values. Throws what is no option.

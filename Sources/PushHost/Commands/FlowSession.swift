@@ -41,7 +41,7 @@ struct FlowSession {
         }
         let thread = LuaThread(name: "lua")
         defer { thread.stop() }
-        let printing = Printing(
+        let printing = RunPrinting(
             header: TextReport.Header(
                 flow: script.title, target: plan.name, seed: command.seed, version: script.version),
             output: output, hasTimings: command.timings, isJSON: command.json, isFollowed: !plan.isRehearsal)
@@ -49,7 +49,7 @@ struct FlowSession {
         do throws(PushError) {
             place = try await interruption.cancelling { [self] () async throws(PushError) in
                 try await FlowPlace(
-                    plan, for: script, run: run, command, thread, sources, errors, trace: command.trace ? printing.take : nil)
+                    plan, for: script, run: run, command, thread, sources, errors, printing, trace: command.trace ? printing.take : nil)
             }
         } catch {
             return refuse(error, isOfTarget: true)
@@ -66,30 +66,8 @@ struct FlowSession {
         return end
     }
 
-    /// A run as it is told while it goes.
-    private struct Printing: Sendable {
-        let header: TextReport.Header
-        let text: TextReport
-        let json = JSONReport()
-        private let isJSON: Bool
-        /// Where a run takes real time, whoever reads its output through a pipe sees how far it is. A rehearsal is over at once.
-        private let followed: Output?
-
-        init(header: TextReport.Header, output: Output, hasTimings: Bool, isJSON: Bool, isFollowed: Bool) {
-            self.header = header
-            self.isJSON = isJSON
-            followed = isFollowed ? output : nil
-            text = TextReport(output: output, header: header, hasTimings: hasTimings)
-        }
-
-        @Sendable func take(_ event: FlowEvent) {
-            if isJSON { json.take(event) } else { text.take(event) }
-            followed?.flush()
-        }
-    }
-
     private func run(
-        _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ printing: Printing,
+        _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ printing: RunPrinting,
         _ interruption: Interruption
     ) async -> SessionEnd {
         let text = printing.text

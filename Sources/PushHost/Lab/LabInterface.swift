@@ -1,4 +1,5 @@
 import Delivery
+import HubWire
 import PushCore
 import RemoteHub
 import Simulators
@@ -74,9 +75,9 @@ struct LabInterface: Sendable {
     private func connectionString(of hub: ServedHub, _ base: String) -> String {
         let rules = hub.record.description.rules + sessions.namespace.rules
         let rule = rules.first { $0.rights.contains(.manage) }
-        let endpoint = base.replacing("https://", with: "sb://")
-        return "Endpoint=\(endpoint)/;SharedAccessKeyName=\(rule?.name ?? "");"
-            + "SharedAccessKey=\(rule?.primaryKey.reveal() ?? "");EntityPath=\(hub.record.name)"
+        return ConnectionString(
+            address: base, keyName: rule?.name ?? "", key: rule?.primaryKey ?? Secret(""), hub: hub.record.name
+        ).reveal()
     }
 
     // MARK: - What happens

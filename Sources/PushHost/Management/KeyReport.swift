@@ -5,8 +5,8 @@ import WebAPI
 /// Keys as they are shown: without their values, or as the connection strings that clients take.
 struct KeyReport {
     let keys: [JSON]
-    /// Address and port of the server; nil where nobody knows.
-    let endpoint: String?
+    /// Of the server, as clients reach it; nil where nobody knows.
+    let url: String?
 
     func table(_ palette: Palette) -> [String] {
         var table = TextTable("KEY", "RIGHTS", "CREATED", "CHANGED")
@@ -26,7 +26,7 @@ struct KeyReport {
     }
 
     private func string(_ name: String, _ key: Secret) -> String {
-        endpoint.map { ConnectionString(host: $0, keyName: name, key: key).reveal() } ?? key.reveal()
+        url.map { ConnectionString(address: $0, keyName: name, key: key).reveal() } ?? key.reveal()
     }
 
     private func rights(_ key: JSON) -> String {

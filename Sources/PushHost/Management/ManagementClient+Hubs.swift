@@ -34,22 +34,19 @@ extension ManagementClient {
         }
     }
 
-    /// Address and port for connection strings; nil where that is not known.
-    func endpoint() async -> String? {
+    /// Of the server, for connection strings; nil where that is not known.
+    func clientURL() async -> String? {
         switch target {
-        case .network(let connection, _): connection.host
-        case .folder: try? await get(Self.path("server"))["clientHost"]?.string
+        case .network(let connection, _): connection.address
+        case .folder: try? await get(Self.path("server"))["clientURL"]?.string
         }
     }
 }
 
 extension ServerSettings {
-    /// What clients are told to connect to; nil where no port is known.
-    func clientHost(_ ports: ListeningPorts) -> String? {
-        if let publicURL, let start = publicURL.firstRange(of: "://") {
-            return String(publicURL[start.upperBound...].prefix { $0 != "/" })
-        }
-        return (ports.tls ?? ports.http).map { "\(clientName):\($0)" }
+    /// What clients are told to connect to, with TLS where the server has it; nil where no port is known.
+    func clientURL(_ ports: ListeningPorts) -> String? {
+        publicURL ?? ports.tls.map { "https://\(clientName):\($0)" } ?? ports.http.map { "http://\(clientName):\($0)" }
     }
 
     /// The name of this machine for clients, without a port. Where every address is listened on, it is known only if it was given

@@ -143,7 +143,7 @@ final class ManagementClient: Sendable {
     private var base: String {
         switch target {
         case .folder: "http+unix://\(PercentEncoding.encode(socket?.address ?? ""))"
-        case .network(let connection, _): "\(connection.isPlain ? "http" : "https")://\(connection.host)"
+        case .network(let connection, _): connection.address
         }
     }
 

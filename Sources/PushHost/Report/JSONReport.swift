@@ -122,7 +122,7 @@ extension JSON {
             "code": .string(error.code), "kind": .string(error.kind.rawValue), "message": .string(error.message),
             "hint": error.hint.map(JSON.string) ?? .null, "status": error.status.map { .integer(Int64($0)) } ?? .null,
             "retryable": .bool(error.isRetryable), "where": error.location.map { .string("\($0)") } ?? .null,
-            "traceback": .array(error.traceback.map { .string("\($0)") }),
+            "traceback": .array(error.traceback.map { .string("\($0)") }), "details": error.details.json ?? .null,
         ]
     }
 

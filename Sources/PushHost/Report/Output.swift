@@ -14,6 +14,8 @@ final class Output: Sendable {
         var failure: Int32 = 0
         /// Text of the progress line that stands on the screen.
         var hasProgress = false
+        /// Somebody is asked something on the same screen.
+        var isHeld = false
         var whenReaderIsLost: (@Sendable () -> Void)?
     }
 
@@ -39,8 +41,14 @@ final class Output: Sendable {
             erase(&state)
             state.buffer += text.utf8
             state.buffer.append(0x0a)
-            if isTerminal || state.buffer.count > 65_536 { flush(&state) }
+            if !state.isHeld, isTerminal || state.buffer.count > 65_536 { flush(&state) }
         }
+    }
+
+    /// A line that is on the screen at once, also where nobody sits before it.
+    func note(_ text: String) {
+        line(text.printable)
+        flush()
     }
 
     /// Text without the end of a line, on the screen at once: prompts, and what moves the cursor.
@@ -53,7 +61,23 @@ final class Output: Sendable {
     }
 
     /// Hands over what is buffered: a log that somebody follows shows how far it is.
-    func flush() { state.withLock { flush(&$0) } }
+    func flush() { state.withLock { if !$0.isHeld { flush(&$0) } } }
+
+    /// Leaves the screen as it is until `release()`, for a question that stands there: lines wait, and no progress is shown.
+    func hold() {
+        state.withLock { state in
+            erase(&state)
+            flush(&state)
+            state.isHeld = true
+        }
+    }
+
+    func release() {
+        state.withLock { state in
+            state.isHeld = false
+            flush(&state)
+        }
+    }
 
     /// A line that the next one replaces; only on a terminal. It is cut to the width there: of one that goes on in the next
     /// row only the last row could be erased.
@@ -65,6 +89,7 @@ final class Output: Sendable {
             return room >= 0
         }
         state.withLock { state in
+            guard !state.isHeld else { return }
             erase(&state)
             state.buffer += Palette(isOn: hasColour).dim(String(shown)).utf8
             state.hasProgress = true

@@ -66,13 +66,13 @@ final class FirstScreen: Sendable {
         if let lab { lines.append("  lab key   \(reveal ? lab.key.reveal() : "***")") }
         if settings.backend.isTutorialMode { lines.append("  tutorial  on: a user name is its own password, never for real users") }
         lines.append("")
-        let host = settings.publicURL.flatMap { WebAddress($0)?.authority } ?? secure ?? plain ?? name
+        let url = settings.clientURL(ports) ?? "https://\(name)"
         for hub in server.namespace.hubs.prefix(5) {
             lines.append("hub \(hub.record.name)")
-            lines += hub.record.description.rules.prefix(2).map { self.line($0, host) }
+            lines += hub.record.description.rules.prefix(2).map { self.line($0, url) }
         }
         if let owner = server.namespace.rules.first(where: { $0.rights.contains(.manage) }) {
-            lines += ["all hubs, and to make more", line(owner, host)]
+            lines += ["all hubs, and to make more", line(owner, url)]
         }
         if !reveal { lines.append("  start with --reveal to see the keys") }
         if let secure, let authority {
@@ -92,8 +92,8 @@ final class FirstScreen: Sendable {
 
     private static let services = "the push services that hubs have credentials for"
 
-    private func line(_ rule: AuthorizationRule, _ host: String) -> String {
-        let string = ConnectionString(host: host, keyName: rule.name, key: rule.primaryKey)
+    private func line(_ rule: AuthorizationRule, _ url: String) -> String {
+        let string = ConnectionString(address: url, keyName: rule.name, key: rule.primaryKey)
         return "  \(rule.rightsText.padded(to: 8))\(reveal ? string.reveal() : string.masked)"
     }
 

@@ -181,7 +181,7 @@ final class PushServer: Sendable {
         return .object(
             JSONObject(
                 [
-                    ("clientHost", settings.clientHost(ports).map(JSON.string) ?? .null),
+                    ("clientURL", settings.clientURL(ports).map(JSON.string) ?? .null),
                     ("httpPort", ports.http.map { .integer(Int64($0)) } ?? .null),
                     ("tlsPort", ports.tls.map { .integer(Int64($0)) } ?? .null),
                 ] + (lab.map { [("labKey", .string($0.lab.key.reveal()))] } ?? [])))

@@ -9,11 +9,12 @@ struct FlowPlace: Sendable {
 
     /// - Parameters:
     ///   - errors: where questions are asked.
+    ///   - printing: what is on the same screen.
     ///   - trace: is told what happens, where somebody wants to know.
     /// Throws what the files of secrets are wrong with, and why the target cannot be reached.
     init(
         _ plan: TargetPlan, for script: FlowScript, run id: String, _ command: RunCommand, _ thread: LuaThread, _ sources: SourceFiles?,
-        _ errors: Output,
+        _ errors: Output, _ printing: RunPrinting,
         trace: (@Sendable (FlowEvent) -> Void)?
     ) async throws(PushError) {
         switch plan {
@@ -32,12 +33,14 @@ struct FlowPlace: Sendable {
             }
             let (isSaid, questions) = (command.target.yes, Questions())
             let run = RemoteWorld.Run(
-                id: id, thread: thread,
+                id: id, thread: thread, isConfirmed: isSaid,
                 secrets: { withDemo throws(PushError) in
                     try ProjectSecrets(demoFolder: withDemo ? script.folder : nil, sources: sources)
                 },
-                confirm: { question throws(PushError) in
-                    if !isSaid { try await questions.ask(Question(text: question, code: "policy.production"), on: errors) }
+                confirm: { text throws(PushError) in
+                    printing.begin()
+                    guard !isSaid else { return printing.interrupt { errors.note(text) } }
+                    try await questions.ask(Question(text: text, code: "policy.production"), on: errors, over: printing.output)
                 }, trace: trace, config: command.target.config)
             let remote = try await RemoteWorld.opening(settings, for: run)
             world = remote.world

@@ -1,5 +1,6 @@
 import HubWire
 import PushCore
+import RemoteHub
 
 /// A server of this machine whose data folder is ours to read: its keys need not be told.
 struct LocalServer: Sendable {
@@ -14,26 +15,33 @@ struct LocalServer: Sendable {
         await asking { server, _ in server["labKey"]?.string.map(Secret.init) }
     }
 
-    /// With a key that has all rights to a hub; nil where it is no such server, or has no such hub.
+    /// With a key that has all rights to a hub; nil where it is no such server.
     /// - Parameter hub: nil for the only one.
-    func connection(hub: String?) async -> ConnectionString? {
-        await asking { _, client throws(PushError) in
-            guard let hub = try await name(of: hub, client) else { return nil }
-            let rules = try await client.allItems(
-                ManagementClient.path("hubs", hub, "keys"), [("reveal", "true")], patience: Self.patience)
-            guard let rule = rules.first(where: { $0["rights"]?.array?.contains("Manage") == true }),
-                let keyName = rule["name"]?.string, let key = rule["primaryKey"]?.string
-            else { return nil }
-            let endpoint = url.replacing(/^https:/.ignoresCase(), with: "sb:")
-            return try ConnectionString(
-                parsing: "Endpoint=\(endpoint)/;SharedAccessKeyName=\(keyName);SharedAccessKey=\(key);EntityPath=\(hub)")
+    /// Throws `target.hub`, and `usage.hub` where there are several.
+    func connection(hub: String?) async throws(PushError) -> ConnectionString? {
+        let names = await asking { _, client throws(PushError) in
+            try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience).compactMap { $0["name"]?.string }
         }
+        guard let names else { return nil }
+        guard let hub = hub ?? (names.count == 1 ? names[0] : nil) else {
+            throw PushError(
+                "usage.hub", "the server has \(names.count) hubs, and none is named",
+                hint: names.isEmpty ? "pushhost hub create makes one" : "name one with --hub: \(names.joined(separator: ", "))", status: 400
+            )
+        }
+        guard let name = names.first(where: { $0.lowercased() == hub.lowercased() }) else {
+            throw RemoteNotificationHub.missing(hub, at: url, others: names)
+        }
+        return await asking { _, client throws(PushError) in try await connection(to: name, client) }
     }
 
-    private func name(of hub: String?, _ client: ManagementClient) async throws(PushError) -> String? {
-        if let hub { return hub }
-        let hubs = try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience)
-        return hubs.count == 1 ? hubs[0]["name"]?.string : nil
+    private func connection(to hub: String, _ client: ManagementClient) async throws(PushError) -> ConnectionString? {
+        let rules = try await client.allItems(
+            ManagementClient.path("hubs", hub, "keys"), [("reveal", "true")], patience: Self.patience)
+        guard let rule = rules.first(where: { $0["rights"]?.array?.contains("Manage") == true }),
+            let keyName = rule["name"]?.string, let key = rule["primaryKey"]?.string
+        else { return nil }
+        return ConnectionString(address: url, keyName: keyName, key: Secret(key), hub: hub)
     }
 
     /// What the server of the data folder says, where it is the one at the address; nil where nobody is there, or it is not for us

@@ -15,9 +15,11 @@ struct RemoteWorld {
         /// Such as `r-0193`.
         let id: String
         let thread: LuaThread
+        /// Whether sends to production are wanted, without a question.
+        let isConfirmed: Bool
         /// Where secrets are, with those of the demo beside the script or without.
         let secrets: @Sendable (_ withDemo: Bool) throws(PushError) -> any SecretSource
-        /// Whom sends to production have to ask; throws where they shall not be.
+        /// Whom sends to production have to ask, or to tell; throws where they shall not be.
         let confirm: @Sendable (_ question: String) async throws(PushError) -> Void
         /// Is told of every request and how it was answered.
         let trace: (@Sendable (FlowEvent) -> Void)?
@@ -61,7 +63,7 @@ struct RemoteWorld {
                 self.session = session
                 return
             }
-            guard let key = await local.connection(hub: settings.hub) else { throw Self.missingKey(settings, hasLab: server.hasLab) }
+            guard let key = try await local.connection(hub: settings.hub) else { throw Self.missingKey(settings, hasLab: server.hasLab) }
             session = nil
             world = try Self.world(settings, key, isPushHost: true, sendsAtOnce: true, client, run)
             return
@@ -116,11 +118,17 @@ struct RemoteWorld {
     }
 
     private static func production(_ hub: RemoteNotificationHub, _ target: String, _ run: Run) -> GuardedHub.Guard {
-        { request throws(PushError) in
-            let size = try await hub.audience(of: request)
+        { request, registered throws(PushError) in
+            let size: RemoteNotificationHub.AudienceSize?
+            do throws(PushError) {
+                size = try await hub.audience(of: request)
+            } catch  where run.isConfirmed && error.code != "cancelled" {
+                size = nil
+            }
             let devices = size.map { "\($0.isAtLeast ? "at least " : "")\($0.devices) device\($0.devices == 1 ? "" : "s")" }
             try await run.confirm(
-                "\(target) is marked production: this goes to \(request.audience.phrase), \(devices ?? "nobody can say how many devices").")
+                "\(target) is marked production: this goes to \(request.audience.phrase), "
+                    + "\(devices ?? "nobody can say how many devices")\(registered == nil ? "" : " and the one that is being registered").")
         }
     }
 
@@ -142,6 +150,10 @@ struct RemoteWorld {
             return try await LabSessionClient.open(
                 LabClient(base: url, key: key, client: client), hub: settings.hub, run: run.id,
                 start: { work in Task(executorPreference: thread) { await work() } })
+        } catch  where error.code == "hub.not_found" {
+            var error = error
+            error.code = "target.hub"
+            throw error
         } catch  where error.code == "lab.key" {
             throw PushError(
                 "target.key", "\(settings.name): this is not the key of the lab",

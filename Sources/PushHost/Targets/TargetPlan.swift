@@ -75,7 +75,7 @@ enum TargetPlan: Sendable {
         var text = text
         while text.hasSuffix("/") { text.removeLast() }
         guard let match = text.wholeMatch(of: /(https?):\/\/([^\/?#@]+)(\/[^?#]*)?/.ignoresCase()) else { return nil }
-        return match.2.isEmpty ? nil : text
+        return Authority.isValid(match.2) ? text : nil
     }
 
     private static func file(_ path: String?, _ environment: [String: String]) throws(PushError) -> TargetsFile {

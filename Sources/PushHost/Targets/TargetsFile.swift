@@ -116,8 +116,10 @@ struct TargetsFile: Sendable {
                 faults.append(place(key, "a target has no \"\(word)\"\(near)"))
             }
         }
-        if target.url == nil, target.connection == nil, !mapping.contains(where: { ["url", "connection"].contains($0.key.string) }) {
-            faults.append(place(node, "the target \"\(name)\" has neither url nor connection"))
+        switch mapping.filter({ ["url", "connection"].contains($0.key.string) }).count {
+        case 0: faults.append(place(node, "the target \"\(name)\" has neither url nor connection"))
+        case 1: break
+        default: faults.append(place(node, "the target \"\(name)\" has url and connection, which may be two places: it takes one"))
         }
         return target
     }

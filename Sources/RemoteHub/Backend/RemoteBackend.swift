@@ -35,7 +35,7 @@ package struct RemoteBackend: BackendGateway {
 
     /// What stands for a session where the backend has none.
     private static let basic = "Basic "
-    private static let bearer = "Bearer "
+    fileprivate static let bearer = "Bearer "
 
     package func login(username: String, password: Secret) async throws(PushError) -> Session {
         // With name and password as every request of the tutorials' apps: their backends look at these before they look at the path.
@@ -49,7 +49,9 @@ package struct RemoteBackend: BackendGateway {
             throw PushError(
                 "auth.failed", "the backend refused the user name or the password of \"\(username)\"", hint: "check both", status: 401,
                 trackingID: error.trackingID)
-        } catch  where [404, 405].contains(error.status) && error.details[RemoteRefusal.isProblem] == nil {
+        } catch  where [404, 405].contains(error.status) {
+            // A PushHost has a place to log in at; where it does not find it, the address is another one's.
+            guard error.details[RemoteRefusal.isProblem] == nil else { throw noBackend(error) }
             return credentials
         }
         let json = try Self.json(answer, base)
@@ -60,7 +62,7 @@ package struct RemoteBackend: BackendGateway {
     }
 
     package func logout(_ session: Session) async throws(PushError) {
-        guard session.token.reveal().hasPrefix(Self.bearer) else { return }
+        guard session.hasToken else { return }
         _ = try await ask(.POST, "logout", session, isRepeatable: false)
     }
 
@@ -117,8 +119,12 @@ package struct RemoteBackend: BackendGateway {
             (isChannel ? "channelUri" : "deviceToken", .string(handle.backendText)),
         ])
         let answer = try await ask(.POST, "register", session, body: .object(body), isRepeatable: false)
-        let registration = try Registration(
-            backend: Self.json(answer, base), RegistrationDescription(handle: handle))
+        let registration: Registration
+        do throws(PushError) {
+            registration = try Registration(backend: Self.json(answer, base), RegistrationDescription(handle: handle))
+        } catch {
+            throw error.ofDone
+        }
         hub.note(registration)
         return CurrentUserRegistration(registration: registration, outcome: try await outcome(answer))
     }
@@ -128,6 +134,11 @@ package struct RemoteBackend: BackendGateway {
     package func notify(
         _ session: Session, username: String, text: String, platform: Platform?
     ) async throws(PushError) -> NotificationOutcome {
+        guard platform != nil || session.hasToken else {
+            throw PushError(
+                "target.unsupported", "the app backend \(base) sends to one platform at a time, as those of the tutorials do",
+                hint: "say which: session:send{ platform = \"apns\", … }", status: 400)
+        }
         var query = "to_tag=\(PercentEncoding.encode(username))"
         if let platform { query += "&pns=\(platform.backendName)" }
         return try await outcome(ask(.POST, "notifications?\(query)", session, body: .string(text), isRepeatable: false))
@@ -140,17 +151,18 @@ package struct RemoteBackend: BackendGateway {
         }
         if let maximum = request.maximumReads { body.append("maxReads", .integer(Int64(maximum))) }
         let answer = try await ask(.POST, "notifications", session, body: .object(body), isRepeatable: false)
-        let json = try Self.json(answer, base)
-        guard let id = json["id"]?.string, let expiration = json["expiresAt"]?.string.flatMap({ Timestamp(iso8601: $0) }) else {
-            throw Self.unreadable(base)
-        }
+        guard let json = try? Self.json(answer, base), let id = json["id"]?.string,
+            let expiration = json["expiresAt"]?.string.flatMap({ Timestamp(iso8601: $0) })
+        else { throw Self.unreadable(base).ofDone }
         return SecureReceipt(id: id, expiration: expiration, outcome: try await outcome(answer))
     }
 
     package func securePayload(_ session: Session, id: String) async throws(PushError) -> JSON {
         // A read counts, whether its answer arrives or not.
-        let json = try Self.json(try await ask(.GET, "notifications/\(PercentEncoding.encode(id))", session, isRepeatable: false), base)
-        guard let payload = json["Content"] ?? json["Payload"] else { throw Self.unreadable(base) }
+        let answer = try await ask(.GET, "notifications/\(PercentEncoding.encode(id))", session, isRepeatable: false)
+        guard let json = try? Self.json(answer, base), let payload = json["Content"] ?? json["Payload"] else {
+            throw Self.unreadable(base).ofDone
+        }
         return payload
     }
 
@@ -197,7 +209,19 @@ package struct RemoteBackend: BackendGateway {
             throw PushError(
                 "auth.session_expired", "the backend \(base) refused the user",
                 hint: "check name and password", status: error.status, trackingID: error.trackingID)
+        } catch
+            where method == .POST && place != "login" && error.details[RemoteRefusal.isProblem] == nil
+            && [404, 405].contains(error.status)
+        {
+            // What is asked for here is nothing that might be missing.
+            throw noBackend(error)
         }
+    }
+
+    private func noBackend(_ error: PushError) -> PushError {
+        PushError(
+            "target.answer", "\(base) is no app backend: \(error.message)", hint: "check its address with --backend", status: error.status,
+            trackingID: error.trackingID)
     }
 
     private static func json(_ answer: RemoteAnswer, _ base: String) throws(PushError) -> JSON {
@@ -211,5 +235,20 @@ package struct RemoteBackend: BackendGateway {
     private static func unreadable(_ base: String) -> PushError {
         PushError(
             "target.answer", "the answer of \(base) cannot be read", hint: "is it an app backend? Check the address with --backend")
+    }
+}
+
+extension Session {
+    /// Whether the backend has opened it, as a PushHost does.
+    fileprivate var hasToken: Bool { token.reveal().hasPrefix(RemoteBackend.bearer) }
+}
+
+extension PushError {
+    /// After what the backend has done, whatever it answered.
+    fileprivate var ofDone: PushError {
+        var error = self
+        error.details["may_be_done"] = true
+        error.hint = "\(ConnectionFailure.lookFirst)\(hint.map { "; \($0)" } ?? "")"
+        return error
     }
 }

@@ -9,6 +9,9 @@ extension ConnectionFailure {
         }
     }
 
+    /// The hint after what must not simply be done again.
+    static let lookFirst = "it may have been done all the same: look before doing it again"
+
     /// `target.timeout` where the machine was reached and said nothing, `target.unreachable` for anything else; `cancelled` for a wait
     /// that was ended.
     /// - Parameter mayBeDone: whether the machine may have carried it out, at this attempt or before.
@@ -27,7 +30,7 @@ extension ConnectionFailure {
             }
         return PushError(
             self == .silent ? "target.timeout" : "target.unreachable", "\(request.place): \(why)",
-            hint: mayBeDone ? "it may have been done all the same: look before doing it again" : hint,
+            hint: mayBeDone ? Self.lookFirst : hint,
             isRetryable: isPassing && !mayBeDone,
             details: ["host": .string(request.host), "may_be_done": .bool(mayBeDone)])
     }

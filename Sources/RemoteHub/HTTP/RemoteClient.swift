@@ -116,6 +116,7 @@ extension PushError {
         guard mayBeDone else { return self }
         var error = self
         error.details["may_be_done"] = true
+        error.hint = ConnectionFailure.lookFirst
         error.isRetryable = false
         return error
     }

@@ -65,7 +65,7 @@ struct RemoteRefusal {
     private static func document(_ answer: RemoteAnswer, of request: RemoteRequest) -> PushError {
         let root = try? XMLElement(parsing: answer.body, limit: 1 << 20)
         let detail = root?.name == "Error" ? root?.text(of: "Detail")?.trimmed.nonEmpty : nil
-        let words = String((detail.map(withoutMarks) ?? "the hub answered \(answer.status)").prefix(longest))
+        let words = String((detail.map(withoutMarks) ?? "the answer is \(answer.status)").prefix(longest))
         if (300..<400).contains(answer.status) {
             let place = answer.redirect.map { " to \($0)" } ?? ""
             return PushError(

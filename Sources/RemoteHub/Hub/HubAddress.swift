@@ -19,7 +19,7 @@ package struct HubAddress: Sendable {
             throw PushError(
                 "usage.hub", "the connection string for \(connection.host) does not say which hub", hint: "name it with --hub", status: 400)
         }
-        base = "\(connection.isPlain ? "http" : "https")://\(connection.host)"
+        base = connection.address
         host = connection.host
         self.hub = hub
         self.connection = connection

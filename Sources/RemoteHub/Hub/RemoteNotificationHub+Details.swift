@@ -49,8 +49,13 @@ extension RemoteNotificationHub {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = body.serialized()
         }
-        let answer = try await client.answer(request) { request in
-            request.headers.replaceOrAdd(name: "Authorization", value: address.serverToken(now: client.clock.now))
+        let answer: RemoteAnswer
+        do throws(PushError) {
+            answer = try await client.answer(request) { request in
+                request.headers.replaceOrAdd(name: "Authorization", value: address.serverToken(now: client.clock.now))
+            }
+        } catch {
+            throw explained(error, method, place)
         }
         do {
             return try JSON(parsing: answer.body)

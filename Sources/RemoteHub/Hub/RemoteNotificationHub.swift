@@ -71,12 +71,33 @@ package struct RemoteNotificationHub: HubGateway {
             return try await client.answer(request) { request in
                 request.headers.replaceOrAdd(name: "Authorization", value: address.token(now: client.clock.now))
             }
-        } catch  where error.code == "sas.signature" || error.code == "target.key" {
-            // Keys are a hub's own: of another hub, or of none, they are as wrong as any.
+        } catch {
+            throw explained(error, method, place)
+        }
+    }
+
+    /// With what may be wrong about the hub: its name, and its keys, which are its own.
+    func explained(_ error: PushError, _ method: HTTPMethod, _ place: String) -> PushError {
+        switch error.code {
+        case "sas.signature", "target.key":
             var error = error
             error.hint = "\(error.hint.map { "\($0); " } ?? "")is \"\(address.hub)\" the right hub?"
-            throw error
+            return error
+        // What is asked for here is nothing in the hub that might be missing.
+        case "hub.not_found" where method == .POST || method == .PUT || place.hasSuffix("registrations"):
+            return Self.missing(address.hub, at: address.host, error)
+        default: return error
         }
+    }
+
+    /// - Parameter others: the hubs that there are, where that is known.
+    package static func missing(_ hub: String, at host: String, others: [String] = [], _ error: PushError? = nil) -> PushError {
+        let near = nearest(hub, in: others).map { "; did you mean \"\($0)\"?" } ?? ""
+        return PushError(
+            "target.hub", "\(host) has no hub \"\(hub)\"\(near)",
+            hint: others.isEmpty
+                ? "check its name: --hub, or EntityPath in the connection string" : "there is \(others.joined(separator: ", "))",
+            status: 404, trackingID: error?.trackingID)
     }
 
     static let entry: HTTPHeaders = ["Content-Type": "application/atom+xml;type=entry;charset=utf-8"]

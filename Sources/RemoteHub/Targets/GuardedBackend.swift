@@ -11,7 +11,9 @@ package struct GuardedBackend: BackendGateway {
     }
 
     /// To a user's devices, of one platform or of all.
-    private func check(_ tag: String, _ platform: Platform? = nil) async throws(PushError) {
+    private func check(
+        _ tag: String, _ platform: Platform? = nil, registering handle: DeviceHandle? = nil
+    ) async throws(PushError) {
         guard let tag = Tag(validating: tag) else {
             throw PushError(
                 "tag.invalid", "\"\(tag)\" is no tag, so that nobody can say whom it would reach", hint: "name one user", status: 400)
@@ -19,13 +21,14 @@ package struct GuardedBackend: BackendGateway {
         let payloads = AlertPayloads.system(title: nil, text: "")
         try await check(
             NotificationRequest(
-                audience: .expression(.tag(tag)), content: .native(payloads.filter { platform == nil || $0.key == platform })))
+                audience: .expression(.tag(tag)), content: .native(payloads.filter { platform == nil || $0.key == platform })),
+            handle)
     }
 
     package func registerCurrentUser(
         _ session: Session, installationID: String, handle: DeviceHandle
     ) async throws(PushError) -> CurrentUserRegistration {
-        try await check(session.username)
+        try await check(session.username, registering: handle)
         return try await base.registerCurrentUser(session, installationID: installationID, handle: handle)
     }
 

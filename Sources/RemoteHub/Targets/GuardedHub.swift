@@ -3,7 +3,8 @@ import PushCore
 /// A hub before which somebody stands: nothing goes out that they have not let through.
 package struct GuardedHub: ForwardingHub {
     /// Throws where a send shall not be.
-    package typealias Guard = @Sendable (NotificationRequest) async throws(PushError) -> Void
+    /// - Parameter registered: a device that the send registers before, so that it is reached, too.
+    package typealias Guard = @Sendable (_ request: NotificationRequest, _ registered: DeviceHandle?) async throws(PushError) -> Void
 
     package let base: any HubGateway
     private let check: Guard
@@ -14,12 +15,12 @@ package struct GuardedHub: ForwardingHub {
     }
 
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
-        try await check(request)
+        try await check(request, nil)
         return try await base.send(request)
     }
 
     package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
-        try await check(request)
+        try await check(request, nil)
         return try await base.schedule(request, at: moment)
     }
 }

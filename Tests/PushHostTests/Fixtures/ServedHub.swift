@@ -88,7 +88,8 @@ final class ServedHub: Sendable {
                 _ = await hub.end()
                 throw error
             }
-            #expect(await hub.end() == 0)
+            let status = await hub.end()
+            #expect(status == 0, "\(hub.log.withLock { String($0.suffix(2000)) })")
             hub.checkLog()
         } catch {
             _ = await simulators?.end()

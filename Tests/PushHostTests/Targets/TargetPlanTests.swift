@@ -85,6 +85,8 @@ import Testing
               embedded: { url: "http://x" }
               c: { url: "ftp://x", devices: { d: { platform: nokia, handle: x }, e: { platform: apns, handle: xyz } } }
               d:
+              f: { url: "http://x:99999" }
+              g: { url: "http://x", connection: "Endpoint=sb://y/;SharedAccessKeyName=a;SharedAccessKey=b" }
             """
         let error = try #require(throws: PushError.self) { try plan(["--target", "a"], settings: settings) }
         #expect(error.code == "settings.invalid")
@@ -99,6 +101,8 @@ import Testing
                 "5: the device \"d\" takes platform (apns, fcm, gcm, wns, browser) and handle, nothing else",
                 "5: the device \"e\": APNs handle is not hexadecimal of even length",
                 "6: the target \"d\" holds url or connection, and more",
+                "7: \"url\" takes an address such as https://push.example.com",
+                "8: the target \"g\" has url and connection, which may be two places: it takes one",
             ])
     }
 
@@ -117,6 +121,9 @@ import Testing
         (["--target", "stagin"], "usage.target", "there is no target \"stagin\"; did you mean \"staging\"?"),
         (["--target", "http://"], "usage.target", "\"http://\" is no address of a PushHost"),
         (["--target", "ftp://x"], "usage.target", "\"ftp://x\" is no address of a PushHost"),
+        (["--target", "http://localhost:99999"], "usage.target", "\"http://localhost:99999\" is no address of a PushHost"),
+        (["--target", "http://[::1"], "usage.target", "\"http://[::1\" is no address of a PushHost"),
+        (["--target", "http://x", "--backend", "http://x:80x"], "usage.value", "--backend \"http://x:80x\" is no address"),
         (["--target", "http://x", "--backend", "b"], "usage.value", "--backend \"b\" is no address"),
         (["--hub", "h"], "usage.value", "--hub is for a target on another machine, and this run is embedded"),
     ])

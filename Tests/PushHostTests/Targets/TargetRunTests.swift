@@ -44,6 +44,8 @@ import Testing
             let cases: [(target: String, hub: String, status: Int32, words: String)] = [
                 (good.replacing(/SharedAccessKey=.*/) { _ in "SharedAccessKey=bm9uZQ==" }, "hub", 4, "error[sas.signature]"),
                 (good, "hob", 4, "is \"hob\" the right hub?"),
+                (good.replacing("http://localhost:\(hub.port)", with: "http://localhost:99999"), "hub", 2, "error[connection.invalid]"),
+                ("", "hub", 2, "--target: the value is empty"),
                 (good.replacing("http://", with: "sb://"), "hub", 4, "for a plain port write http://"),
                 ("http://localhost:\(hub.port)", "hub", 4, "opened by a key, and none is given"),
                 (
@@ -76,6 +78,7 @@ import Testing
                     "error[policy.production]: live is marked production: this goes to \"news\", 3 devices. Nobody can be asked"))
             let said = try await Self.run(["--target", "live", "--yes"], settings: settings)
             #expect(said.status == 0 && said.output.contains("3 of 3 sent"), "\(said.output)\(said.errors)")
+            #expect(said.errors.contains("live is marked production: this goes to \"news\", 3 devices."))
             for (answer, status, words) in [("y", 0, "3 of 3 sent"), ("", 5, "nothing was done")] as [(String, Int32, String)] {
                 let folder = try ScriptFolder(["flow.lua": Self.send, "pushhost.yaml": settings])
                 let dialogue = try Dialogue(["run", "flow.lua", "--target", "live"], in: folder.url, onTerminal: true)
@@ -85,6 +88,53 @@ import Testing
                 #expect(await dialogue.end(closingInput: false).status == status)
             }
         }
+    }
+
+    @Test func `questions come one at a time, after the header, and end with the run`() async throws {
+        try await ServedHub.serving { hub in
+            let settings = "targets: { live: { connection: \"\(try hub.plainConnectionString())\", hub: hub, production: true } }\n"
+            let script = """
+                local push = require "push"
+                push.all { function() push.send { to = "news", alert = "a" } end, function() push.send { to = "sports", alert = "b" } end }
+                """
+            let folder = try ScriptFolder(["flow.lua": script, "pushhost.yaml": settings])
+            let run = try Dialogue(["run", "flow.lua", "--target", "live"], in: folder.url, onTerminal: true)
+            let before = try await run.hear("0 devices. [y/N] ")
+            #expect(before.contains("flow · live · seed 1"))
+            run.say("y\n")
+            let between = try await run.hear("0 devices. [y/N] ")
+            for tag in ["news", "sports"] { #expect((before + between).contains("this goes to \"\(tag)\"")) }
+            run.signal(SIGINT)
+            #expect(await run.end(closingInput: false).status == 130)
+        }
+    }
+
+    @Test func `in the folder of a server a hub is named where there are several, and its name is right`() async throws {
+        try await ServedHub.serving { hub in
+            #expect(try await hub.command(["hub", "create", "news"]).status == 0)
+            let settings = "data: \"\(hub.data.path)\"\n"
+            let target = "http://localhost:\(hub.port)"
+            for (arguments, status, words) in [
+                ([], 2, "error[usage.hub]: the server has 2 hubs, and none is named"),
+                (["--hub", "new"], 4, "has no hub \"new\"; did you mean \"news\"?"),
+                (["--hub", "news"], 0, "nobody matches"),
+            ] as [([String], Int32, String)] {
+                let run = try await Self.run(["--target", target] + arguments, settings: settings)
+                #expect(run.status == status && run.errors.contains(words), "\(run.errors)")
+            }
+        }
+    }
+
+    @Test func `the connection string that a server without TLS shows is one that a run takes`() async throws {
+        let folder = try ScriptFolder()
+        let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--reveal"], in: folder.url)
+        let shown = try #require(try await server.hear("Ctrl-C ends it.").firstMatch(of: /full +(Endpoint=\S+)/)).1
+        let run = try await Self.run(["--target", String(shown), "--hub", "hub"])
+        #expect(run.status == 0, "\(shown) \(run.errors)")
+        let listed = try await Program.run(["key", "list", "--hub", "hub", "--reveal", "--data", "data"], in: folder.url)
+        #expect(listed.output.contains(shown.split(separator: ";")[0]))
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
     }
 
     @Test func `a run that is interrupted leaves nothing behind in the lab`() async throws {

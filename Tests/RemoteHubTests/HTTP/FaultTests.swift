@@ -218,8 +218,26 @@ import Testing
                 try await hub(server.port, isPushHost: isPushHost) { hub in
                     let error = await refusal { try await hub.send(.properties(["a": "b"], to: "x")) }
                     #expect(error?.code == "target.failed" && error?.isRetryable == false && error?.details["may_be_done"] == true)
+                    #expect(error?.hint == "it may have been done all the same: look before doing it again")
                     #expect(await refusal { try await hub.createRegistrationID() }?.isRetryable == true)
                 }
+            }
+        }
+    }
+
+    @Test func `A hub that is not there is told apart from what is missing in it`() async throws {
+        try await TroubledServer.serving(.status("404 Not Found")) { server in
+            try await hub(server.port) { hub in
+                let calls: [() async throws -> Void] = [
+                    { _ = try await hub.send(.properties(["a": "b"], to: "x")) },
+                    { _ = try await hub.createRegistrationID() },
+                    { _ = try await hub.registrations(.all, page: Page()) },
+                ]
+                for call in calls {
+                    let error = await refusal { try await call() }
+                    #expect(error?.code == "target.hub" && error?.message == "127.0.0.1:\(server.port) has no hub \"hub\"")
+                }
+                #expect(await refusal { try await hub.installation("i") }?.code == "hub.not_found")
             }
         }
     }
@@ -228,8 +246,8 @@ import Testing
         let bench = try HubBench()
         let alice = try await bench.login("alice")
         let asked = Asked()
-        let guarded = GuardedBackend(bench.backend) { request throws(PushError) in try asked.take(request) }
-        let hub = GuardedHub(bench.hub) { request throws(PushError) in try asked.take(request) }
+        let guarded = GuardedBackend(bench.backend) { request, handle throws(PushError) in try asked.take(request, handle) }
+        let hub = GuardedHub(bench.hub) { request, handle throws(PushError) in try asked.take(request, handle) }
         let calls: [(String, () async throws -> Void)] = [
             ("x", { _ = try await hub.send(.alert(to: "x")) }),
             ("y", { _ = try await hub.schedule(.alert(to: "y"), at: bench.clock.now) }),
@@ -247,6 +265,7 @@ import Testing
             #expect(await refusal { try await call() }?.code == "policy.production")
             #expect(asked.last == audience)
         }
+        #expect(asked.registered == [.phone(1)])
         #expect(await refusal { try await guarded.notify(alice, username: "x || news", text: "t", platform: nil) }?.code == "tag.invalid")
         #expect(bench.connector.batches.isEmpty)
         #expect(try await bench.hub.allRegistrations(.all).isEmpty)
@@ -254,12 +273,16 @@ import Testing
 
     /// Lets nothing through.
     private final class Asked: Sendable {
-        private let audiences = Mutex<[String]>([])
+        private let state = Mutex((audiences: [String](), registered: [DeviceHandle]()))
 
-        var last: String? { audiences.withLock { $0.last } }
+        var last: String? { state.withLock { $0.audiences.last } }
+        var registered: [DeviceHandle] { state.withLock { $0.registered } }
 
-        func take(_ request: NotificationRequest) throws(PushError) {
-            audiences.withLock { $0.append(request.audience.expression.map { "\($0)" } ?? "") }
+        func take(_ request: NotificationRequest, _ handle: DeviceHandle?) throws(PushError) {
+            state.withLock { state in
+                state.audiences.append(request.audience.expression.map { "\($0)" } ?? "")
+                if let handle { state.registered.append(handle) }
+            }
             throw PushError("policy.production", "no", hint: "no")
         }
     }

@@ -89,7 +89,7 @@ struct HubCreateCommand: AsyncParsableCommand {
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
                 let hub = try await client.post(ManagementClient.path("hubs"), body: .object(body))
                 let keys = try await client.allItems(ManagementClient.path("hubs", name, "keys"), [("reveal", "true")])
-                let report = KeyReport(keys: keys, endpoint: await client.endpoint())
+                let report = KeyReport(keys: keys, url: await client.clientURL())
                 return CommandResult(json: ["hub": hub, "keys": .array(keys)]) {
                     ["\($0.green("✓")) hub \(name.printable) created"] + report.revealed($0)
                 }

@@ -32,7 +32,7 @@ struct KeyOptions: ParsableArguments {
     func result(
         _ key: JSON, _ done: String, _ client: ManagementClient, _ places: [String] = ["primary", "secondary"]
     ) async -> CommandResult {
-        let report = KeyReport(keys: [key], endpoint: await client.endpoint())
+        let report = KeyReport(keys: [key], url: await client.clientURL())
         let said = "\(done), \(owner(client.target))".printable
         return CommandResult(json: key) { ["\($0.green("✓")) \(said)"] + report.revealed($0, places) }
     }
@@ -51,7 +51,7 @@ struct KeyListCommand: AsyncParsableCommand {
         await ManagementSession(isJSON: options.server.json).run { () throws(PushError) in
             try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
                 let keys = try await client.allItems(options.path(client.target), [("reveal", reveal ? "true" : nil)])
-                let report = KeyReport(keys: keys, endpoint: await client.endpoint())
+                let report = KeyReport(keys: keys, url: await client.clientURL())
                 return CommandResult(json: ["items": .array(keys)]) { reveal ? report.revealed($0) : report.table($0) }
             }
         }
