@@ -24,7 +24,12 @@ struct LabInterface: Sendable {
             return try begin(call)
         }
         let session = try sessions.session(id)
-        session.requestCame()
+        if call.method == "DELETE", call.path.count == 1 {
+            // It waits for all other requests, and is none of them.
+            try await sessions.end(session)
+            return LabRoutes.Answer(200, session.json(now: lab.clock.now))
+        }
+        guard session.requestCame() else { throw LabSessions.missing }
         defer { session.requestEnded(now: sessions.system.now) }
         return try await answer(call, Array(call.path.dropFirst()), session)
     }
@@ -35,7 +40,6 @@ struct LabInterface: Sendable {
         switch (path.first, path.count) {
         case (nil, _):
             try call.check("GET", "DELETE")
-            if call.method == "DELETE" { try await sessions.end(session) }
             return LabRoutes.Answer(200, session.json(now: lab.clock.now))
         case ("phones", _): return try await phones(call, Array(path.dropFirst()), session)
         case ("events", 1): return try await events(call, session)
