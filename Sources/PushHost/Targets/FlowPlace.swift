@@ -39,7 +39,10 @@ struct FlowPlace: Sendable {
                 confirm: { question throws(PushError) in
                     if !isSaid { try await questions.ask(Question(text: question, code: "policy.production"), on: errors) }
                 }, trace: trace, config: command.target.config)
-            let remote = try await RemoteWorld.opening(settings, for: run)
+            let remote = try await RealDeadline.keeping(command.timeout, or: "\(settings.name) could not be reached") {
+                () async throws(PushError) in
+                try await RemoteWorld.opening(settings, for: run)
+            }
             world = remote.world
             self.remote = remote
         }

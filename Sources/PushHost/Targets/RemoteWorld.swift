@@ -55,7 +55,7 @@ struct RemoteWorld {
                 do throws(PushError) {
                     world = try Self.world(settings, session, client, secrets)
                 } catch {
-                    await Task { try? await session.close() }.value
+                    _ = await Self.giveBack(session)
                     throw error
                 }
                 self.session = session
@@ -74,19 +74,28 @@ struct RemoteWorld {
         world = try Self.world(settings, key, isPushHost: server != nil, client, run)
     }
 
-    /// Gives back what the target lent; answers why it could not.
+    /// Gives back what the target lent; answers why it could not. Takes a few seconds at most.
     func close() async -> PushError? {
+        let failure = await Self.giveBack(session)
+        await connection.shutdown()
+        return failure
+    }
+
+    /// How long a lab has to take its session back.
+    private static let patience: Duration = .seconds(5)
+
+    private static func giveBack(_ session: LabSessionClient?) async -> PushError? {
         // By a task of its own: the run's may be cancelled.
-        let failure = await Task { () -> PushError? in
+        await Task { () -> PushError? in
             do throws(PushError) {
-                try await session?.close()
+                try await RealDeadline.keeping(patience, or: "the lab did not take it") { () async throws(PushError) in
+                    try await session?.close()
+                }
                 return nil
             } catch {
                 return error
             }
         }.value
-        await connection.shutdown()
-        return failure
     }
 
     // MARK: - Real devices
@@ -135,7 +144,7 @@ struct RemoteWorld {
         let thread = run.thread
         do throws(PushError) {
             return try await LabSessionClient.open(
-                LabClient(base: url, key: key, client: client), hub: settings.hub, run: run.id,
+                LabClient(base: url, key: key, client: client), hub: settings.hub, run: run.id, system: SystemClock(),
                 start: { work in Task(executorPreference: thread) { await work() } })
         } catch  where error.code == "lab.key" {
             throw PushError(
