@@ -33,9 +33,16 @@ import Testing
         try await LabSessionClient.open(lab, hub: nil, run: "r-0001", system: system) { _ in Task {} }
     }
 
+    private func wait(until isSo: () -> Bool) async throws {
+        while !isSo() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     /// Half a minute goes by, once somebody waits for it.
-    private func goOn() async {
-        while !system.hasSleepers { await Task.yield() }
+    private func goOn() async throws {
+        try await wait { system.hasSleepers }
         system.advance(to: system.now + .seconds(30))
     }
 
@@ -43,15 +50,15 @@ import Testing
     func `a run that only computes is heard of every half minute, until it gives its session back`() async throws {
         let session = try await open()
         for number in 1...5 {
-            await goOn()
-            while lab.calls.count <= number { await Task.yield() }
+            try await goOn()
+            try await wait { lab.calls.count > number }
         }
         #expect(lab.calls.dropFirst() == Array(repeating: "GET /lab/sessions/s", count: 5)[...])
         // The time of the lab is not asked for.
         #expect(session.clock.now == Timestamp(milliseconds: 0))
         try await session.close()
         #expect(lab.calls.last == "DELETE /lab/sessions/s")
-        while system.hasSleepers { await Task.yield() }
+        try await wait { !system.hasSleepers }
         #expect(lab.calls.count == 7)
     }
 
@@ -59,9 +66,9 @@ import Testing
     func `a session that is over is asked for no more`() async throws {
         let session = try await open()
         lab.forget()
-        await goOn()
-        while lab.calls.count < 2 { await Task.yield() }
-        while system.hasSleepers { await Task.yield() }
+        try await goOn()
+        try await wait { lab.calls.count >= 2 }
+        try await wait { !system.hasSleepers }
         try await session.close()
         #expect(lab.calls == ["POST /lab/sessions", "GET /lab/sessions/s", "DELETE /lab/sessions/s"])
     }

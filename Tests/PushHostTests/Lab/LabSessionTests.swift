@@ -148,7 +148,10 @@ import Testing
             let session = try #require(bench.server.labSessions).session(String(path.dropFirst("/lab/sessions/".count)))
             #expect(session.requestCame())
             async let ended = bench.call("DELETE", path)
-            while !session.isOver { await Task.yield() }
+            while !session.isOver {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
             for (place, body) in [
                 ("\(path)/phones", #"{"name":"zoé"}"#), (actions, #"{"action":"rotate_token"}"#), (actions, #"{"action":"reinstall"}"#),
                 ("\(path)/faults/apns", #"{"latency":5000}"#),
