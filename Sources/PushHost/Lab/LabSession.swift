@@ -12,6 +12,8 @@ final class LabSession: Sendable {
     let phones: SimulatedLab
     /// How many exchanges there were before it began.
     let firstExchange: Int
+    /// How many entries the trace had.
+    let firstEntry: Int
     private let state: Mutex<State>
 
     private struct State {
@@ -29,8 +31,9 @@ final class LabSession: Sendable {
     }
 
     /// - Parameter now: of the system's clock.
-    init(id: String, hub: String, run: String, phones: SimulatedLab, firstExchange: Int, now: Timestamp) {
-        (self.id, self.hub, self.run, self.phones, self.firstExchange) = (id, hub, run, phones, firstExchange)
+    init(id: String, hub: String, run: String, phones: SimulatedLab, firstExchange: Int, firstEntry: Int, now: Timestamp) {
+        (self.id, self.hub, self.run, self.phones) = (id, hub, run, phones)
+        (self.firstExchange, self.firstEntry) = (firstExchange, firstEntry)
         state = Mutex(State(heard: now))
     }
 

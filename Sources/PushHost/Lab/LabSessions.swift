@@ -49,6 +49,7 @@ final class LabSessions: Sendable {
             phones: SimulatedLab(
                 phones: simulators.phones, events: SimulatedLab.EventLog(), app: SimulatorCredentials.app, clock: lab.clock,
                 applicationServerKey: { simulators.applicationServerPublicKey }), firstExchange: wires.record.count,
+            firstEntry: lab.trace.count,
             now: system.now)
         let isOpen = open.withLock { open in
             guard open.count < Self.limit else { return false }

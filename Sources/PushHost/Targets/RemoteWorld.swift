@@ -145,6 +145,7 @@ struct RemoteWorld {
         do throws(PushError) {
             return try await LabSessionClient.open(
                 LabClient(base: url, key: key, client: client), hub: settings.hub, run: run.id, system: SystemClock(),
+                trace: Self.follower(run.trace),
                 start: { work in Task(executorPreference: thread) { await work() } })
         } catch  where error.code == "lab.key" {
             throw PushError(
@@ -175,10 +176,25 @@ struct RemoteWorld {
             wire: session.wire, clock: session.clock, secrets: secrets, faults: session.faults)
     }
 
+    /// Is told what the hubs of a lab do.
+    private static func follower(_ trace: (@Sendable (FlowEvent) -> Void)?) -> (@Sendable (LabTraceEntry) -> Void)? {
+        guard let trace else { return nil }
+        return { entry in
+            switch entry {
+            case .core(let event): trace(.core(event))
+            case .crossed(let exchange): trace(.crossed(exchange))
+            }
+        }
+    }
+
     private static func observer(_ trace: (@Sendable (FlowEvent) -> Void)?) -> (@Sendable (_ place: String, _ what: String) -> Void)? {
         guard let trace else { return nil }
         let clock = SystemClock()
-        return { place, what in trace(.core(CoreEvent(time: clock.now, area: .hub, text: "\(place) \(what)"))) }
+        return { place, what in
+            // What was asked for to show the trace is not of the run.
+            guard !(place.contains("/lab/sessions/") && place.hasSuffix("/trace")) else { return }
+            trace(.core(CoreEvent(time: clock.now, area: .hub, text: "\(place) \(what)")))
+        }
     }
 }
 

@@ -26,18 +26,21 @@ package final class LabSessionClient: Sendable {
     ///   - hub: nil for the only one.
     ///   - run: for the log of the server, such as `r-0001`.
     ///   - system: of this machine.
+    ///   - trace: is told what the lab's hubs do, where somebody wants to know.
     ///   - start: starts work on the thread of the run, whose idle handler asks the clock for its steps.
     /// Throws what the lab says, and `lab.answer`.
     package static func open(
         _ connection: any LabConnection, hub: String?, run: String, system: any HubClock,
+        trace: (@Sendable (LabTraceEntry) -> Void)? = nil,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     ) async throws(PushError) -> LabSessionClient {
         let answer = try await connection.call("POST", "/lab/sessions", .lab(["hub": hub.map { .string($0) }, "run": .string(run)]))
-        return try LabSessionClient(try LabFields(answer: answer), connection, system, start)
+        return try LabSessionClient(try LabFields(answer: answer), connection, system, trace, start)
     }
 
     private init(
         _ fields: LabFields, _ connection: any LabConnection, _ system: any HubClock,
+        _ trace: (@Sendable (LabTraceEntry) -> Void)?,
         _ start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     ) throws(PushError) {
         (id, hub) = (try fields.text("id"), try fields.text("hub"))
@@ -45,9 +48,10 @@ package final class LabSessionClient: Sendable {
         path = "/lab/sessions/\(id)"
         self.connection = connection
         let news = PhoneNews(path: path, connection: connection)
+        let place = path
         clock = RemoteClock(
             now: Timestamp(milliseconds: Int64(try fields.integer("now"))), path: path, connection: connection, traffic: RunTraffic(),
-            news: news, start: start)
+            news: news, trace: trace.map { RemoteTrace(path: place, connection: connection, take: $0) }, start: start)
         lab = RemoteLab(path: path, connection: connection, clock: clock, news: news)
         wire = RemoteWire(path: path, connection: connection, clock: clock)
         var words: [Platform: [String]] = [:]

@@ -107,6 +107,26 @@ import Testing
         }
     }
 
+    @Test func `--trace in a lab shows what the hub matched and rendered, and what crossed the wire, each once`() async throws {
+        try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on", "PUSHHOST_LAB_KEY": "let-me-in"]) { hub in
+            let script = """
+                local push = require "push"
+                push.subscribe { device = push.device { name = "a" }, categories = { "news" } }
+                push.send { to = "news", properties = { messageParam = "Hello" } }
+                """
+            let arguments = ["--trace", "--json"]
+            let remote = try await Self.run(
+                arguments + ["--target", "http://localhost:\(hub.port)"], script: script, environment: ["PUSHHOST_LAB_KEY": "let-me-in"])
+            let embedded = try await Self.run(arguments, script: script)
+            for area in ["audience", "render", "delivery"] {
+                #expect(try remote.traces(of: area) == embedded.traces(of: area) && remote.traces(of: area) > 0, "\(remote.output)")
+            }
+            let crossed = remote.output.ranges(of: "/3/device/").count
+            #expect(crossed == embedded.output.ranges(of: "/3/device/").count && crossed > 0)
+            #expect(!remote.output.contains("/trace") && !remote.output.contains("let-me-in"))
+        }
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `a run ends at its timeout where the lab stops answering, and says what it could not give back`() async throws {
         let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
@@ -156,5 +176,13 @@ import Testing
             #expect(run.output.contains("POST http://localhost:\(hub.port)/hub/messages 201"))
             #expect(!run.output.contains(try hub.key(.full).reveal()) && !run.output.contains("sig="))
         }
+    }
+}
+
+extension Program {
+    /// How many entries of an area the trace of a report has.
+    fileprivate func traces(of area: String) throws -> Int {
+        let trace = try JSON(parsing: output)["trace"]?.array ?? []
+        return trace.count { $0["area"]?.string == area }
     }
 }
