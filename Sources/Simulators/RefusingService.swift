@@ -18,11 +18,12 @@ extension RefusingService {
     /// Refuses the next `count` notifications that would have been accepted, all until `clearFaults` for nil; those to one
     /// handle, or to all. False when the service has no such word.
     ///
-    /// - Parameter handle: A device token (APNs: lower case), registration token, channel URI, or a subscription's
-    ///   endpoint.
-    package func fail(_ word: String, count: Int?, handle: String? = nil) -> Bool {
+    /// - Parameters:
+    ///   - handle: A device token (APNs: lower case), registration token, channel URI, or a subscription's endpoint.
+    ///   - owner: Who takes it back, where several order refusals.
+    package func fail(_ word: String, count: Int?, handle: String? = nil, owner: String? = nil) -> Bool {
         guard let reason = Reason(word: word) else { return false }
-        faults.add(reason, count: count, handle: handle)
+        faults.add(reason, count: count, handle: handle, owner: owner)
         return true
     }
 
@@ -32,4 +33,7 @@ extension RefusingService {
     }
 
     package func clearFaults() { faults.clear() }
+
+    /// Those that somebody ordered; others stay.
+    package func clearFaults(of owner: String?) { faults.clear(of: owner) }
 }

@@ -31,8 +31,8 @@ extension ErrorCatalogue {
                     + "have been carried out all the same.",
                 cure: "Do what the hint says. After a send that may have been done, look before sending again."),
             ErrorDescription(
-                "target.timeout", .failure, .refusal, means: "The target took the request and did not answer in time.",
-                when: "Nothing comes for 30 s, or what timeout in the settings says.",
+                "target.timeout", .failure, .refusal, .warning, means: "The target took the request and did not answer in time.",
+                when: "Nothing comes for 30 s, or what timeout in the settings says; or the --timeout of a run is over.",
                 cure: "Try again later; allow more with timeout. After a send, look before sending again."),
             ErrorDescription(
                 "target.throttled", .failure, means: "The target asks to be left alone for a while.",

@@ -57,7 +57,8 @@ struct FlowSession {
         let runner = FlowRunner(
             world: place.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources))
-        let end = await run(script, options, runner, printing, interruption)
+        let end = await run(
+            script, options, runner, printing, interruption, longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.respite })
         if let failure = await place.close() {
             errors.line("warning[\(failure.code)]: what the run had in the lab could not be given back: \(failure.message.printable)")
             errors.line("  help      its session ends by itself, in two minutes at the latest")
@@ -66,9 +67,13 @@ struct FlowSession {
         return end
     }
 
+    /// How long the last answers of a target are waited for when the time of the run is over.
+    private static let respite: Duration = .seconds(3)
+
+    /// - Parameter longest: when it is given up to wait for the target, in real time; nil for no end.
     private func run(
         _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ printing: RunPrinting,
-        _ interruption: Interruption
+        _ interruption: Interruption, longest: Duration?
     ) async -> SessionEnd {
         let text = printing.text
         if command.flowHelp { return SessionEnd(status: await help(script, runner)) }
@@ -80,6 +85,7 @@ struct FlowSession {
         }
         interruption.onInterrupt { task.cancel() }
         output.onLostReader { task.cancel() }
+        let deadline = RealDeadline(after: longest) { task.cancel() }
         let progress = Task { [output] in
             guard !command.json, output.isTerminal else { return }
             try await Task.sleep(for: .seconds(1))
@@ -94,12 +100,14 @@ struct FlowSession {
         } onCancel: {
             task.cancel()
         }
+        deadline.callOff()
         let isCancelled = Task.isCancelled
         progress.cancel()
         output.eraseProgress()
         if output.hasLostReader, report.wasCancelled, !interruption.happened {
             return SessionEnd(status: ExitStatus.lostReader, reason: .unwritable)
         }
+        if deadline.hasPassed { printing.take(.warning(.impatience)) }
         let outcome = Outcome(
             report, wasInterrupted: interruption.happened || isCancelled, failOnNoTarget: command.failOnNoTarget)
         if command.json {
@@ -237,6 +245,14 @@ private struct Outcome {
         case .interrupted: "interrupted"
         }
     }
+}
+
+extension FlowWarning {
+    /// Of a run whose time was over before the target had told how it ended.
+    fileprivate static let impatience = FlowWarning(
+        code: "target.timeout",
+        message: "the target did not answer in the time of the run: what was sent and shown at the end may be missing here", near: [],
+        location: nil)
 }
 
 extension FlowReport {

@@ -5,29 +5,13 @@ struct AttendedNamespaceStore: NamespaceStore {
     let base: any NamespaceStore
     let thread: LabThread
 
-    func load() async throws(PushError) -> StoredNamespace {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.load()
-    }
+    func load() async throws(PushError) -> StoredNamespace { try await thread.outside(try await base.load()) }
 
-    func putRules(_ rules: [AuthorizationRule]) async throws(PushError) {
-        thread.goOut()
-        defer { thread.comeBack() }
-        try await base.putRules(rules)
-    }
+    func putRules(_ rules: [AuthorizationRule]) async throws(PushError) { try await thread.outside(try await base.putRules(rules)) }
 
-    func putHub(_ hub: HubRecord) async throws(PushError) {
-        thread.goOut()
-        defer { thread.comeBack() }
-        try await base.putHub(hub)
-    }
+    func putHub(_ hub: HubRecord) async throws(PushError) { try await thread.outside(try await base.putHub(hub)) }
 
-    func removeHub(_ number: Int64) async throws(PushError) {
-        thread.goOut()
-        defer { thread.comeBack() }
-        try await base.removeHub(number)
-    }
+    func removeHub(_ number: Int64) async throws(PushError) { try await thread.outside(try await base.removeHub(number)) }
 
     func store(ofHub number: Int64) -> any HubStore { AttendedHubStore(base: base.store(ofHub: number), thread: thread) }
 }
@@ -38,110 +22,62 @@ struct AttendedHubStore: Sendable {
 }
 
 extension AttendedHubStore: RegistrationStore {
-    func load() async throws(PushError) -> StoredHub {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.load()
-    }
+    func load() async throws(PushError) -> StoredHub { try await thread.outside(try await base.load()) }
 
-    func commit(_ change: RegistrationChange) async throws(PushError) {
-        thread.goOut()
-        defer { thread.comeBack() }
-        try await base.commit(change)
-    }
+    func commit(_ change: RegistrationChange) async throws(PushError) { try await thread.outside(try await base.commit(change)) }
 
     func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.forgetDepartures(before: moment, limit: limit)
+        try await thread.outside(try await base.forgetDepartures(before: moment, limit: limit))
     }
 }
 
 extension AttendedHubStore: NotificationStore {
     func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.accept(notification)
+        try await thread.outside(try await base.accept(notification))
     }
 
     func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.unfinished(after: sequence, limit: limit)
+        try await thread.outside(try await base.unfinished(after: sequence, limit: limit))
     }
 
-    func record(_ progress: NotificationProgress) async throws(PushError) {
-        thread.goOut()
-        defer { thread.comeBack() }
-        try await base.record(progress)
-    }
+    func record(_ progress: NotificationProgress) async throws(PushError) { try await thread.outside(try await base.record(progress)) }
 
     func unfinished(_ sequences: [Int64]) async throws(PushError) -> [KeptNotification] {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.unfinished(sequences)
+        try await thread.outside(try await base.unfinished(sequences))
     }
 
     func notification(_ sequence: Int64) async throws(PushError) -> KeptNotification? {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.notification(sequence)
+        try await thread.outside(try await base.notification(sequence))
     }
 
     func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification] {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.notifications(before: sequence, limit: limit)
+        try await thread.outside(try await base.notifications(before: sequence, limit: limit))
     }
 
     func devices(ofNotification sequence: Int64, from start: Int, limit: Int) async throws(PushError) -> [DeviceOutcome] {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.devices(ofNotification: sequence, from: start, limit: limit)
+        try await thread.outside(try await base.devices(ofNotification: sequence, from: start, limit: limit))
     }
 
     func deadDevices(after position: DeadDevice.Position?, limit: Int) async throws(PushError) -> [DeadDevice] {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.deadDevices(after: position, limit: limit)
+        try await thread.outside(try await base.deadDevices(after: position, limit: limit))
     }
 
     func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.removeEnded(before: moment, limit: limit)
+        try await thread.outside(try await base.removeEnded(before: moment, limit: limit))
     }
 }
 
 extension AttendedHubStore: JobStore {
-    func putJob(_ job: NotificationHubJob) async throws(PushError) {
-        thread.goOut()
-        defer { thread.comeBack() }
-        try await base.putJob(job)
-    }
+    func putJob(_ job: NotificationHubJob) async throws(PushError) { try await thread.outside(try await base.putJob(job)) }
 
-    func job(_ id: String) async throws(PushError) -> NotificationHubJob? {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.job(id)
-    }
+    func job(_ id: String) async throws(PushError) -> NotificationHubJob? { try await thread.outside(try await base.job(id)) }
 
-    func jobs(limit: Int) async throws(PushError) -> [NotificationHubJob] {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.jobs(limit: limit)
-    }
+    func jobs(limit: Int) async throws(PushError) -> [NotificationHubJob] { try await thread.outside(try await base.jobs(limit: limit)) }
 
-    func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.unfinishedJobs()
-    }
+    func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] { try await thread.outside(try await base.unfinishedJobs()) }
 
     func removeJobs(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
-        thread.goOut()
-        defer { thread.comeBack() }
-        return try await base.removeJobs(endedBefore: moment, limit: limit)
+        try await thread.outside(try await base.removeJobs(endedBefore: moment, limit: limit))
     }
 }
 

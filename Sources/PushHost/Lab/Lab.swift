@@ -18,6 +18,7 @@ final class Lab: Sendable {
     let thread = LabThread()
     let simulators: SimulatorServer
     let faults = WireFaults()
+    let trace = LabTrace()
     let owners: PhoneOwners
     let ledger: LabLedger
     private let group: ServiceGroup

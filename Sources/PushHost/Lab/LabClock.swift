@@ -12,11 +12,12 @@ final class LabClock: HubClock {
         /// The latest that anybody was told.
         var latest: Timestamp
         var holders = 0
-        /// Rings at the first moment that anybody waits for, while the time ticks.
+        /// For when everybody wants to be woken, from before they fall asleep; those of cancelled sleepers among them until their turn
+        /// comes.
+        var deadlines = TimeQueue<Void>()
+        /// Rings at the first of them, while the time ticks.
         var alarm: Task<Void, Never>?
         var armed: Timestamp?
-        /// The first moment of somebody who may not have fallen asleep yet when the alarm is set the next time.
-        var missed: Timestamp?
     }
 
     private let system: any HubClock
@@ -53,12 +54,18 @@ final class LabClock: HubClock {
 
     func sleep(until deadline: Timestamp) async throws {
         try Task.checkCancellation()
-        let isPast = state.withLock { state in
-            guard moment(&state) < deadline else { return true }
-            arm(&state, for: deadline)
-            return false
+        if announce(deadline) { try await sleepers.sleep(until: deadline) }
+    }
+
+    /// To be called by whoever is about to fall asleep: from now on they are woken, however long that takes them. False for a moment
+    /// that has passed.
+    func announce(_ deadline: Timestamp) -> Bool {
+        state.withLock { state in
+            guard moment(&state) < deadline else { return false }
+            state.deadlines.insert((), at: deadline)
+            arm(&state)
+            return true
         }
-        if !isPast { try await sleepers.sleep(until: deadline) }
     }
 
     // MARK: - Standing
@@ -87,7 +94,7 @@ final class LabClock: HubClock {
     func advance(to moment: Timestamp) {
         let now = state.withLock { state in
             if state.holders > 0 { state.latest = max(state.latest, moment) }
-            return self.moment(&state)
+            return due(&state)
         }
         sleepers.advance(to: now)
     }
@@ -95,26 +102,29 @@ final class LabClock: HubClock {
     // MARK: - Ticking
 
     private func wake() {
-        sleepers.advance(to: now)
-        state.withLock { state in
-            let next = [sleepers.nextDeadline, state.missed].compactMap { $0 }.min()
-            state.missed = nil
-            if let next { arm(&state, for: next) }
+        let now = state.withLock { state in
+            let now = due(&state)
+            arm(&state)
+            return now
         }
+        sleepers.advance(to: now)
     }
 
-    private func arm(_ state: inout State, for deadline: Timestamp) {
-        guard state.holders == 0, state.armed.map({ deadline < $0 }) ?? true else {
-            state.missed = min(state.missed ?? deadline, deadline)
-            return
-        }
-        if let armed = state.armed { state.missed = min(state.missed ?? armed, armed) }
+    /// The time, with whose deadlines it is done: whoever has not fallen asleep yet will find that theirs has passed.
+    private func due(_ state: inout State) -> Timestamp {
+        let now = moment(&state)
+        while state.deadlines.popFirst(dueBy: now) != nil {}
+        return now
+    }
+
+    private func arm(_ state: inout State) {
+        guard state.holders == 0, let first = state.deadlines.first?.moment, state.armed.map({ first < $0 }) ?? true else { return }
         state.alarm?.cancel()
-        state.armed = deadline
-        let ring = deadline + (.zero - state.lead)
+        state.armed = first
+        let ring = first + (.zero - state.lead)
         state.alarm = Task { [system, weak self] in
             guard (try? await system.sleep(until: ring)) != nil else { return }
-            self?.ring(deadline)
+            self?.ring(first)
         }
     }
 

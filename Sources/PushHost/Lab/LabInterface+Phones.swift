@@ -77,11 +77,8 @@ extension LabInterface {
     func faults(_ call: LabRoutes.Call, _ word: String, _ session: LabSession) throws(PushError) -> LabRoutes.Answer {
         try call.check("GET", "POST", "DELETE")
         let service = Platform(try Self.service(word))
-        let faults = lab.serviceFaults
-        if call.method == "POST" {
-            session.noteFault(of: service)
-            try order(call, faults, service)
-        }
+        let faults = lab.faults(of: session.id)
+        if call.method == "POST" { try order(call, faults, service) }
         if call.method == "DELETE" { faults.clear(service) }
         return LabRoutes.Answer(
             200, ["service": .string(service.shortName), "reasons": .array(faults.reasons(of: service).map { .string($0) })])

@@ -25,7 +25,12 @@ struct LabInterface: Sendable {
             return try begin(call)
         }
         let session = try sessions.session(id)
-        session.requestCame()
+        if call.method == "DELETE", call.path.count == 1 {
+            // It waits for all other requests, and is none of them.
+            try await sessions.end(session)
+            return LabRoutes.Answer(200, session.json(now: lab.clock.now))
+        }
+        guard session.requestCame() else { throw LabSessions.missing }
         defer { session.requestEnded(now: sessions.system.now) }
         return try await answer(call, Array(call.path.dropFirst()), session)
     }
@@ -36,18 +41,18 @@ struct LabInterface: Sendable {
         switch (path.first, path.count) {
         case (nil, _):
             try call.check("GET", "DELETE")
-            if call.method == "DELETE" { try await sessions.end(session) }
             return LabRoutes.Answer(200, session.json(now: lab.clock.now))
         case ("phones", _): return try await phones(call, Array(path.dropFirst()), session)
         case ("events", 1): return try await events(call, session)
         case ("wire", 1): return try wire(call, session)
+        case ("trace", 1): return try trace(call, session)
         case ("faults", 2): return try faults(call, path[1], session)
         case ("accounts", 1): return try await account(call)
         case ("clock", 1): return try await clock(call, session)
         default:
             throw PushError(
                 "request.path", "the lab has no such path",
-                hint: "behind a session's id there are phones, events, wire, faults/SERVICE, accounts and clock", status: 404)
+                hint: "behind a session's id there are phones, events, wire, trace, faults/SERVICE, accounts and clock", status: 404)
         }
     }
 
@@ -105,6 +110,13 @@ struct LabInterface: Sendable {
         let service = try call.query["service"].map { word throws(PushError) in try Self.service(word) }
         let exchanges = sessions.wires.record.exchanges(with: service.map(Platform.init), after: session.firstExchange)
         return LabRoutes.Answer(200, ["exchanges": .array(exchanges.map(\.json))])
+    }
+
+    private func trace(_ call: LabRoutes.Call, _ session: LabSession) throws(PushError) -> LabRoutes.Answer {
+        try call.check("GET")
+        let (since, most) = (try call.number("since") ?? 0, Int.max - session.firstEntry)
+        let (entries, count) = lab.trace.entries(after: session.firstEntry + min(since, most))
+        return LabRoutes.Answer(200, ["entries": .array(entries.map(\.json)), "count": .count(count - session.firstEntry)])
     }
 
     static func service(_ word: String) throws(PushError) -> PhonePlatform {

@@ -61,9 +61,11 @@ final class LabLedger: Sendable {
         await append(.object(line))
     }
 
-    func noteEnd(of session: String, lead: Duration) async {
-        await append(["session": .string(session), "lead": .integer(lead.milliseconds)])
-    }
+    /// How far the clock is ahead of the system's.
+    func note(lead: Duration) async { await append(["lead": .integer(lead.milliseconds)]) }
+
+    /// Nothing is left of a session.
+    func noteEnd(of session: String) async { await append(["session": .string(session)]) }
 
     private func append(_ line: JSON) async {
         guard let file = file.withLock({ $0 }) else { return }

@@ -12,24 +12,28 @@ final class LabSession: Sendable {
     let phones: SimulatedLab
     /// How many exchanges there were before it began.
     let firstExchange: Int
+    /// How many entries the trace had.
+    let firstEntry: Int
     private let state: Mutex<State>
 
     private struct State {
         var heard: Timestamp
         var requests = 0
+        /// Resumed when the last of them is answered.
+        var ending: CheckedContinuation<Void, Never>?
         var events: [LabEvent] = []
         var serial = 0
         var waiters: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
         /// Every handle that its phones ever had, in order.
         var handles: [DeviceHandle] = []
         var known: Set<DeviceHandle> = []
-        var faulty: Set<Platform> = []
         var isOver = false
     }
 
     /// - Parameter now: of the system's clock.
-    init(id: String, hub: String, run: String, phones: SimulatedLab, firstExchange: Int, now: Timestamp) {
-        (self.id, self.hub, self.run, self.phones, self.firstExchange) = (id, hub, run, phones, firstExchange)
+    init(id: String, hub: String, run: String, phones: SimulatedLab, firstExchange: Int, firstEntry: Int, now: Timestamp) {
+        (self.id, self.hub, self.run, self.phones) = (id, hub, run, phones)
+        (self.firstExchange, self.firstEntry) = (firstExchange, firstEntry)
         state = Mutex(State(heard: now))
     }
 
@@ -38,13 +42,26 @@ final class LabSession: Sendable {
     /// When a request of its client came or was answered; nil while one is being answered.
     var silentSince: Timestamp? { state.withLock { $0.requests > 0 ? nil : $0.heard } }
 
-    func requestCame() { state.withLock { $0.requests += 1 } }
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Counts a request as under way, until ``requestEnded(now:)``. False where the session is over: then it makes nothing any more.
+    func requestCame() -> Bool {
+        state.withLock { state in
+            guard !state.isOver else { return false }
+            state.requests += 1
+            return true
+        }
+    }
 
     func requestEnded(now: Timestamp) {
-        state.withLock { state in
+        let ending = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.requests -= 1
             state.heard = now
+            guard state.requests == 0 else { return nil }
+            defer { state.ending = nil }
+            return state.ending
         }
+        ending?.resume()
     }
 
     // MARK: - Events
@@ -96,18 +113,25 @@ final class LabSession: Sendable {
 
     var handles: [DeviceHandle] { state.withLock { $0.handles } }
 
-    func noteFault(of service: Platform) { state.withLock { _ = $0.faulty.insert(service) } }
+    // MARK: - Its end
 
-    var faulty: Set<Platform> { state.withLock { $0.faulty } }
-
-    /// False where it was over already.
-    func end() -> Bool {
+    /// Takes no request any more, and suspends until those under way are answered: then nothing is made any more that would stay.
+    /// False, and at once, where it was over already.
+    func end() async -> Bool {
         let (isFirst, waiting) = state.withLock { state in
             defer { (state.isOver, state.waiters) = (true, [:]) }
             return (!state.isOver, state.waiters.values.map(\.continuation))
         }
         for continuation in waiting { continuation.resume() }
-        return isFirst
+        guard isFirst else { return false }
+        await withCheckedContinuation { continuation in
+            let isQuiet = state.withLock { state in
+                if state.requests > 0 { state.ending = continuation }
+                return state.requests == 0
+            }
+            if isQuiet { continuation.resume() }
+        }
+        return true
     }
 }
 

@@ -14,11 +14,15 @@ final class LabSessions: Sendable {
     let system: any HubClock
     private let log: Logger
     private let open = Mutex<[String: LabSession]>([:])
+    /// Sessions that have ended, and when: what came too late for them is still to be removed.
+    private let ended = Mutex<[(session: LabSession, at: Timestamp)]>([])
 
     /// Most that are open at a time.
     private static let limit = 64
     /// Without a word from its client a session ends.
     static let patience: Duration = .seconds(120)
+    /// How often silent ones are looked for, and how long a request to a hub is expected after the end of its session.
+    static let upkeep = patience / 4
 
     init(lab: Lab, namespace: Namespace, wires: LabWires, log: Logger, system: any HubClock = SystemClock()) {
         (self.lab, self.namespace, self.wires, self.log, self.system) = (lab, namespace, wires, log, system)
@@ -45,6 +49,7 @@ final class LabSessions: Sendable {
             phones: SimulatedLab(
                 phones: simulators.phones, events: SimulatedLab.EventLog(), app: SimulatorCredentials.app, clock: lab.clock,
                 applicationServerKey: { simulators.applicationServerPublicKey }), firstExchange: wires.record.count,
+            firstEntry: lab.trace.count,
             now: system.now)
         let isOpen = open.withLock { open in
             guard open.count < Self.limit else { return false }
@@ -61,36 +66,43 @@ final class LabSessions: Sendable {
         return (session, hub)
     }
 
-    /// Throws `lab.session` (404).
+    /// One that is open. Throws `lab.session` (404).
     func session(_ id: String) throws(PushError) -> LabSession {
-        guard let session = open.withLock({ $0[id] }) else {
-            throw PushError(
-                "lab.session", "the lab has no such session: it has ended, or never began",
-                hint: "a session ends with its server, and after two minutes of silence: begin another one (run the flow again)",
-                status: 404)
-        }
+        guard let session = open.withLock({ $0[id] }), !session.isOver else { throw Self.missing }
         return session
     }
 
-    /// Takes a session's phones out of the lab, what is registered for them out of every hub, and its faults off the services.
+    static var missing: PushError {
+        PushError(
+            "lab.session", "the lab has no such session: it has ended, or never began",
+            hint: "a session ends with its server, and after two minutes of silence: begin another one (run the flow again)", status: 404)
+    }
+
+    /// Waits for the requests of a session that are under way and takes no others; then takes its phones out of the lab, what is
+    /// registered for them out of every hub, and its faults off the services. Does nothing, at once, where another one does it.
     func end(_ session: LabSession) async throws(PushError) {
-        guard session.end() else { return }
+        guard await session.end() else { return }
         defer {
+            ended.withLock { $0.append((session, system.now)) }
             let wasOpen = open.withLock { $0.removeValue(forKey: session.id) != nil }
             if wasOpen { lab.clock.release() }
         }
         let phones = await session.phones.devices().map(\.phone)
         lab.owners.forget(phones)
         lab.simulators.phones.remove(phones)
-        for service in session.faulty { lab.serviceFaults.clear(service) }
+        let faults = lab.faults(of: session.id)
+        for service in PhonePlatform.allCases { faults.clear(Platform(service)) }
+        await lab.ledger.note(lead: lab.clock.lead)
         try await HandleRemoval(namespace: namespace).remove(session.handles, on: lab.thread)
-        await lab.ledger.noteEnd(of: session.id, lead: lab.clock.lead)
         log.notice("the lab's session \(session.id.prefix(8)) ended")
     }
 
     /// Ends those that are silent, again and again until it is cancelled.
     func keepUp() async {
-        while (try? await system.sleep(until: system.now + Self.patience / 4)) != nil { await endSilent() }
+        while (try? await system.sleep(until: system.now + Self.upkeep)) != nil {
+            await endSilent()
+            await removeLatecomers()
+        }
     }
 
     func endSilent() async {
@@ -105,7 +117,29 @@ final class LabSessions: Sendable {
             do throws(PushError) {
                 try await end(session)
             } catch {
-                log.warning("what the session \(session.id.prefix(8)) leaves behind could not be removed: \(error.message)")
+                note(error, of: session)
+            }
+        }
+    }
+
+    private func note(_ error: PushError, of session: LabSession) {
+        log.warning("what the session \(session.id.prefix(8)) leaves behind could not be removed: \(error.message)")
+    }
+
+    /// Removes what was registered for phones of sessions that had ended, by requests to a hub that were on their way at the end. Until
+    /// then the ledger has their handles, so that a start of the server removes it as well.
+    func removeLatecomers() async {
+        let now = system.now
+        let sessions = ended.withLock { ended in
+            defer { ended.removeAll { $0.at + Self.upkeep <= now } }
+            return ended.filter { $0.at + Self.upkeep <= now }.map(\.session)
+        }
+        for session in sessions {
+            do throws(PushError) {
+                try await HandleRemoval(namespace: namespace).remove(session.handles, on: lab.thread)
+                await lab.ledger.noteEnd(of: session.id)
+            } catch {
+                note(error, of: session)
             }
         }
     }
@@ -118,9 +152,9 @@ final class LabSessions: Sendable {
 }
 
 extension Lab {
-    /// The faults of its services and of the wires to them.
-    var serviceFaults: SimulatedFaults {
-        SimulatedFaults(wires: faults) { [simulators] in PhonePlatform($0).map { simulators[$0] } }
+    /// The faults of its services and of the wires to them, as far as a session ordered them.
+    func faults(of session: String) -> SimulatedFaults {
+        SimulatedFaults(wires: faults, owner: session) { [simulators] in PhonePlatform($0).map { simulators[$0] } }
     }
 }
 

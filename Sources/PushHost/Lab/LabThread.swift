@@ -49,6 +49,13 @@ final class LabThread: TaskExecutor {
 
     func comeBack() { change { $0.outside -= 1 } }
 
+    /// Waits for what is not of the lab.
+    func outside<Answer>(_ work: @autoclosure () async throws(PushError) -> Answer) async throws(PushError) -> Answer {
+        goOut()
+        defer { comeBack() }
+        return try await work()
+    }
+
     private func change(_ body: (inout State) -> Void) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             body(&state)

@@ -18,6 +18,7 @@ struct LabWires: PushTransport {
         isOfService = { platform($0) != nil }
         record = RecordingTransport(
             FaultyTransport(base: attended, clock: lab.clock, faults: lab.faults, platform: platform), clock: lab.clock,
+            observer: lab.trace.note,
             service: { platform($0) ?? .browser })
     }
 

@@ -4,6 +4,8 @@ import Simulators
 /// The faults of the rehearsal's services and wires.
 struct SimulatedFaults: ServiceFaults {
     let wires: WireFaults
+    /// Whose they are, where several share the services: nobody takes back those of others.
+    var owner: String?
     /// The service that serves a platform; nil for a platform that is not delivered.
     let service: @Sendable (Platform) -> (any RefusingService)?
 
@@ -16,7 +18,7 @@ struct SimulatedFaults: ServiceFaults {
                 "a handle of \(handle.platform.displayName) gets nothing through \(service.displayName)",
                 hint: "name the service of the device", status: 400)
         }
-        guard self.service(service)?.fail(reason, count: count, handle: handle?.simulated) == true else {
+        guard self.service(service)?.fail(reason, count: count, handle: handle?.simulated, owner: owner) == true else {
             let words = reasons(of: service)
             throw PushError(
                 "simulator.reason", "\(service.displayName) does not refuse with \"\(reason)\"",
@@ -25,15 +27,15 @@ struct SimulatedFaults: ServiceFaults {
         }
     }
 
-    func setLatency(_ latency: Duration, of service: Platform) { wires.setLatency(latency, of: service.wire) }
+    func setLatency(_ latency: Duration, of service: Platform) { wires.setLatency(latency, of: service.wire, owner: owner) }
 
     func breakConnections(_ service: Platform, count: Int, afterRequest: Bool) {
-        wires.add(afterRequest ? .afterRequest : .beforeRequest, count: count, to: service.wire)
+        wires.add(afterRequest ? .afterRequest : .beforeRequest, count: count, to: service.wire, owner: owner)
     }
 
     func clear(_ service: Platform) {
-        self.service(service)?.clearFaults()
-        wires.clear(service.wire)
+        self.service(service)?.clearFaults(of: owner)
+        wires.clear(service.wire, of: owner)
     }
 }
 

@@ -11,16 +11,20 @@ final class WireFaults: Sendable {
     }
 
     private struct Wire: Sendable {
-        var latency: Duration = .zero
+        /// By owner.
+        var latencies: [String?: Duration] = [:]
         /// In order, with how many connections each still breaks.
-        var breaks: [(kind: Break, left: Int)] = []
+        var breaks: [(kind: Break, left: Int, owner: String?)] = []
+
+        var isWhole: Bool { latencies.isEmpty && breaks.isEmpty }
     }
 
     private let wires = Mutex<[Platform: Wire]>([:])
 
     var isEmpty: Bool { wires.withLock { $0.isEmpty } }
 
-    func latency(of service: Platform) -> Duration { wires.withLock { $0[service]?.latency ?? .zero } }
+    /// The longest that anybody ordered.
+    func latency(of service: Platform) -> Duration { wires.withLock { $0[service]?.latencies.values.max() ?? .zero } }
 
     /// What befalls the next connection, if anything does.
     func nextBreak(of service: Platform) -> Break? {
@@ -32,14 +36,22 @@ final class WireFaults: Sendable {
         }
     }
 
-    func setLatency(_ latency: Duration, of service: Platform) {
-        wires.withLock { $0[service, default: Wire()].latency = latency }
+    func setLatency(_ latency: Duration, of service: Platform, owner: String? = nil) {
+        wires.withLock { $0[service, default: Wire()].latencies[owner] = latency }
     }
 
-    func add(_ kind: Break, count: Int, to service: Platform) {
+    func add(_ kind: Break, count: Int, to service: Platform, owner: String? = nil) {
         guard count > 0 else { return }
-        wires.withLock { $0[service, default: Wire()].breaks.append((kind, count)) }
+        wires.withLock { $0[service, default: Wire()].breaks.append((kind, count, owner)) }
     }
 
-    func clear(_ service: Platform) { wires.withLock { $0[service] = nil } }
+    /// Takes back what an owner ordered.
+    func clear(_ service: Platform, of owner: String? = nil) {
+        wires.withLock { wires in
+            guard var wire = wires[service] else { return }
+            wire.latencies[owner] = nil
+            wire.breaks.removeAll { $0.owner == owner }
+            wires[service] = wire.isWhole ? nil : wire
+        }
+    }
 }

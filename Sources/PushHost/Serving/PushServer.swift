@@ -68,7 +68,10 @@ final class PushServer: Sendable {
             providerTokens: storage.providerTokens, log: log)
         let environment = HubEnvironment(
             clock: hubClock, random: random, start: { work in lab?.thread.start(work) ?? Task { await work() } },
-            observer: { event in log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"]) })
+            observer: { event in
+                lab?.trace.note(event)
+                log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
+            })
         do throws(PushError) {
             let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
             if settings.isLab { try await Lab.check(storage.namespace) }

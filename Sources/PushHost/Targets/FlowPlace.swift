@@ -42,7 +42,10 @@ struct FlowPlace: Sendable {
                     guard !isSaid else { return printing.interrupt { errors.note(text) } }
                     try await questions.ask(Question(text: text, code: "policy.production"), on: errors, over: printing.output)
                 }, trace: trace, config: command.target.config)
-            let remote = try await RemoteWorld.opening(settings, for: run)
+            let remote = try await RealDeadline.keeping(command.timeout, or: "\(settings.name) could not be reached") {
+                () async throws(PushError) in
+                try await RemoteWorld.opening(settings, for: run)
+            }
             world = remote.world
             self.remote = remote
         }

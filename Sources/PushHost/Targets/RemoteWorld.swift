@@ -57,7 +57,7 @@ struct RemoteWorld {
                 do throws(PushError) {
                     world = try Self.world(settings, session, client, secrets)
                 } catch {
-                    await Task { try? await session.close() }.value
+                    _ = await Self.giveBack(session)
                     throw error
                 }
                 self.session = session
@@ -81,19 +81,28 @@ struct RemoteWorld {
         return await local.labKey()
     }
 
-    /// Gives back what the target lent; answers why it could not.
+    /// Gives back what the target lent; answers why it could not. Takes a few seconds at most.
     func close() async -> PushError? {
+        let failure = await Self.giveBack(session)
+        await connection.shutdown()
+        return failure
+    }
+
+    /// How long a lab has to take its session back.
+    private static let patience: Duration = .seconds(5)
+
+    private static func giveBack(_ session: LabSessionClient?) async -> PushError? {
         // By a task of its own: the run's may be cancelled.
-        let failure = await Task { () -> PushError? in
+        await Task { () -> PushError? in
             do throws(PushError) {
-                try await session?.close()
+                try await RealDeadline.keeping(patience, or: "the lab did not take it") { () async throws(PushError) in
+                    try await session?.close()
+                }
                 return nil
             } catch {
                 return error
             }
         }.value
-        await connection.shutdown()
-        return failure
     }
 
     // MARK: - Real devices
@@ -148,7 +157,8 @@ struct RemoteWorld {
         let thread = run.thread
         do throws(PushError) {
             return try await LabSessionClient.open(
-                LabClient(base: url, key: key, client: client), hub: settings.hub, run: run.id,
+                LabClient(base: url, key: key, client: client), hub: settings.hub, run: run.id, system: SystemClock(),
+                trace: Self.follower(run.trace),
                 start: { work in Task(executorPreference: thread) { await work() } })
         } catch  where error.code == "hub.not_found" {
             var error = error
@@ -183,10 +193,25 @@ struct RemoteWorld {
             wire: session.wire, clock: session.clock, secrets: secrets, faults: session.faults)
     }
 
+    /// Is told what the hubs of a lab do.
+    private static func follower(_ trace: (@Sendable (FlowEvent) -> Void)?) -> (@Sendable (LabTraceEntry) -> Void)? {
+        guard let trace else { return nil }
+        return { entry in
+            switch entry {
+            case .core(let event): trace(.core(event))
+            case .crossed(let exchange): trace(.crossed(exchange))
+            }
+        }
+    }
+
     private static func observer(_ trace: (@Sendable (FlowEvent) -> Void)?) -> (@Sendable (_ place: String, _ what: String) -> Void)? {
         guard let trace else { return nil }
         let clock = SystemClock()
-        return { place, what in trace(.core(CoreEvent(time: clock.now, area: .hub, text: "\(place) \(what)"))) }
+        return { place, what in
+            // What was asked for to show the trace is not of the run.
+            guard !(place.contains("/lab/sessions/") && place.hasSuffix("/trace")) else { return }
+            trace(.core(CoreEvent(time: clock.now, area: .hub, text: "\(place) \(what)")))
+        }
     }
 }
 

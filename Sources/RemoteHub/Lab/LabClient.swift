@@ -25,7 +25,7 @@ package struct LabClient: LabConnection {
         }
         var client = client
         // Whoever gives back a session waits for nobody.
-        if method == "DELETE", path.split(separator: "/").count == 3 { (client.retry, client.patience) = (.none, .seconds(5)) }
+        if method == "DELETE", path.split(separator: "/").count == 3 { client.retry = .none }
         let answer = try await client.answer(request)
         guard !answer.body.isEmpty else { return .null }
         do {

@@ -18,16 +18,18 @@ package final class RemoteClock: SteppedClock {
     private let path: String
     private let connection: any LabConnection
     private let news: PhoneNews
+    let trace: RemoteTrace?
     private let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     /// Who sleeps; its own time is of no account.
     private let sleepers: VirtualClock
     private let state: Mutex<State>
 
     init(
-        now: Timestamp, path: String, connection: any LabConnection, traffic: RunTraffic, news: PhoneNews,
+        now: Timestamp, path: String, connection: any LabConnection, traffic: RunTraffic, news: PhoneNews, trace: RemoteTrace?,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     ) {
-        (self.path, self.connection, self.traffic, self.news, self.start) = (path, connection, traffic, news, start)
+        (self.path, self.connection, self.traffic, self.news) = (path, connection, traffic, news)
+        (self.trace, self.start) = (trace, start)
         sleepers = VirtualClock(now: now)
         state = Mutex(State(now: now))
     }
@@ -119,6 +121,7 @@ package final class RemoteClock: SteppedClock {
         let (before, events) = (self.now, try fields.integer("events"))
         // What has happened is known before anybody wakes.
         if events > seen { try await news.catchUp() }
+        await trace?.catchUp()
         state.withLock { $0.now = max($0.now, now) }
         sleepers.advance(to: now)
         return now > before || events > seen

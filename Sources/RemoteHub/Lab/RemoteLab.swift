@@ -97,6 +97,7 @@ package final class RemoteLab: DeviceLab {
     package func events(since index: Int) async -> [DeviceEvent] {
         // A lab that is gone tells whoever asks it for something.
         try? await catchUp()
+        try? await clock.during { () async throws(PushError) in await clock.trace?.catchUp() }
         return news.events(since: index)
     }
 }

@@ -11,18 +11,20 @@ package final class FaultScript<Reason: Sendable>: Sendable {
         var left: Int?
         /// Nil: of every handle.
         var handle: String?
+        /// Who ordered it; nil where there is but one.
+        var owner: String?
     }
 
     private let faults = Mutex<[Fault]>([])
 
     init() {}
 
-    /// A standing refusal takes the place of the one for the same handle; a count of 0 orders nothing.
-    func add(_ reason: Reason, count: Int?, handle: String?) {
+    /// A standing refusal takes the place of its owner's for the same handle; a count of 0 orders nothing.
+    func add(_ reason: Reason, count: Int?, handle: String?, owner: String? = nil) {
         if let count, count <= 0 { return }
         faults.withLock { faults in
-            if count == nil { faults.removeAll { $0.left == nil && $0.handle == handle } }
-            faults.append(Fault(reason: reason, left: count, handle: handle))
+            if count == nil { faults.removeAll { $0.left == nil && $0.handle == handle && $0.owner == owner } }
+            faults.append(Fault(reason: reason, left: count, handle: handle, owner: owner))
         }
     }
 
@@ -40,4 +42,6 @@ package final class FaultScript<Reason: Sendable>: Sendable {
     }
 
     func clear() { faults.withLock { $0 = [] } }
+
+    func clear(of owner: String?) { faults.withLock { $0.removeAll { $0.owner == owner } } }
 }

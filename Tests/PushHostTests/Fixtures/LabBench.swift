@@ -129,7 +129,7 @@ final class LabBench: Sendable {
     }
 
     func open(on thread: LuaThread) async throws -> LabSessionClient {
-        try await LabSessionClient.open(Connection(bench: self), hub: "hub", run: "r-0001") { work in
+        try await LabSessionClient.open(Connection(bench: self), hub: "hub", run: "r-0001", system: SystemClock()) { work in
             Task(executorPreference: thread) { await work() }
         }
     }

@@ -114,6 +114,13 @@ final class ServedHub: Sendable {
         return heard
     }
 
+    /// Does something while the server does nothing: connections are taken, and nobody answers.
+    func standing(_ body: () async throws -> Void) async throws {
+        dialogue.signal(SIGSTOP)
+        defer { dialogue.signal(SIGCONT) }
+        try await body()
+    }
+
     /// What was said since the first screen holds no key, no signature and nothing unspeakable.
     private func checkLog() {
         let log = log.withLock { $0 }

@@ -113,6 +113,24 @@ import Testing
         #expect(clock.now == later(100))
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func `whoever is about to fall asleep while the time is held, and let go of, is woken`() async throws {
+        let clock = LabClock(system: system)
+        for second: Int64 in [30, 10, 20] { #expect(clock.announce(later(second))) }
+        clock.hold()
+        #expect(clock.announce(later(40)))
+        clock.release()
+        // Nobody sleeps yet, and there is an alarm for each.
+        for second: Int64 in [10, 20, 30, 40] {
+            while system.nextDeadline != later(second) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            system.advance(to: later(second))
+        }
+        #expect(!clock.announce(later(40)))
+    }
+
     @Test func `it keeps the lead that it had before`() {
         let clock = LabClock(system: system, lead: .seconds(500))
         #expect(clock.now == later(500))

@@ -157,6 +157,56 @@ import Testing
         }
     }
 
+    @Test func `--trace in a lab shows what the hub matched and rendered, and what crossed the wire, each once`() async throws {
+        try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on", "PUSHHOST_LAB_KEY": "let-me-in"]) { hub in
+            let script = """
+                local push = require "push"
+                push.subscribe { device = push.device { name = "a" }, categories = { "news" } }
+                push.send { to = "news", properties = { messageParam = "Hello" } }
+                """
+            let arguments = ["--trace", "--json"]
+            let remote = try await Self.run(
+                arguments + ["--target", "http://localhost:\(hub.port)"], script: script, environment: ["PUSHHOST_LAB_KEY": "let-me-in"])
+            let embedded = try await Self.run(arguments, script: script)
+            for area in ["audience", "render", "delivery"] {
+                #expect(try remote.traces(of: area) == embedded.traces(of: area) && remote.traces(of: area) > 0, "\(remote.output)")
+            }
+            let crossed = remote.output.ranges(of: "/3/device/").count
+            #expect(crossed == embedded.output.ranges(of: "/3/device/").count && crossed > 0)
+            #expect(!remote.output.contains("/trace") && !remote.output.contains("let-me-in"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a run ends at its timeout where the lab stops answering, and says what it could not give back`() async throws {
+        let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
+        try await ServedHub.serving(settings: environment.merging(["PUSHHOST_LAB": "on"]) { $1 }) { hub in
+            // Whoever waited for an answer would wait for hours.
+            let folder = try ScriptFolder([
+                "flow.lua": """
+                local push = require "push"
+                push.device { name = "a" }
+                print "ready"
+                while true do push.sleep "1h" end
+                """,
+                "pushhost.yaml": "targets: { lab: { url: \"http://localhost:\(hub.port)\", timeout: 1h } }\n",
+            ])
+            let run = try Dialogue(["run", "flow.lua", "--target", "lab", "--timeout", "5s"], in: folder.url, environment: environment)
+            try await run.hear("ready")
+            try await hub.standing {
+                let (output, status) = await run.end(closingInput: false)
+                #expect(status == 3 && output.contains("budget.wall"), "\(output)")
+                #expect(output.contains("warning[target.timeout]: the target did not answer in the time of the run"), "\(output)")
+                #expect(
+                    output.contains("what the run had in the lab could not be given back: the lab did not take it within 5"), "\(output)")
+                let late = try await Program.run(
+                    ["run", "flow.lua", "--target", "lab", "--timeout", "1s"], in: folder.url, environment: environment)
+                #expect(
+                    late.status == 4 && late.errors.contains("error[target.timeout]: lab could not be reached within 1"), "\(late.errors)")
+            }
+        }
+    }
+
     @Test func `settings that are wrong are told before anything is reached, with exit code 2`() async throws {
         let run = try await Self.run(["--target", "a"], settings: "targets: { a: { conection: x } }\n")
         #expect(run.status == 2 && run.errors.contains("did you mean \"connection\"?"))
@@ -176,5 +226,13 @@ import Testing
             #expect(run.output.contains("POST http://localhost:\(hub.port)/hub/messages 201"))
             #expect(!run.output.contains(try hub.key(.full).reveal()) && !run.output.contains("sig="))
         }
+    }
+}
+
+extension Program {
+    /// How many entries of an area the trace of a report has.
+    fileprivate func traces(of area: String) throws -> Int {
+        let trace = try JSON(parsing: output)["trace"]?.array ?? []
+        return trace.count { $0["area"]?.string == area }
     }
 }
