@@ -57,12 +57,14 @@ import Testing
     }
 
     @Test func `On a terminal a password is typed twice and not shown`() async throws {
-        try await Self.serving { _, folder in
-            for (command, second, status, words) in [
-                ("add", "UNSPEAKABLE", Int32(0), "user alice added"), ("passwd", "UNSPEAKABEL", 2, "the two passwords differ"),
+        try await Self.serving { run, folder in
+            for (command, name, second, status, words) in [
+                ("add", "alice", "UNSPEAKABLE", Int32(0), "user alice added"),
+                ("passwd", "alice", "UNSPEAKABEL", 2, "the two passwords differ"),
+                ("add", "bob", "UNSPEAKABEL", 2, "the two passwords differ"), ("add", "bob", "", 2, "the two passwords differ"),
             ] {
-                let typed = try Dialogue(["user", command, "alice"], in: folder, onTerminal: true)
-                var output = try await typed.hear("Password of alice: ")
+                let typed = try Dialogue(["user", command, name], in: folder, onTerminal: true)
+                var output = try await typed.hear("Password of \(name): ")
                 typed.say("UNSPEAKABLE\n")
                 output += try await typed.hear("The same again: ")
                 typed.say("\(second)\n")
@@ -70,6 +72,13 @@ import Testing
                 output += end.output
                 #expect(end.status == status && output.contains(words) && !output.contains("UNSPEAK"), "\(output)")
             }
+            // Who types nothing is asked no second time.
+            let silent = try Dialogue(["user", "add", "bob"], in: folder, onTerminal: true)
+            try await silent.hear("Password of bob: ")
+            silent.say("\n")
+            let end = await silent.end(closingInput: false)
+            #expect(end.status == 2 && end.output.contains("the password is empty") && !end.output.contains("again"))
+            #expect(try await run("$P user list").output == "USER\nalice\n")
         }
     }
 }
