@@ -237,8 +237,8 @@ extension ErrorCatalogue {
                     cure: "session:send_secure { to = \"alice\", payload = { code = 1 }, max_reads = 1 }")),
             ErrorDescription(
                 "secure.too_many", .failure, means: "The addressee has too many unread secure payloads.",
-                when: "100 wait for the same user. Status 429; the same call may succeed later.",
-                cure: "Wait until they are read or expire, or revoke some.",
+                when: "100 wait for the same user, or 25 of the same other user. Status 429; the same call may succeed later.",
+                cure: "Wait until they are read or expire, or revoke some; the addressee sees them with GET /api/notifications.",
                 example: .lua(
                     "for code = 1, 101 do session:send_secure { to = \"alice\", payload = { code = code } } end",
                     cure: """
@@ -256,8 +256,11 @@ extension ErrorCatalogue {
                     cure: "session:send_secure { to = \"alice\", payload = { phone = phone.name } }")),
             ErrorDescription(
                 "secure.sealed", .failure, means: "A stored payload does not open.",
-                when: "It was changed where it is stored, or sealed with another key. Status 500.",
-                cure: "Send it again; look for who changed the store or the key."),
+                when:
+                    "It was changed where it is stored, or sealed with another key: payload.key of the data folder was lost or exchanged. "
+                    + "Status 410.",
+                cure: "Put the old payload.key back and start the server again, or send the payload again; pushhost doctor tells how "
+                    + "many do not open."),
             ErrorDescription(
                 "secure.key", .failure, means: "The key that seals secure payloads has the wrong length.",
                 when: "The settings of a host give a key that has not 256 bits.", cure: "Give 32 random bytes."),

@@ -19,7 +19,8 @@ extension ErrorCatalogue {
                 example: .shell("pushhost scripts/notify_users.lua", cure: "pushhost run scripts/notify_users.lua")),
             ErrorDescription(
                 "usage.password", .refusal, means: "There is no password, or not twice the same.",
-                when: "pushhost user add or passwd gets none, the two that were typed differ, or nobody can be asked.",
+                when: "pushhost user add or passwd gets none, the two that were typed differ, standard input has "
+                    + "more than one line, or nobody can be asked.",
                 cure: "Type it twice, or write one line to standard input and say --password-stdin."),
             ErrorDescription(
                 "usage.hub", .refusal, means: "It is not clear which hub is meant.",

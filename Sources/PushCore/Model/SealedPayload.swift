@@ -15,6 +15,8 @@ package struct SealedPayload: Sendable, Equatable {
     package var maximumReads: Int?
     /// Nonce, ciphertext and authentication tag; nil once it can no longer be read.
     package var sealed: [UInt8]?
+    /// By which the key that sealed it is known; empty where that is not known.
+    package var keyMark: [UInt8]
     package var grantedReads: Int
     package private(set) var ending: Ending?
     /// Oldest first. Of more than 200 the oldest that was refused makes room, then the oldest of all.
@@ -22,7 +24,7 @@ package struct SealedPayload: Sendable, Equatable {
 
     package init(
         id: String, sender: Tag, addressee: Tag, expiration: Timestamp, maximumReads: Int? = nil,
-        sealed: [UInt8]? = nil, grantedReads: Int = 0, ending: Ending? = nil, reads: [SecureRead] = []
+        sealed: [UInt8]? = nil, keyMark: [UInt8] = [], grantedReads: Int = 0, ending: Ending? = nil, reads: [SecureRead] = []
     ) {
         self.id = id
         self.sender = sender
@@ -30,6 +32,7 @@ package struct SealedPayload: Sendable, Equatable {
         self.expiration = expiration
         self.maximumReads = maximumReads
         self.sealed = sealed
+        self.keyMark = keyMark
         self.grantedReads = grantedReads
         self.ending = ending
         self.reads = reads

@@ -11,6 +11,9 @@ extension Tag {
         }
     }
 
+    /// The name of the user whose devices have it; the whole text of any other tag.
+    package var username: String { isUserTag ? String(text.unicodeScalars.dropFirst("username:".unicodeScalars.count)) : text }
+
     /// Whether this is `username:<somebody>`, which only the app backend gives out. Looks at bytes: a mark behind the
     /// colon would hide the prefix from a comparison of characters.
     package var isUserTag: Bool { text.lowercased().utf8.starts(with: "username:".utf8) }

@@ -31,13 +31,14 @@ package protocol BackendGateway: Sendable {
     /// `POST /api/notifications` of the secure backend: keeps the payload, sends its id alone to the addressee's devices.
     ///
     /// Throws before anything is kept or sent `secure.lifetime`, `secure.maximum_reads`, `secure.payload` (400),
-    /// `secure.too_large` (413, over 64 KiB of JSON) and `secure.too_many` (429, the addressee has 100 unread ones). When
+    /// `secure.too_large` (413, over 64 KiB of JSON) and `secure.too_many` (429, the addressee has 100 unread ones, or 25
+    /// of the same sender). When
     /// the push cannot be sent, nothing is kept.
     func sendSecure(_ session: Session, _ request: SecureRequest) async throws(PushError) -> SecureReceipt
     /// `GET /api/notifications/{id}`, for the addressee alone.
     ///
-    /// Throws `secure.not_found` (404), `secure.forbidden` (403), `secure.expired`, `secure.exhausted` and
-    /// `secure.revoked` (410).
+    /// Throws `secure.not_found` (404), `secure.forbidden` (403), `secure.expired`, `secure.exhausted`,
+    /// `secure.revoked` and `secure.sealed` (410).
     func securePayload(_ session: Session, id: String) async throws(PushError) -> JSON
     /// Makes the payload unreadable; by the sender or the addressee. One that is unreadable already stays as it is.
     func revokeSecurePayload(_ session: Session, id: String) async throws(PushError)

@@ -141,17 +141,28 @@ package actor AccountService {
     func prove(_ username: String, _ password: Secret, from address: String?) async throws(PushError) -> Proof {
         let user = Tag(validating: "username:\(username)")
         let attempt = address.map { LoginAttempts.Attempt(user: user, address: $0) }
-        if let attempt, let seconds = attempts.take(attempt, now: wallClock.now) { throw Self.throttled(seconds) }
+        if let attempt { try await begin(attempt) }
         let proof: Proof?
         do throws(PushError) {
             proof = try await checked(username, user, password)
         } catch {
-            if let attempt { attempts.giveBack(attempt) }
+            if let attempt { attempts.end(attempt, isFailure: false, now: wallClock.now) }
             throw error
         }
+        if let attempt { attempts.end(attempt, isFailure: proof == nil, now: wallClock.now) }
         guard let proof else { throw refused(username) }
-        if let attempt { attempts.giveBack(attempt) }
         return proof
+    }
+
+    /// Waits where it hangs on others that are under way. Throws `auth.throttled` and `backend.busy`.
+    private func begin(_ attempt: LoginAttempts.Attempt) async throws(PushError) {
+        switch attempts.begin(attempt, now: wallClock.now) {
+        case .begun: return
+        case .refused(let seconds): throw Self.throttled(seconds)
+        case .lineIsFull: throw Self.busy
+        case .undecided:
+            if let seconds = await withCheckedContinuation({ attempts.wait(attempt, $0) }) { throw Self.throttled(seconds) }
+        }
     }
 
     /// Nil for the wrong password and for an unknown user.
@@ -173,10 +184,13 @@ package actor AccountService {
 
     private static func throttled(_ seconds: Int) -> PushError {
         PushError(
-            "auth.throttled", "too many attempts to log in have failed, or are under way", hint: "wait \(seconds) s", status: 429,
-            isRetryable: true,
+            "auth.throttled", "too many attempts to log in have failed", hint: "wait \(seconds) s", status: 429, isRetryable: true,
             details: ["retryAfter": .integer(Int64(seconds))])
     }
+
+    private static let busy = PushError(
+        "backend.busy", "too many log in at this moment", hint: "try again in a few seconds", status: 503, isRetryable: true,
+        details: ["retryAfter": 5])
 
     // MARK: - Hashing
 
@@ -191,11 +205,7 @@ package actor AccountService {
 
     private func derive(_ password: Secret, salt: [UInt8], cost: Int) async throws(PushError) -> [UInt8] {
         if !places.take() {
-            guard !places.hasFullLine else {
-                throw PushError(
-                    "backend.busy", "too many log in at this moment", hint: "try again in a few seconds", status: 503,
-                    isRetryable: true, details: ["retryAfter": 5])
-            }
+            guard !places.hasFullLine else { throw Self.busy }
             await withCheckedContinuation { places.wait($0) }
         }
         defer { places.leave() }

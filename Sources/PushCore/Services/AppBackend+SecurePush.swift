@@ -22,6 +22,12 @@ extension AppBackend {
         return try await securePayloads.read(id, by: session.username)
     }
 
+    /// What the user can still read, the first that expires first, sealed: who has lost an id sees it there.
+    package func readableSecurePayloads(_ session: Session) async throws(PushError) -> [SealedPayload] {
+        let session = try await accounts.session(for: session.token)
+        return try await securePayloads.readable(by: session.username)
+    }
+
     package func revokeSecurePayload(_ session: Session, id: String) async throws(PushError) {
         let session = try await accounts.session(for: session.token)
         try await securePayloads.revoke(id, by: session.username)

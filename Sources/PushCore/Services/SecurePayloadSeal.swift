@@ -9,6 +9,8 @@ struct SecurePayloadSeal: Sendable {
     static let nonceLength = 12
 
     private let key: SymmetricKey
+    /// What is kept beside what this seals.
+    let mark: [UInt8]
 
     init(key: SymmetricKey) throws(PushError) {
         guard key.bitCount == 256 else {
@@ -17,6 +19,12 @@ struct SecurePayloadSeal: Sendable {
                 hint: "give 32 random bytes", status: 500)
         }
         self.key = key
+        mark = Self.mark(of: key)
+    }
+
+    /// Tells keys apart, and nothing about any.
+    static func mark(of key: SymmetricKey) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Array("key of secure payloads".utf8), using: key).prefix(8))
     }
 
     /// Nonce, ciphertext and tag of `text` as the content of `payload`.
@@ -30,16 +38,18 @@ struct SecurePayloadSeal: Sendable {
         }
     }
 
-    /// Throws `secure.sealed` for a payload that was changed at rest or sealed with another key.
+    /// Throws `secure.sealed` (410) for a payload that was changed at rest or sealed with another key.
     func open(_ payload: SealedPayload) throws(PushError) -> JSON {
         do {
             let box = try AES.GCM.SealedBox(combined: payload.sealed ?? [])
             return try JSON(parsing: AES.GCM.open(box, using: key, authenticating: Self.header(of: payload)))
         } catch {
+            let isForeign = !payload.keyMark.isEmpty && payload.keyMark != mark
             throw PushError(
                 "secure.sealed",
-                "secure payload \(payload.id) does not open: it was changed at rest, or sealed with another key",
-                hint: "send it again", status: 500)
+                "secure payload \(payload.id) does not open: it was "
+                    + (isForeign ? "sealed with a key that is lost" : "changed at rest, or sealed with another key"),
+                hint: "ask for it to be sent again", status: 410)
         }
     }
 

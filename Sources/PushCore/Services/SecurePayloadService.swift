@@ -12,6 +12,8 @@ package actor SecurePayloadService {
     package static let maximumLifetime: Duration = .seconds(30 * 86_400)
     /// Most payloads that one addressee can have before they are read, revoked or expired.
     package static let maximumLive = 100
+    /// Most of them that are of the same sender: others get through, too. What users send to themselves is theirs to bound.
+    package static let maximumOfSender = 25
     /// How long after the expiration a payload's end and its readers are remembered, unless said.
     package static let retention: Duration = .seconds(7 * 86_400)
 
@@ -44,25 +46,54 @@ package actor SecurePayloadService {
         let text = try Self.checkedText(request.payload)
         try await sweep()
         let expiration = environment.clock.now + lifetime
+        let share = sender == addressee ? Self.maximumLive : Self.maximumOfSender
         while true {
             var payload = SealedPayload(
                 id: newID(), sender: sender, addressee: addressee, expiration: expiration,
                 maximumReads: request.maximumReads)
             payload.sealed = try seal.close(
                 text, as: payload, nonce: environment.random.bytes(SecurePayloadSeal.nonceLength))
-            switch try await store.insert(payload, limit: Self.maximumLive) {
+            payload.keyMark = seal.mark
+            switch try await store.insert(payload, limit: Self.maximumLive, perSender: share) {
             case .inserted:
                 environment.note(
                     .backend, "secure payload \(payload.id) kept for \(request.username) until \(expiration)")
                 return payload
             case .idInUse: continue
             case .full:
-                throw PushError(
-                    "secure.too_many", "\(request.username) has \(Self.maximumLive) secure payloads that can still be read",
-                    hint: "revoke some, or wait until they are read or expire", status: 429,
-                    details: ["limit": .integer(Int64(Self.maximumLive))])
+                throw Self.tooMany(
+                    Self.maximumLive, of: request.username,
+                    hint: "\(request.username) can revoke some, which GET /api/notifications lists; or wait until they expire")
+            case .fullOfSender:
+                throw Self.tooMany(
+                    Self.maximumOfSender, of: request.username, " of the same sender",
+                    hint: "revoke some of yours, or wait until they are read or expire")
             }
         }
+    }
+
+    /// What a user can still read, the first that expires first; nothing of it is opened.
+    func readable(by username: String) async throws(PushError) -> [SealedPayload] {
+        let user = try Tag.ofUser(username)
+        try await sweep()
+        return try await store.readable(by: user)
+    }
+
+    /// How many could still be read, had they not been sealed with another key.
+    package func sealedOtherwise() async throws(PushError) -> Int {
+        Self.sealedOtherwise(try await store.readableByKey(), than: seal.mark)
+    }
+
+    /// - Parameters:
+    ///   - counts: of payloads, by the marks of their keys.
+    ///   - key: nil where there is none.
+    package static func sealedOtherwise(_ counts: [[UInt8]: Int], than key: SymmetricKey?) -> Int {
+        sealedOtherwise(counts, than: key.map(SecurePayloadSeal.mark))
+    }
+
+    /// Of those without a mark nobody knows it, unless there is no key at all.
+    private static func sealedOtherwise(_ counts: [[UInt8]: Int], than mark: [UInt8]?) -> Int {
+        counts.reduce(0) { $0 + ($1.key != mark && (mark == nil || !$1.key.isEmpty) ? $1.value : 0) }
     }
 
     /// Takes a payload back as if it had never been kept: its push could not be sent.
@@ -161,6 +192,12 @@ package actor SecurePayloadService {
     }
 
     // MARK: - Refusals
+
+    private static func tooMany(_ limit: Int, of username: String, _ which: String = "", hint: String) -> PushError {
+        PushError(
+            "secure.too_many", "\(username) has \(limit) secure payloads\(which) that can still be read", hint: hint, status: 429,
+            details: ["limit": .integer(Int64(limit))])
+    }
 
     private static func notFound(_ id: String) -> PushError {
         PushError(

@@ -49,11 +49,14 @@ struct Doctor: Sendable {
                     "take a backup with pushhost hub backup now, end the server, and restore it")
             ])
         }
+        let backend = BackendChecks(settings: settings)
+        add(await backend.kept())
         if settings.tlsPort != nil { add([CertificateCheck(settings: settings).check(now: clock.now)]) }
         let network = NetworkChecks(settings: settings)
         add(await network.ports(isRunning: isRunning))
         if isRunning { add([await network.server()]) }
         add(await network.pushServices(isRunning: isRunning))
+        add(await backend.issuer())
         add([time(settings.data)])
         return checks
     }

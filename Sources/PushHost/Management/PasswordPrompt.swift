@@ -20,9 +20,15 @@ struct PasswordPrompt {
         return first
     }
 
-    /// The first line of standard input.
+    /// The only line of standard input. Throws `usage.password` where there are more: the rest may have been meant, too.
     static func line() async throws(PushError) -> Secret {
         let secret = try await typed()
+        // On a terminal the line that was typed is all there is.
+        let isAlone = try await blocking { () throws(PushError) in isatty(STDIN_FILENO) == 1 || readLine(strippingNewline: false) == nil }
+        guard isAlone else {
+            throw PushError(
+                "usage.password", "standard input has more than one line", hint: "write the password alone; it cannot have line breaks")
+        }
         guard !secret.isEmpty else { throw empty }
         return secret
     }

@@ -46,6 +46,14 @@ extension ServerSettings {
 }
 
 extension BackendSettings {
+    /// That the hub of the setting is missing: no reason not to start, for hubs are made while a server runs.
+    static func absence(of hub: String, among names: [String]) -> (finding: String, hint: String) {
+        (
+            "backend.hub: there is no hub \"\(hub)\", and /api answers 404 as long as there is none",
+            nearest(hub, in: names).map { "did you mean \"\($0)\"?" } ?? "pushhost hub create \(hub) makes it"
+        )
+    }
+
     /// What does not go together.
     var contradictions: [String] {
         let given = [issuer, audience, keys].compactMap { $0 }

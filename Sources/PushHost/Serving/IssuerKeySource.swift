@@ -1,5 +1,6 @@
 import Delivery
 import FoundationEssentials
+import Glibc
 import HTTPTypes
 import PushCore
 import WebAPI
@@ -28,14 +29,7 @@ enum IssuerKeySource: Sendable {
     func fetch(over transport: HTTPClientTransport) async throws(PushError) -> IssuerKeys.Document {
         switch self {
         case .file(let path):
-            let bytes = try await blocking { () throws(PushError) in
-                do {
-                    return Array(try Data(contentsOf: URL(filePath: path)))
-                } catch {
-                    throw PushError("auth.issuer", "the file \(path) cannot be read")
-                }
-            }
-            return IssuerKeys.Document(bytes: bytes)
+            return try await Self.read(path)
         case .address(let address):
             let answer: PushResponse
             do {
@@ -50,6 +44,31 @@ enum IssuerKeySource: Sendable {
                 throw PushError("auth.issuer", "\(address.authority) answers \(answer.status.code)")
             }
             return IssuerKeys.Document(bytes: answer.body, maximumAge: Self.maximumAge(answer.headers))
+        }
+    }
+
+    private static func read(_ path: String) async throws(PushError) -> IssuerKeys.Document {
+        let bytes = try await blocking { () throws(PushError) in
+            guard access(path, R_OK) == 0 else {
+                throw PushError("auth.issuer", "the file \(path) cannot be read: \(String(cString: strerror(errno)).asClause)")
+            }
+            guard let data = try? Data(contentsOf: URL(filePath: path)) else {
+                throw PushError("auth.issuer", "\(path) is no file that can be read")
+            }
+            return Array(data)
+        }
+        return IssuerKeys.Document(bytes: bytes)
+    }
+
+    /// Looks at a file before a token comes; an address may be reached later. Throws `settings.invalid`.
+    func checkFile() async throws(PushError) {
+        guard case .file(let path) = self else { return }
+        do throws(PushError) {
+            _ = try await Self.read(path).count()
+        } catch {
+            throw PushError(
+                "settings.invalid", "backend.jwt.keys: \"\(path)\" cannot be used: \(error.message)",
+                hint: "name the file of the issuer's public keys (JWKS), or their https:// address")
         }
     }
 

@@ -29,21 +29,32 @@ struct PayloadKeyFile {
             }
             unlink(partial)
         }
-        return try read(path)
+        return try Self.read(in: folder.path)
     }
 
-    private func read(_ path: String) throws(PushError) -> SymmetricKey {
+    /// That so many do not open. - Parameter folder: the data folder.
+    static func warning(_ count: Int, in folder: String) -> String {
+        "\(payloads(count)) cannot be opened: \(folder)/\(name) is not the key that sealed \(count == 1 ? "it" : "them")"
+    }
+
+    static func payloads(_ count: Int) -> String { "\(count) secure payload\(count == 1 ? "" : "s")" }
+
+    static let remedy = "put the old \(name) back and start the server again, or have them sent again"
+
+    /// Throws `data.payload_key` for a file that is no key, and `data.unusable` for none. - Parameter folder: the data folder.
+    static func read(in folder: String) throws(PushError) -> SymmetricKey {
+        let path = "\(folder)/\(name)"
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard file >= 0 else { throw DataFolder.unusable(folder.path, errno, file: path) }
+        guard file >= 0 else { throw DataFolder.unusable(folder, errno, file: path) }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: Self.length + 1)
+        var bytes = [UInt8](repeating: 0, count: length + 1)
         let count = Glibc.read(file, &bytes, bytes.count)
-        guard count == Self.length else {
+        guard count == length else {
             throw PushError(
                 "data.payload_key",
-                "\(path) holds no key: it has \(count > Self.length ? "more than" : "\(max(count, 0)) bytes, not") 32 bytes",
+                "\(path) holds no key: it has \(count > length ? "more than" : "\(max(count, 0)) bytes, not") 32 bytes",
                 hint: "put the right file back; without it the secure payloads that are kept cannot be read, so that it may be removed")
         }
-        return SymmetricKey(data: bytes.prefix(Self.length))
+        return SymmetricKey(data: bytes.prefix(length))
     }
 }

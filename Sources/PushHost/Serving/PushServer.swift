@@ -46,6 +46,7 @@ final class PushServer: Sendable {
         _ settings: ServerSettings, folder: DataFolder, lab: Lab? = nil, log: Logger, metrics: PrometheusRegistry
     ) async throws(PushError) -> PushServer {
         let (clock, random) = (SystemClock(), SystemRandom())
+        if let keys = settings.backend.keys { try await IssuerKeySource(keys)?.checkFile() }
         let payloadKey = try PayloadKeyFile(folder: folder).key()
         let route = try settings.simulatorRoute
         let socket = try ControlSocket(folder: settings.data)
@@ -201,6 +202,21 @@ final class PushServer: Sendable {
             }
         }
         log.notice("the backup was restored")
+        await checkBackend()
+    }
+
+    /// Tells the log what the app backend cannot do as things are.
+    func checkBackend() async {
+        if let name = settings.backend.hub, namespace.hub(name) == nil {
+            let absence = BackendSettings.absence(of: name, among: namespace.hubs.map(\.record.name))
+            log.warning("\(absence.finding); \(absence.hint)")
+        }
+        do throws(PushError) {
+            let count = try await backend.securePayloads.sealedOtherwise()
+            if count > 0 { log.warning("\(PayloadKeyFile.warning(count, in: folder.path)); \(PayloadKeyFile.remedy)") }
+        } catch {
+            log.warning("whether secure payloads can be read is not known: \(error.message)")
+        }
     }
 
     /// As they are now.

@@ -5,14 +5,23 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     private var payloads: [String: SealedPayload] = [:]
     /// How many can still be read, by addressee.
     private var live: [Tag: Int] = [:]
+    private var liveOfSenders: [Pair: Int] = [:]
     /// When each payload expires, and after that when it is forgotten. A payload that was removed leaves its moment behind.
     private var moments = TimeQueue<String>()
 
+    private struct Pair: Hashable {
+        let sender: Tag
+        let addressee: Tag
+
+        init(_ payload: SealedPayload) { (sender, addressee) = (payload.sender, payload.addressee) }
+    }
+
     package init() {}
 
-    package func insert(_ payload: SealedPayload, limit: Int) -> SecurePayloadInsertion {
+    package func insert(_ payload: SealedPayload, limit: Int, perSender: Int) -> SecurePayloadInsertion {
         guard payloads[payload.id] == nil else { return .idInUse }
         guard live[payload.addressee, default: 0] < limit else { return .full }
+        guard liveOfSenders[Pair(payload), default: 0] < perSender else { return .fullOfSender }
         set(payload.id, to: payload)
         moments.insert(payload.id, at: payload.expiration)
         if moments.count > 2 * payloads.count + 64 { rebuildMoments() }
@@ -20,6 +29,15 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     }
 
     package func payload(_ id: String) -> SealedPayload? { payloads[id] }
+
+    package func readable(by addressee: Tag) -> [SealedPayload] {
+        payloads.values.filter { $0.isLive && $0.addressee == addressee }
+            .sorted { ($0.expiration, $0.id) < ($1.expiration, $1.id) }
+    }
+
+    package func readableByKey() -> [[UInt8]: Int] {
+        payloads.values.reduce(into: [:]) { if $1.isLive { $0[$1.keyMark, default: 0] += 1 } }
+    }
 
     package func update<Result: Sendable>(
         _ id: String, _ change: @escaping @Sendable (inout SealedPayload) throws(PushError) -> Result
@@ -48,12 +66,15 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     }
 
     private func set(_ id: String, to payload: SealedPayload?) {
-        if let old = payloads[id], old.isLive {
-            let count = live[old.addressee, default: 0] - 1
-            live[old.addressee] = count > 0 ? count : nil
-        }
+        if let old = payloads[id], old.isLive { count(old, -1) }
         payloads[id] = payload
-        if let payload, payload.isLive { live[payload.addressee, default: 0] += 1 }
+        if let payload, payload.isLive { count(payload, 1) }
+    }
+
+    private func count(_ payload: SealedPayload, _ change: Int) {
+        let (all, own) = (live[payload.addressee, default: 0] + change, liveOfSenders[Pair(payload), default: 0] + change)
+        live[payload.addressee] = all > 0 ? all : nil
+        liveOfSenders[Pair(payload)] = own > 0 ? own : nil
     }
 
     private func rebuildMoments() {

@@ -33,6 +33,9 @@ enum SQLiteSchema {
             try database.execute(
                 sql: "CREATE INDEX registration_by_template ON registration (template) WHERE template IS NOT NULL")
         }
+        migrator.registerMigration("keys of secure payloads") { database in
+            try database.execute(sql: payloadKeys)
+        }
         return migrator
     }()
 
@@ -149,6 +152,12 @@ enum SQLiteSchema {
         CREATE TABLE provider_token (
             key TEXT PRIMARY KEY, token TEXT NOT NULL, issued_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// By which key what can be read is sealed; empty where it was sealed before that was kept.
+    private static let payloadKeys = """
+        ALTER TABLE secure_payload ADD COLUMN key_mark BLOB NOT NULL DEFAULT x'';
+        CREATE INDEX secure_payload_by_key ON secure_payload (key_mark) WHERE ending IS NULL;
         """
 
     private static let backend = """

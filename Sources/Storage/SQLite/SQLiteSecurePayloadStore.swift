@@ -5,15 +5,20 @@ import PushCore
 struct SQLiteSecurePayloadStore: SecurePayloadStore {
     let database: SQLiteDatabase
 
-    func insert(_ payload: SealedPayload, limit: Int) async throws(PushError) -> SecurePayloadInsertion {
+    func insert(_ payload: SealedPayload, limit: Int, perSender: Int) async throws(PushError) -> SecurePayloadInsertion {
         try await database.write { database in
             if try database.first("SELECT 1 FROM secure_payload WHERE id = ?", payload.id, read: { _ in true }) != nil {
                 return .idInUse
             }
-            let readable = try database.first(
-                "SELECT count(*) FROM secure_payload WHERE addressee = ? AND ending IS NULL", payload.addressee.text
-            ) { $0.integer(0) }
-            guard readable ?? 0 < limit else { return .full }
+            let (all, own) =
+                try database.first(
+                    """
+                    SELECT count(*), count(*) FILTER (WHERE sender = ? COLLATE tag) FROM secure_payload
+                    WHERE addressee = ? AND ending IS NULL
+                    """, payload.sender.text, payload.addressee.text
+                ) { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
+            guard all < limit else { return .full }
+            guard own < perSender else { return .fullOfSender }
             try Self.put(payload, in: database)
             return .inserted
         }
@@ -21,6 +26,26 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
 
     func payload(_ id: String) async throws(PushError) -> SealedPayload? {
         try await database.read { try Self.payload(id, in: $0) }
+    }
+
+    func readable(by addressee: Tag) async throws(PushError) -> [SealedPayload] {
+        try await database.read { database in
+            let ids = try database.all(
+                "SELECT id FROM secure_payload WHERE addressee = ? AND ending IS NULL ORDER BY expiration, id", addressee.text
+            ) { $0.text(0) }
+            return try ids.compactMap { try Self.payload($0, in: database) }
+        }
+    }
+
+    func readableByKey() async throws(PushError) -> [[UInt8]: Int] {
+        try await database.read { try Self.readableByKey(in: $0) }
+    }
+
+    static func readableByKey(in database: Database) throws -> [[UInt8]: Int] {
+        let counts = try database.all("SELECT key_mark, count(*) FROM secure_payload WHERE ending IS NULL GROUP BY key_mark") {
+            ($0.bytes(0), Int($0.integer(1)))
+        }
+        return Dictionary(counts, uniquingKeysWith: +)
     }
 
     func update<Result: Sendable>(
@@ -52,7 +77,7 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
         }
     }
 
-    private static let columns = "id, sender, addressee, expiration, maximum_reads, sealed, granted_reads, ending, reads"
+    private static let columns = "id, sender, addressee, expiration, maximum_reads, sealed, granted_reads, ending, reads, key_mark"
 
     private static func put(_ payload: SealedPayload, in database: Database) throws {
         let reads = payload.reads.map { read -> JSON in
@@ -60,12 +85,14 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
         }
         try database.run(
             """
-            INSERT INTO secure_payload (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO secure_payload (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET sender = excluded.sender, addressee = excluded.addressee,
                 expiration = excluded.expiration, maximum_reads = excluded.maximum_reads, sealed = excluded.sealed,
-                granted_reads = excluded.granted_reads, ending = excluded.ending, reads = excluded.reads
+                granted_reads = excluded.granted_reads, ending = excluded.ending, reads = excluded.reads,
+                key_mark = excluded.key_mark
             """, payload.id, payload.sender.text, payload.addressee.text, payload.expiration.milliseconds, payload.maximumReads,
-            payload.sealed, payload.grantedReads, payload.ending?.rawValue, JSON.array(reads).text())
+            payload.sealed, payload.grantedReads, payload.ending?.rawValue, JSON.array(reads).text(),
+            payload.keyMark)
     }
 
     private static func payload(_ id: String, in database: Database) throws -> SealedPayload? {
@@ -74,7 +101,7 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
                 SealedPayload(
                     id: id, sender: try Tag(stored: row.text(1)), addressee: try Tag(stored: row.text(2)), expiration: row.time(3),
                     maximumReads: row.optional(4) { Int(row.integer($0)) }, sealed: row.optional(5, row.bytes),
-                    grantedReads: Int(row.integer(6)),
+                    keyMark: row.bytes(9), grantedReads: Int(row.integer(6)),
                     ending: try row.optional(7) { try SealedPayload.Ending(stored: row.text($0)) },
                     reads: try row.json(8).storedArray().map(SecureRead.init(stored:)))
             }

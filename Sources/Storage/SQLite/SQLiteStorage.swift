@@ -39,6 +39,28 @@ package struct SQLiteStorage: StorageEngine {
         }.mapError { PushError($0, database: path) }.get()
     }
 
+    /// What is kept in a database that nobody need have open.
+    package struct Contents: Sendable {
+        package let hubs: [String]
+        /// Secure payloads that can still be read, by the marks of their keys.
+        package let payloadsByKey: [[UInt8]: Int]
+    }
+
+    /// Of a database of this version or one before, also while another process uses it.
+    package static func contents(of path: String) async throws(PushError) -> Contents {
+        try await SQLiteDatabase.blocking {
+            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
+            let contents = try queue.read { database in
+                let isMarked = try database.columns(in: "secure_payload").contains { $0.name == "key_mark" }
+                return Contents(
+                    hubs: try database.all("SELECT name FROM hub ORDER BY number") { $0.text(0) },
+                    payloadsByKey: isMarked ? try SQLiteSecurePayloadStore.readableByKey(in: database) : [:])
+            }
+            try queue.close()
+            return contents
+        }.mapError { PushError($0, database: path) }.get()
+    }
+
     package func checkWriting() async throws(PushError) {
         // A row that changes into what it is would not be written.
         try await database.write { database in

@@ -11,13 +11,7 @@ struct BackendBody: Sendable {
             json = nil
             return
         }
-        do {
-            json = try JSON(parsing: bytes, duplicateKeys: .refused)
-        } catch {
-            throw Self.refusal(
-                "the body is not JSON: \(error.message.asClause) at line \(error.line), column \(error.column)",
-                "send JSON: a text in quotes, or an object")
-        }
+        json = try JSON(body: bytes, hint: "send JSON: a text in quotes, or an object")
     }
 
     /// - Parameter what: it must have.

@@ -14,6 +14,7 @@ struct BackendCall: Sendable {
 
     func answer() async throws(PushError) -> WebAnswer {
         let hub = try hub
+        try request.query.checkUnique()
         switch (path.place, request.method) {
         case (.register, _): return try await register(hub)
         case (.registration(let id), .put): return try await put(id, hub)
@@ -25,6 +26,7 @@ struct BackendCall: Sendable {
             try await services.backend(of: hub).revokeSecurePayload(session, id: id)
             return WebAnswer(.noContent)
         case (.reads(let id), _): return try await reads(id, hub)
+        case (.notifications, .get): return try await list(hub)
         case (.notifications, _), (.login, _), (.logout, _): return try await send(hub)
         }
     }
@@ -151,6 +153,15 @@ struct BackendCall: Sendable {
                 "Id": Int64(id).map { .integer($0) } ?? .string(id), "Payload": .string(payload.string ?? payload.text()), "Read": false,
                 "Content": payload,
             ])
+    }
+
+    /// Nothing of their content: to see that is to read them.
+    private func list(_ hub: ServedHub) async throws(PushError) -> WebAnswer {
+        let payloads = try await services.backend(of: hub).readableSecurePayloads(session)
+        let items = payloads.map { payload -> JSON in
+            ["id": .string(payload.id), "from": .string(payload.sender.username), "expiresAt": .moment(payload.expiration)]
+        }
+        return Self.answer(.ok, ["items": .array(items)])
     }
 
     private func reads(_ id: String, _ hub: ServedHub) async throws(PushError) -> WebAnswer {

@@ -83,7 +83,8 @@ struct BackendPath: Equatable, Sendable {
     /// What can be done there.
     var methods: String {
         switch place {
-        case .register, .notifications, .login, .logout: "POST"
+        case .register, .login, .logout: "POST"
+        case .notifications: "GET, POST"
         case .registration: "PUT, DELETE"
         case .notification: "GET, DELETE"
         case .reads: "GET"

@@ -10,6 +10,22 @@ package actor IssuerKeys {
         package var maximumAge: Duration?
 
         package init(bytes: [UInt8], maximumAge: Duration? = nil) { (self.bytes, self.maximumAge) = (bytes, maximumAge) }
+
+        fileprivate var keys: [IssuerKey] {
+            get throws(PushError) {
+                guard let items = (try? JSON(parsing: bytes))?["keys"]?.array else {
+                    throw PushError("auth.issuer", "what is there is no document of keys (JWKS)")
+                }
+                return items.compactMap(IssuerKey.init)
+            }
+        }
+
+        /// How many there are that tokens can be signed with. Throws `auth.issuer` for what is no document, and for none.
+        package func count() throws(PushError) -> Int {
+            let count = try keys.count
+            guard count > 0 else { throw PushError("auth.issuer", "there is no key (JWKS) that tokens can be signed with") }
+            return count
+        }
     }
 
     package typealias Fetch = @Sendable () async throws(PushError) -> Document
@@ -81,10 +97,7 @@ package actor IssuerKeys {
         defer { fetching = nil }
         do throws(PushError) {
             let document = try await fetch()
-            guard let items = (try? JSON(parsing: document.bytes))?["keys"]?.array else {
-                throw PushError("auth.issuer", "what was fetched is no document of keys")
-            }
-            keys = items.compactMap(IssuerKey.init)
+            keys = try document.keys
             let age = document.maximumAge ?? Self.usualAge
             (fetchedAt, failedAt) = (clock.now, nil)
             staleAt = clock.now + min(max(age, Self.ages.lowerBound), Self.ages.upperBound)

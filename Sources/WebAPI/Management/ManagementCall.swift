@@ -114,6 +114,7 @@ struct ManagementCall: Sendable {
                 hint: nearest(name, in: known).map { "did you mean \"\($0)\"?" }
                     ?? (known.isEmpty ? "leave it out" : "there are \(known.joined(separator: ", "))"), status: 400)
         }
+        try query.checkUnique()
         var values: [String: JSON] = [:]
         for parameter in route.parameters {
             guard let text = query[parameter.name] else { continue }
@@ -132,14 +133,7 @@ struct ManagementCall: Sendable {
     private static func isCommon(_ name: String) -> Bool { name.lowercased() == "api-version" }
 
     private static func body(_ bytes: [UInt8], _ schema: JSONSchema) throws(PushError) -> JSONObject {
-        let json: JSON
-        do {
-            json = try JSON(parsing: bytes, duplicateKeys: .refused)
-        } catch {
-            throw PushError(
-                "request.body", "the body is not JSON: \(error.message.asClause) at line \(error.line), column \(error.column)",
-                hint: "send a JSON object", status: 400)
-        }
+        let json = try JSON(body: bytes, hint: "send a JSON object")
         do throws(JSONSchema.Flaw) {
             try schema.check(json, "the body")
         } catch {

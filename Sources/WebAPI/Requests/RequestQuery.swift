@@ -1,4 +1,5 @@
 import HubWire
+import PushCore
 
 /// The query of a request, taken apart as its clients write it: a blank as `+` or `%20`, names in any case, flags with or without
 /// a value.
@@ -24,6 +25,14 @@ package struct RequestQuery: Sendable, Equatable {
 
     /// Whether the name occurs, whatever its value: `&direct`, `direct=`, `direct=true`.
     package func has(_ flag: String) -> Bool { self[flag] != nil }
+
+    /// Throws `request.parameter` where a name occurs twice: which of the values was meant, nobody can know.
+    func checkUnique() throws(PushError) {
+        var names: Set<String> = []
+        for (name, _) in items where !names.insert(name.lowercased()).inserted {
+            throw PushError("request.parameter", "the parameter \(name) is given twice", hint: "give it once", status: 400)
+        }
+    }
 
     package static func == (left: RequestQuery, right: RequestQuery) -> Bool {
         left.items.elementsEqual(right.items) { $0 == $1 }

@@ -52,7 +52,9 @@ package struct LabRoutes: Sendable {
         let path = request.path.split(separator: "/").dropFirst(2).map { PercentEncoding.decode($0) }
         let answer = try await handle(
             Call(
-                method: request.method.rawValue, path: path, query: request.query, body: try Self.json(bytes), base: request.base))
+                method: request.method.rawValue, path: path, query: request.query,
+                body: bytes.isEmpty ? nil : try JSON(body: bytes, hint: "send a JSON object"),
+                base: request.base))
         // Keys among others.
         return WebAnswer(
             HTTPResponse.Status(code: answer.status), "application/json", answer.json.serialized(), [.cacheControl: "no-store"])
@@ -63,16 +65,5 @@ package struct LabRoutes: Sendable {
         let parts = (field ?? "").split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
         return SHA256.hash(data: Array(parts[1].utf8)) == key
-    }
-
-    private static func json(_ bytes: [UInt8]) throws(PushError) -> JSON? {
-        guard !bytes.isEmpty else { return nil }
-        do {
-            return try JSON(parsing: bytes, duplicateKeys: .refused)
-        } catch {
-            throw PushError(
-                "request.body", "the body is not JSON: \(error.message.asClause) at line \(error.line), column \(error.column)",
-                hint: "send a JSON object", status: 400)
-        }
     }
 }

@@ -130,6 +130,56 @@ import Testing
         _ = try await accounts.login(username: "alice", password: password, from: "10.0.0.1")
     }
 
+    @Test func `Whoever logs in often at once with the right password waits, and gets in`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        let before = await workshop.count
+        await workshop.close()
+        async let ended = codes(30) { [password] _ in
+            _ = try await accounts.login(username: "alice", password: password, from: "10.0.0.1")
+        }
+        while await workshop.atOnce < 2 { await Task.yield() }
+        await workshop.open()
+        #expect(await ended == ["fine": 30])
+        #expect(await workshop.count == before + 30)
+    }
+
+    @Test func `Where one more may fail, one is tried at a time, and the first that fails ends it for those who wait`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        for number in 0..<9 { _ = await refusal { try await session(accounts, "alice", Secret("guess \(number)")) } }
+        let before = await workshop.count
+        let right = await codes(5) { [password] _ in
+            _ = try await accounts.login(username: "alice", password: password, from: "10.0.0.1")
+        }
+        #expect(right == ["fine": 5])
+        #expect(await workshop.count == before + 5)
+        #expect(await workshop.most == 1)
+        await workshop.close()
+        async let ended = codes(20) { number in _ = try await session(accounts, "alice", Secret("wrong \(number)")) }
+        while await workshop.atOnce < 1 { await Task.yield() }
+        // Somewhere else nobody waits for that.
+        async let elsewhere = refusal { [password] in
+            try await accounts.login(username: "bob", password: password, from: "10.0.0.2")
+        }
+        while await workshop.atOnce < 2 { await Task.yield() }
+        await workshop.open()
+        #expect(await ended == ["auth.failed": 1, "auth.throttled": 19])
+        #expect(await elsewhere?.code == "auth.failed")
+        #expect(await workshop.count == before + 7)
+    }
+
+    @Test func `The line of those who wait for others has an end, too`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        await workshop.close()
+        async let ended = codes(60) { number in _ = try await session(accounts, "alice", Secret("guess \(number)")) }
+        while await workshop.atOnce < 2 { await Task.yield() }
+        for _ in 0..<4000 { await Task.yield() }
+        await workshop.open()
+        #expect(await ended == ["auth.failed": 10, "auth.throttled": 32, "backend.busy": 18])
+    }
+
     @Test func `What is right is no attempt, and what was proved before is not held up by failures`() async throws {
         let accounts = try service()
         try await accounts.add(username: "alice", password: password)
@@ -220,6 +270,21 @@ import Testing
             #expect(await refusal { try await accounts.session(for: old.token) }?.code == "auth.session_expired")
         }
         #expect(await refusal { try await session(accounts, "alice", Secret("alice")) }?.code == "auth.failed")
+    }
+
+    @Test func `What tutorial mode let in ends with it, unless the name has an account`() async throws {
+        let tutorial = try service(isTutorialMode: true)
+        try await tutorial.add(username: "bob", password: password)
+        let alice = try await tutorial.login(username: "alice", password: Secret("alice"))
+        let bob = try await tutorial.login(username: "bob", password: password)
+        #expect(try await tutorial.session(for: alice.token) == alice)
+        // The next start, over what was kept.
+        let usual = try service()
+        #expect(await refusal { try await usual.session(for: alice.token) }?.code == "auth.session_expired")
+        #expect(try await usual.session(for: bob.token) == bob)
+        #expect(await refusal { try await usual.login(username: "alice", password: Secret("alice")) }?.code == "auth.failed")
+        clock.advance(to: bob.expiration)
+        #expect(await refusal { try await usual.session(for: bob.token) }?.code == "auth.session_expired")
     }
 
     @Test func `An issuer's user needs no account, and stays no longer than the token`() async throws {

@@ -33,7 +33,7 @@ import Testing
         for place in sealed.indices {
             _ = try await store.update(kept.id) { $0.sealed?[place] ^= 1 }
             let error = await refusal { try await service.read(kept.id, by: "bob") }
-            #expect(error?.code == "secure.sealed" && error?.status == 500)
+            #expect(error?.code == "secure.sealed" && error?.status == 410)
             _ = try await store.update(kept.id) { $0.sealed = sealed }
         }
         #expect(try await service.read(kept.id, by: "bob") == "the gate code")
@@ -78,11 +78,23 @@ import Testing
         #expect(try await service.reads(of: kept.id, for: "bob").isEmpty)
     }
 
-    @Test func `Another key opens nothing`() async throws {
+    @Test func `Another key opens nothing, and how many do not open is known beforehand`() async throws {
         let kept = try await keep()
+        let unmarked = try await keep()
+        _ = try await store.update(unmarked.id) { $0.keyMark = [] }
+        #expect(try await service.sealedOtherwise() == 0)
         let other = try SecurePayloadService(
             environment: bench.environment, store: store, key: SymmetricKey(data: Array(UInt8(1)...32)))
-        #expect(await refusal { try await other.read(kept.id, by: "bob") }?.code == "secure.sealed")
+        let error = await refusal { try await other.read(kept.id, by: "bob") }
+        #expect(error?.code == "secure.sealed" && error?.status == 410 && error?.message.contains("a key that is lost") == true)
+        #expect(await refusal { try await other.read(unmarked.id, by: "bob") }?.status == 410)
+        #expect(try await other.sealedOtherwise() == 1)
+        let counts = try await store.readableByKey()
+        #expect(SecurePayloadService.sealedOtherwise(counts, than: HubBench.key) == 0)
+        #expect(SecurePayloadService.sealedOtherwise(counts, than: nil) == 2)
+        // The addressee can make room for what is of no use any more.
+        try await other.revoke(kept.id, by: "bob")
+        #expect(try await other.sealedOtherwise() == 0)
     }
 
     @Test(arguments: [0, 16, 24, 33]) func `A key that has not 256 bits is refused`(count: Int) async throws {

@@ -99,6 +99,19 @@ import Testing
         }
     }
 
+    @Test func `A hub of the backend that is missing is told at the start and by the doctor, until it is made`() async throws {
+        let settings = ["PUSHHOST_BACKEND_HUB": "shop", "PUSHHOST_LOG_LEVEL": "warning"]
+        try await ServedHub.serving(settings: settings) { hub in
+            let warning = "backend.hub: there is no hub \"shop\", and /api answers 404 as long as there is none"
+            let told = "\(warning); pushhost hub create shop makes it"
+            if !hub.screen.contains(told) { try await hub.hear(told) }
+            let sick = try await hub.command(["doctor"], environment: settings)
+            #expect(sick.status == 1 && sick.output.contains("✗ backend       \(warning)"), "\(sick.output)")
+            #expect(try await hub.command(["hub", "create", "Shop"]).status == 0)
+            #expect(try await hub.command(["doctor"], environment: settings).output.contains("✓ backend       /api is the backend"))
+        }
+    }
+
     // MARK: - The key of payloads
 
     @Test func `A key that was cut short is not written over, and the server says what to do`() async throws {
@@ -108,6 +121,58 @@ import Testing
         #expect(refused.status == 2 && refused.errors.contains("data.payload_key") && refused.errors.contains("3 bytes, not 32"))
         let file = folder.url.appending(path: "data/payload.key")
         #expect(try Data(contentsOf: file) == Data([1, 2, 3]))
+    }
+
+    @Test func `A key that was lost is told at the start and by the doctor, and what it sealed is gone, not broken`() async throws {
+        let folder = try ScriptFolder()
+        let file = folder.url.appending(path: "data/payload.key")
+        let alice = Self.basic("alice", "alice")
+        let warning = "1 secure payload cannot be opened: data/payload.key is not the key that sealed it"
+        func serving(_ body: (Int, Dialogue) async throws -> Void) async throws {
+            let server = try Dialogue(
+                ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--tutorial-mode"], in: folder.url,
+                environment: ["PUSHHOST_LOG_LEVEL": "warning"])
+            let screen = try await server.hear("Ctrl-C ends it.")
+            let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
+            // It may come before the first screen has ended.
+            if isLost, !screen.contains(warning) { try await server.hear(warning) }
+            #expect(isLost || !screen.contains("cannot be opened"))
+            try await body(port, server)
+            server.signal(SIGTERM)
+            #expect(await server.end(closingInput: false).status == 0)
+        }
+        func call(_ method: String, _ path: String, _ body: String = "", _ port: Int) async throws -> WireAnswer {
+            try await WireAnswer.exchange(
+                method, "/api/notifications\(path)", alice.map { "\($0.key): \($0.value)" }, body: Array(body.utf8), port: port)
+        }
+        func command(_ words: String...) async throws -> Program { try await Program.run(words + ["--data", "data"], in: folder.url) }
+        var (isLost, id) = (false, "")
+        try await serving { port, _ in
+            id = try #require(try JSON(parsing: try await call("POST", "", #"{"to":"alice","payload":1}"#, port).body)["id"]?.string)
+            #expect(try await command("hub", "backup", "kept.sqlite").status == 0)
+        }
+        #expect(try await command("doctor").output.contains("✓ payload key   it opens the secure payloads that are kept"))
+        let key = try Data(contentsOf: file)
+        try FileManager.default.removeItem(at: file)
+        #expect(
+            try await command("doctor").output.contains(
+                "✗ payload key   data/payload.key is gone, without which 1 secure payload cannot be opened"))
+        isLost = true
+        try await serving { port, server in
+            let gone = try await call("GET", "/\(id)", "", port)
+            #expect(gone.status == 410 && gone.body.contains("secure.sealed"), "\(gone.body)")
+            #expect(
+                try await command("doctor").output.contains(
+                    "✗ payload key   1 secure payload cannot be opened: data/payload.key is not the key"))
+            #expect(try await command("hub", "restore", "kept.sqlite", "--yes").status == 0)
+            try await server.hear(warning)
+        }
+        try key.write(to: file)
+        isLost = false
+        try await serving { port, _ in
+            let read = try await call("GET", "/\(id)", "", port)
+            #expect(read.status == 200)
+        }
     }
 
     @Test func `The key is made once, for its owner alone`() throws {

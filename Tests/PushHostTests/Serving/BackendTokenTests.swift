@@ -83,11 +83,46 @@ import Testing
 
     @Test func `Without the keys of its issuer a token is not refused for good, and the answer says when to come back`() async throws {
         let issuer = try Issuer()
-        let path = issuer.folder.url.appending(path: "later.json").path
-        try await ServedHub.serving(settings: Self.settings(path)) { hub in
+        let file = issuer.folder.url.appending(path: "keys.json")
+        try await ServedHub.serving(settings: Self.settings(file.path)) { hub in
+            // They are fetched when they are first needed.
+            try FileManager.default.removeItem(at: file)
             let token = try issuer.token("alice")
             let answer = try await hub.call("POST", "/api/register", ["Authorization": "Bearer \(token)"], by: nil)
             #expect(answer.status == 503 && answer["Retry-After"] == "10" && answer.body.contains("auth.issuer"))
+        }
+    }
+
+    @Test func `A file of keys that is of no use keeps the server from starting, and the doctor finds it`() async throws {
+        let folder = try ScriptFolder()
+        try folder.write("text.json", Data("no JSON".utf8))
+        try folder.write("other.json", Data(#"{"name":"x"}"#.utf8))
+        try folder.write("empty.json", Data(#"{"keys":[{"kty":"oct","k":"AAAA"}]}"#.utf8))
+        for (name, words) in [
+            ("missing.json", "the file missing.json cannot be read: no such file or directory"), (".", ". is no file that can be read"),
+            ("text.json", "what is there is no document of keys (JWKS)"), ("other.json", "what is there is no document of keys (JWKS)"),
+            ("empty.json", "there is no key (JWKS) that tokens can be signed with"),
+        ] {
+            let refused = try await Program.run(
+                ["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url, environment: Self.settings(name))
+            #expect(refused.status == 2)
+            let expected = "error[settings.invalid]: backend.jwt.keys: \"\(name)\" cannot be used: \(words)"
+            #expect(refused.errors.contains(expected), "\(refused.errors)")
+            let doctor = try await Program.run(["doctor", "--data", "data"], in: folder.url, environment: Self.settings(name))
+            #expect(doctor.status == 1 && doctor.output.contains("✗ issuer        backend.jwt.keys: \(name) cannot be used: \(words)"))
+        }
+    }
+
+    @Test func `An address of keys that nobody answers at keeps nothing from starting, but the doctor tells it`() async throws {
+        let issuer = try Issuer()
+        try await ServedHub.serving(settings: Self.settings("http://127.0.0.1:1/keys.json")) { hub in
+            let answer = try await hub.call("POST", "/api/register", ["Authorization": "Bearer \(try issuer.token("alice"))"], by: nil)
+            #expect(answer.status == 503)
+            let doctor = try await hub.command(["doctor"], environment: Self.settings("http://127.0.0.1:1/keys.json"))
+            #expect(doctor.status == 1 && doctor.output.contains("✗ issuer        backend.jwt.keys: http://127.0.0.1:1/keys.json cannot"))
+            let path = issuer.folder.url.appending(path: "keys.json").path
+            let well = try await hub.command(["doctor"], environment: Self.settings(path))
+            #expect(well.output.contains("✓ issuer        \(path) has 1 key for tokens"), "\(well.output)")
         }
     }
 }

@@ -39,6 +39,9 @@ import Testing
                 ("echo UNSPEAKABLE | $P user add 'a b' --password-stdin", 2, "cannot be a user name"),
                 ("echo UNSPEAKABLE | $P user passwd alcie --password-stdin", 4, "did you mean \"alice\"?"),
                 ("$P user remove nobody --yes", 4, "there is no account \"nobody\""),
+                (#"printf 'UNSPEAKABLE\nmore\n' | $P user add bob --password-stdin"#, 2, "standard input has more than one line"),
+                (#"printf 'UNSPEAKABLE\nmore' | $P user passwd alice --password-stdin"#, 2, "it cannot have line breaks"),
+                (#"printf 'UNSPEAKABLE\n\n' | $P user passwd alice --password-stdin"#, 2, "standard input has more than one line"),
                 ("echo | $P user add bob --password-stdin", 2, "the password is empty"),
                 ("$P user add bob --password-stdin < /dev/null", 2, "the password is empty"),
                 ("$P user add bob < /dev/null", 2, "nobody can be asked"), ("$P user remove alice < /dev/null", 2, "say --yes"),
@@ -54,12 +57,14 @@ import Testing
     }
 
     @Test func `On a terminal a password is typed twice and not shown`() async throws {
-        try await Self.serving { _, folder in
-            for (command, second, status, words) in [
-                ("add", "UNSPEAKABLE", Int32(0), "user alice added"), ("passwd", "UNSPEAKABEL", 2, "the two passwords differ"),
+        try await Self.serving { run, folder in
+            for (command, name, second, status, words) in [
+                ("add", "alice", "UNSPEAKABLE", Int32(0), "user alice added"),
+                ("passwd", "alice", "UNSPEAKABEL", 2, "the two passwords differ"),
+                ("add", "bob", "UNSPEAKABEL", 2, "the two passwords differ"), ("add", "bob", "", 2, "the two passwords differ"),
             ] {
-                let typed = try Dialogue(["user", command, "alice"], in: folder, onTerminal: true)
-                var output = try await typed.hear("Password of alice: ")
+                let typed = try Dialogue(["user", command, name], in: folder, onTerminal: true)
+                var output = try await typed.hear("Password of \(name): ")
                 typed.say("UNSPEAKABLE\n")
                 output += try await typed.hear("The same again: ")
                 typed.say("\(second)\n")
@@ -67,6 +72,13 @@ import Testing
                 output += end.output
                 #expect(end.status == status && output.contains(words) && !output.contains("UNSPEAK"), "\(output)")
             }
+            // Who types nothing is asked no second time.
+            let silent = try Dialogue(["user", "add", "bob"], in: folder, onTerminal: true)
+            try await silent.hear("Password of bob: ")
+            silent.say("\n")
+            let end = await silent.end(closingInput: false)
+            #expect(end.status == 2 && end.output.contains("the password is empty") && !end.output.contains("again"))
+            #expect(try await run("$P user list").output == "USER\nalice\n")
         }
     }
 }

@@ -4,9 +4,11 @@ import Support
 import Testing
 
 @Suite struct SecurePayloadStoreTests {
-    private func payload(_ id: String, _ seconds: Int64 = 60, for addressee: String = "bob") throws -> SealedPayload {
+    private func payload(
+        _ id: String, _ seconds: Int64 = 60, from sender: String = "alice", for addressee: String = "bob"
+    ) throws -> SealedPayload {
         SealedPayload(
-            id: id, sender: try Tag.username("alice"), addressee: try Tag.username(addressee),
+            id: id, sender: try Tag.username(sender), addressee: try Tag.username(addressee),
             expiration: HubBench.dawn + .seconds(seconds), sealed: [1])
     }
 
@@ -22,8 +24,9 @@ import Testing
                 let payload = SealedPayload(
                     id: "\(number)", sender: try Tag.username("Al"), addressee: try Tag.username("BOB"), expiration: .distantFuture,
                     maximumReads: number == 0 ? nil : number, sealed: number == 0 ? Array(0...255) : number == 1 ? [] : nil,
+                    keyMark: number == 0 ? [] : [0, 1, 255],
                     grantedReads: number, ending: ending, reads: number == 3 ? [] : reads)
-                #expect(try await storage.securePayloads.insert(payload, limit: 9) == .inserted)
+                #expect(try await storage.securePayloads.insert(payload, limit: 9, perSender: 9) == .inserted)
                 #expect(try await storage.securePayloads.payload(payload.id) == payload)
             }
         }
@@ -33,8 +36,8 @@ import Testing
     func `An id in use is not given again, and what it stands for stays`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            #expect(try await store.insert(try payload("1"), limit: 9) == .inserted)
-            #expect(try await store.insert(try payload("1", for: "mallory"), limit: 9) == .idInUse)
+            #expect(try await store.insert(try payload("1"), limit: 9, perSender: 9) == .inserted)
+            #expect(try await store.insert(try payload("1", for: "mallory"), limit: 9, perSender: 9) == .idInUse)
             let kept = try await store.payload("1")
             #expect(kept == (try payload("1")))
         }
@@ -44,7 +47,7 @@ import Testing
     func `A change that fails keeps nothing, and one of nothing is told`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            _ = try await store.insert(try payload("1"), limit: 9)
+            _ = try await store.insert(try payload("1"), limit: 9, perSender: 9)
             let error = await refusal {
                 try await store.update("1") { payload throws(PushError) in
                     payload.end(.revoked)
@@ -61,7 +64,7 @@ import Testing
     func `Changes at once come one after the other`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            _ = try await store.insert(try payload("1"), limit: 9)
+            _ = try await store.insert(try payload("1"), limit: 9, perSender: 9)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<50 {
                     group.addTask { _ = try await store.update("1") { $0.grantedReads += 1 } }
@@ -76,16 +79,59 @@ import Testing
     func `The limit counts what can be read, of one addressee in any case`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            #expect(try await store.insert(try payload("1"), limit: 2) == .inserted)
-            #expect(try await store.insert(try payload("2", for: "BOB"), limit: 2) == .inserted)
-            #expect(try await store.insert(try payload("3"), limit: 2) == .full)
-            #expect(try await store.insert(try payload("3", for: "carol"), limit: 2) == .inserted)
+            #expect(try await store.insert(try payload("1"), limit: 2, perSender: 2) == .inserted)
+            #expect(try await store.insert(try payload("2", for: "BOB"), limit: 2, perSender: 2) == .inserted)
+            #expect(try await store.insert(try payload("3"), limit: 2, perSender: 2) == .full)
+            #expect(try await store.insert(try payload("3", for: "carol"), limit: 2, perSender: 2) == .inserted)
             _ = try await store.update("1") { $0.end(.revoked) }
-            #expect(try await store.insert(try payload("4"), limit: 2) == .inserted)
+            #expect(try await store.insert(try payload("4"), limit: 2, perSender: 2) == .inserted)
             try await store.remove("4")
             try await store.remove("4")
-            #expect(try await store.insert(try payload("5"), limit: 2) == .inserted)
-            #expect(try await store.insert(try payload("6"), limit: 2) == .full)
+            #expect(try await store.insert(try payload("5"), limit: 2, perSender: 2) == .inserted)
+            #expect(try await store.insert(try payload("6"), limit: 2, perSender: 2) == .full)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A sender has a share of an addressee's room, in any case, and others the rest`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.securePayloads
+            func insert(_ id: String, from sender: String, for addressee: String = "bob") async throws -> SecurePayloadInsertion {
+                try await store.insert(try payload(id, from: sender, for: addressee), limit: 3, perSender: 2)
+            }
+            #expect(try await insert("1", from: "alice") == .inserted)
+            #expect(try await insert("2", from: "ALICE") == .inserted)
+            #expect(try await insert("3", from: "Alice") == .fullOfSender)
+            #expect(try await insert("3", from: "alice", for: "carol") == .inserted)
+            #expect(try await insert("4", from: "dan") == .inserted)
+            #expect(try await insert("5", from: "dan") == .full)
+            _ = try await store.update("2") { $0.end(.revoked) }
+            #expect(try await insert("5", from: "alice") == .inserted)
+            try await store.remove("5")
+            #expect(try await insert("5", from: "alice") == .inserted)
+            #expect(try await insert("6", from: "eve") == .full)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `What an addressee can read is listed by its end, and counted by the key that sealed it`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.securePayloads
+            for (id, seconds, addressee, mark) in [
+                ("1", 30, "bob", [1]), ("2", 10, "BOB", [2]), ("3", 20, "bob", []), ("4", 5, "carol", [1]), ("5", 1, "bob", [3]),
+            ] as [(String, Int64, String, [UInt8])] {
+                var payload = try payload(id, seconds, for: addressee)
+                payload.keyMark = mark
+                _ = try await store.insert(payload, limit: 9, perSender: 9)
+            }
+            _ = try await store.update("5") { $0.end(.revoked) }
+            let bob = try Tag.username("Bob")
+            #expect(try await store.readable(by: bob).map(\.id) == ["2", "3", "1"])
+            #expect(try await store.readable(by: try Tag.username("nobody")).isEmpty)
+            #expect(try await store.readableByKey() == [[1]: 2, [2]: 1, []: 1])
+            _ = try await sweep(store, 10)
+            #expect(try await store.readable(by: bob).map(\.id) == ["3", "1"])
+            #expect(try await store.readableByKey() == [[1]: 1, []: 1])
         }
     }
 
@@ -94,7 +140,7 @@ import Testing
         try await engine.run { storage in
             let store = storage.securePayloads
             for (id, seconds) in [("1", 10), ("2", 20), ("3", 30)] as [(String, Int64)] {
-                _ = try await store.insert(try payload(id, seconds), limit: 9)
+                _ = try await store.insert(try payload(id, seconds), limit: 9, perSender: 9)
             }
             _ = try await store.update("2") { $0.end(.revoked) }
             #expect(try await sweep(store, 9) == 0)
@@ -118,10 +164,10 @@ import Testing
         try await engine.run { storage in
             let store = storage.securePayloads
             for round in 0..<200 {
-                _ = try await store.insert(try payload("1", Int64(round % 50)), limit: 9)
+                _ = try await store.insert(try payload("1", Int64(round % 50)), limit: 9, perSender: 9)
                 try await store.remove("1")
             }
-            _ = try await store.insert(try payload("1", 60), limit: 9)
+            _ = try await store.insert(try payload("1", 60), limit: 9, perSender: 9)
             #expect(try await sweep(store, 59) == 0)
             #expect(try await store.payload("1")?.isLive == true)
             #expect(try await sweep(store, 60) == 1)

@@ -114,8 +114,17 @@ import Testing
                         """, arguments: [sequence, state, end])
             }
         }
+        try await old.write { database in
+            try database.execute(
+                sql: "INSERT INTO secure_payload VALUES ('1', 'username:a', 'username:b', ?, NULL, x'00', 0, NULL, '[]')",
+                arguments: [Int64.max])
+        }
         try old.close()
+        let contents = try await SQLiteStorage.contents(of: folder.file("hub.db"))
+        #expect(contents.hubs == ["Hub", "hub"] && contents.payloadsByKey.isEmpty)
         let storage = try await SQLiteStorage.open(folder.file("hub.db"))
+        #expect(try await storage.securePayloads.payload("1")?.keyMark == [])
+        #expect(try await SQLiteStorage.contents(of: folder.file("hub.db")).payloadsByKey == [[]: 1])
         // Of two hubs of one name the last one made has it.
         #expect(try await storage.namespace.load().hubs.map(\.name) == ["Hub-1", "hub"])
         let store = storage.namespace.store(ofHub: 2)
@@ -202,7 +211,7 @@ import Testing
             try await bench.storage.namespace.putHub(Samples.hub(1))
             let payload = SealedPayload(
                 id: "1", sender: try Tag("a"), addressee: try Tag("b"), expiration: .distantFuture, sealed: [1])
-            _ = try await bench.storage.securePayloads.insert(payload, limit: 1)
+            _ = try await bench.storage.securePayloads.insert(payload, limit: 1, perSender: 1)
             try await bench.execute(sql)
             let error = await refusal { try await reading(bench) }
             #expect(error?.code == "storage.corrupt", "\(sql)")

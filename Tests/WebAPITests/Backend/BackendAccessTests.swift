@@ -10,6 +10,7 @@ import Testing
 @Suite struct BackendAccessTests {
     private static let paths: [(HTTPRequest.Method, String)] = [
         (.post, "/api/register"), (.put, "/api/register/1-2-3"), (.delete, "/api/register/1-2-3"), (.post, "/api/notifications"),
+        (.get, "/api/notifications"),
         (.get, "/api/notifications/1"), (.delete, "/api/notifications/1"), (.get, "/api/notifications/1/reads"), (.post, "/api/logout"),
     ]
 

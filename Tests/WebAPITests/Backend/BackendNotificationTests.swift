@@ -42,6 +42,7 @@ import Testing
     @Test(
         arguments: [
             ("?pns=pigeon&to_tag=bob", #""Hi""#), ("?pns=apns", #""Hi""#), ("?pns=apns&to_tag=", #""Hi""#), ("?pns=apns&to_tag=bob", ""),
+            ("?pns=apns&pns=fcm&to_tag=bob", #""Hi""#), ("?to_tag=bob&TO_TAG=eve", #""Hi""#), ("?handle=a&handle=b", ""),
             ("?pns=apns&to_tag=a b", #""Hi""#), ("?pns=apns&to_tag=bob", "Hi"), ("", "7"), ("", "{}"), ("", #"{"to":"bob"}"#),
             ("", #"{"payload":1}"#), ("", #"{"to":"bob","payload":1,"expiresIn":"soon"}"#),
             ("", #"{"to":"bob","payload":1,"expiresIn":0}"#),
@@ -76,6 +77,26 @@ import Testing
         let reads = try await bench.json(.get, "\(path)/reads")["items"]?.array ?? []
         #expect(reads.map { $0["result"] } == ["forbidden", "granted", "exhausted"])
         #expect(reads[0] == ["time": .string(HubBench.dawn.description), "username": "alice", "result": "forbidden"])
+    }
+
+    @Test func `An addressee sees what can be read, without its content, and takes it away`() async throws {
+        let bench = try await BackendBench()
+        #expect(try await bench.json(.get, "/api/notifications", by: BackendBench.bob) == ["items": []])
+        var ids: [String] = []
+        for seconds in [60, 30] {
+            let made = try await bench.json(.post, "/api/notifications", #"{"to":"BOB","payload":"4711","expiresIn":\#(seconds)}"#)
+            ids.append(try #require(made["id"]?.string))
+        }
+        let listed = try await bench.json(.get, "/hub/api/notifications", by: BackendBench.bob)
+        let items = ids.reversed().enumerated().map { number, id -> JSON in
+            ["id": .string(id), "from": "alice", "expiresAt": .string((HubBench.dawn + .seconds(number == 0 ? 30 : 60)).description)]
+        }
+        #expect(listed == ["items": .array(items)])
+        #expect(try await bench.json(.get, "/api/notifications") == ["items": []])
+        for id in ids {
+            #expect(try await bench.call(.delete, "/api/notifications/\(id)", by: BackendBench.bob).status == .noContent)
+        }
+        #expect(try await bench.json(.get, "/api/notifications", by: BackendBench.bob) == ["items": []])
     }
 
     @Test func `A payload that is a text is that text, and one that is revoked is gone`() async throws {

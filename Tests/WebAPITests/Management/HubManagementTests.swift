@@ -62,7 +62,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("installations?top=0", "request.parameter"), ("installations?top=1e1", "request.parameter"),
+            ("installations?top=1&TOP=2", "request.parameter"), ("installations?top=0", "request.parameter"),
+            ("installations?top=1e1", "request.parameter"),
             ("installations?platform=ios", "request.parameter"), ("registrations?lastOutcome=success", "request.parameter"),
             ("registrations?tag=a%20b", "request.parameter"), ("tags?continuation=x", "request.parameter"),
             ("keys?reveal=yes", "request.parameter"), ("installations?continuation=999999999999", "request.parameter"),
