@@ -98,10 +98,9 @@ final class SQLiteDatabase: Sendable {
     func close() async throws(PushError) {
         let last = await queue.perform(isLast: true) { _ in }
         guard case .success = last else { return }
-        // Readers first: whoever closes last takes the log back into the file, and a reader may not.
-        try await Self.blocking { [pool] in
-            pool.invalidateReadOnlyConnections()
+        try await Self.blocking { [pool, path] in
             try pool.close()
+            SQLiteFile.takeLogBack(path)
         }.mapError { PushError($0, database: path) }.get()
     }
 

@@ -104,6 +104,15 @@ enum SQLiteFile {
         }
     }
 
+    /// Whoever closes a database last takes its log back into the file; where that was a reader, which may not, this does. Where
+    /// another process has it open, the log stays.
+    static func takeLogBack(_ path: String) {
+        guard exists(path), exists("\(path)-wal") else { return }
+        let queue = try? DatabaseQueue(path: path, configuration: configuration(readonly: false))
+        _ = try? queue?.read { try $0.first("PRAGMA schema_version") { $0.integer(0) } }
+        try? queue?.close()
+    }
+
     private static func flush(_ path: String) throws(PushError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("opened", path) }

@@ -117,10 +117,10 @@ import Testing
             for (arguments, status, words) in [
                 ([], 2, "error[usage.hub]: the server has 2 hubs, and none is named"),
                 (["--hub", "new"], 4, "has no hub \"new\"; did you mean \"news\"?"),
-                (["--hub", "news"], 0, "nobody matches"),
-            ] as [([String], Int32, String)] {
+                (["--hub", "news"], 0, nil),
+            ] as [([String], Int32, String?)] {
                 let run = try await Self.run(["--target", target] + arguments, settings: settings)
-                #expect(run.status == status && run.errors.contains(words), "\(run.errors)")
+                #expect(run.status == status && (words.map { run.errors.contains($0) } ?? run.errors.isEmpty), "\(run.errors)")
             }
         }
     }

@@ -19,7 +19,7 @@ import Testing
         _ login: Answer, _ rest: Answer, _ body: (RemoteBackend, TroubledServer) async throws -> Void
     ) async throws {
         try await TroubledServer.serving(login, rest) { server in
-            let connection = try RemoteConnection(timeout: .seconds(60))
+            let connection = try RemoteConnection(connect: .seconds(600), timeout: .seconds(600))
             let clock = PatienceClock(now: HubBench.dawn)
             let text = "Endpoint=http://127.0.0.1:\(server.port)/;SharedAccessKeyName=n;SharedAccessKey=k"
             let client = RemoteClient(connection: connection, clock: clock, random: SeededRandom(seed: 1))

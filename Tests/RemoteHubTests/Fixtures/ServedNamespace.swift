@@ -39,7 +39,7 @@ struct ServedNamespace {
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: server.service)], logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }))
         let running = Task { try await group.run() }
-        let connection = try RemoteConnection()
+        let connection = try RemoteConnection(connect: .seconds(600), timeout: .seconds(600))
         var iterator = ports.makeAsyncIterator()
         let served = ServedNamespace(
             namespace: namespace, connector: bench.connector, accounts: bench.accounts, clock: bench.clock,
