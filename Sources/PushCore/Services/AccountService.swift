@@ -52,11 +52,14 @@ package actor AccountService {
 
     /// Creates the account, or leaves one that exists with the same password. Throws `auth.account_exists` for another
     /// password, `auth.username` and `auth.password` for unusable ones.
-    package func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState {
+    /// - Parameter cost: of the hash of a new account; nil for the service's own.
+    package func ensureAccount(
+        username: String, password: Secret, cost: ScryptCost? = nil
+    ) async throws(PushError) -> AccountState {
         let user = try Self.tag(of: username)
         try Self.check(password, of: username)
         if try await store.account(user) == nil {
-            let hash = try await hash(of: password)
+            let hash = try await hash(of: password, cost: cost)
             if try await store.insert(Account(user: user, username: username, hash: hash)) {
                 environment.note(.backend, "account \(username) created")
                 return .created
@@ -194,8 +197,8 @@ package actor AccountService {
 
     // MARK: - Hashing
 
-    func hash(of password: Secret) async throws(PushError) -> PasswordHash {
-        let salt = environment.random.bytes(16)
+    func hash(of password: Secret, cost: ScryptCost? = nil) async throws(PushError) -> PasswordHash {
+        let (salt, cost) = (environment.random.bytes(16), cost ?? self.cost)
         return PasswordHash(cost: cost.n, salt: salt, digest: try await derive(password, salt: salt, cost: cost.n))
     }
 

@@ -91,7 +91,7 @@ final class PushServer: Sendable {
                 transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []),
                 lab: sessions.map {
                     LabInterface(sessions: $0) { name, password throws(PushError) in
-                        try await backend.accounts.ensureAccount(username: name, password: password) == .created
+                        try await backend.accounts.ensureAccount(username: name, password: password, cost: .rehearsal) == .created
                     }
                 })
             do throws(PushError) {
