@@ -3,8 +3,8 @@ import Glibc
 import PushCore
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the first asks the flow to clean up and end, the second ends the program. Whoever sends SIGTERM
-/// sends no second one: five seconds after it the program ends in any case.
+/// Ctrl-C, SIGTERM and the end of the terminal: the first asks the flow to clean up and end, the second ends the program. Whoever
+/// sends SIGTERM, or SIGHUP, sends no second one: five seconds after it the program ends in any case.
 final class Interruption: Sendable {
     private let state = Mutex(State())
 
@@ -15,14 +15,14 @@ final class Interruption: Sendable {
     }
 
     init() {
-        for number in [SIGINT, SIGTERM] {
-            Signals.watch(number) { [self] in interrupt(isFinal: number == SIGTERM) }
+        for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !Signals.isIgnored(number) {
+            Signals.watch(number) { [self] in interrupt(isFinal: number != SIGINT) }
         }
     }
 
     var happened: Bool { state.withLock { $0.count > 0 } }
 
-    /// By SIGTERM.
+    /// By SIGTERM or SIGHUP.
     var isTermination: Bool { state.withLock { $0.isTermination } }
 
     /// Called once, at the first interruption, or at once when it has been already. The action before is forgotten.

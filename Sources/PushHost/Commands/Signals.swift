@@ -28,11 +28,15 @@ enum Signals {
     /// Leaves Ctrl-\ and SIGQUIT to the system, which ends the program: the Swift runtime takes them for a crash and would
     /// begin a dialogue. Where whoever started the program has it ignore them, as a shell its background, that stays.
     static func leaveQuitToTheSystem() {
+        if !isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
+    }
+
+    /// Whether whoever started the program has it ignore the signal, as nohup does.
+    static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
-        sigaction(SIGQUIT, nil, &action)
+        sigaction(number, nil, &action)
         // SIG_IGN is the address 1, and functions cannot be compared.
-        let isIgnored = withUnsafeBytes(of: action.__sigaction_handler) { $0.loadUnaligned(as: UInt.self) == 1 }
-        if !isIgnored { signal(SIGQUIT, SIG_DFL) }
+        return withUnsafeBytes(of: action.__sigaction_handler) { $0.loadUnaligned(as: UInt.self) == 1 }
     }
 
     private static func tell(from pipe: Int32) {

@@ -137,7 +137,8 @@ import Testing
         #expect(await server.end(closingInput: false).status == 0)
     }
 
-    @Test func `a run that is interrupted leaves nothing behind in the lab`() async throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a run that is interrupted leaves nothing behind in the lab`(signal: Int32) async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LAB": "on", "PUSHHOST_LAB_KEY": "let-me-in"]) { hub in
             let script = """
                 local push = require "push"
@@ -150,7 +151,7 @@ import Testing
                 ["run", "flow.lua", "--target", "http://localhost:\(hub.port)"], in: folder.url,
                 environment: ["PUSHHOST_LAB_KEY": "let-me-in"])
             try await run.hear("subscribed")
-            run.signal(SIGINT)
+            run.signal(signal)
             #expect(await run.end(closingInput: false).status == 130)
             let left = try await hub.call("GET", "/hub/registrations?api-version=2020-06")
             #expect(left.status == 200 && !left.body.contains("<entry"))
