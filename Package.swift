@@ -136,7 +136,7 @@ let package = Package(
         .testTarget(
             name: "RemoteHubTests",
             dependencies: [
-                "RemoteHub", "HubWire", "WebAPI", "Storage", "PushCore", "Support", hummingbirdCore, logging, nioCore, nioPosix,
+                "RemoteHub", "HubWire", "WebAPI", "Storage", "PushCore", "Support", hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
                 serviceLifecycle,
             ], swiftSettings: strict),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),

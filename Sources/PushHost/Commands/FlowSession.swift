@@ -58,10 +58,11 @@ struct FlowSession {
             world: place.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources))
         let end = await run(
-            script, options, runner, printing, interruption, longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.respite })
+            script, options, runner, printing, interruption, isRehearsal: plan.isRehearsal,
+            longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.respite })
         if let failure = await place.close() {
-            errors.line("warning[\(failure.code)]: what the run had in the lab could not be given back: \(failure.message.printable)")
-            errors.line("  help      its session ends by itself, in two minutes at the latest")
+            errors.line("warning[\(failure.code)]: the lab may still have what it lent to the run: \(failure.message.printable)")
+            errors.line("  help      it takes it back by itself, at the latest two minutes after it can")
             _ = errors.finish()
         }
         return end
@@ -73,7 +74,7 @@ struct FlowSession {
     /// - Parameter longest: when it is given up to wait for the target, in real time; nil for no end.
     private func run(
         _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ printing: RunPrinting,
-        _ interruption: Interruption, longest: Duration?
+        _ interruption: Interruption, isRehearsal: Bool, longest: Duration?
     ) async -> SessionEnd {
         let text = printing.text
         if command.flowHelp { return SessionEnd(status: await help(script, runner)) }
@@ -109,7 +110,8 @@ struct FlowSession {
         }
         if deadline.hasPassed { printing.take(.warning(.impatience)) }
         let outcome = Outcome(
-            report, wasInterrupted: interruption.happened || isCancelled, failOnNoTarget: command.failOnNoTarget)
+            report, wasInterrupted: interruption.happened || isCancelled, failOnNoTarget: command.failOnNoTarget,
+            isElsewhere: !isRehearsal)
         if command.json {
             let document = printing.json.document(
                 report, header: printing.header, run: run, verdict: outcome.word, exitCode: outcome.status, error: outcome.error,
@@ -188,7 +190,7 @@ struct FlowSession {
     private func refuse(
         _ code: String, _ message: String, _ hint: String?, _ reason: SessionEnd.Reason = .done, status: Int32 = ExitStatus.usage
     ) -> SessionEnd {
-        var error = LuaError(kind: .failure, code: code, message: message)
+        var error = LuaError(kind: code == "cancelled" ? .cancelled : .failure, code: code, message: message)
         error.hint = hint
         return refuse(error, reason, status: status)
     }
@@ -212,7 +214,8 @@ private struct Outcome {
     var verdict: TextReport.Verdict
     var error: LuaError?
 
-    init(_ report: FlowReport, wasInterrupted: Bool, failOnNoTarget: Bool) {
+    /// - Parameter isElsewhere: whether another machine may be what failed.
+    init(_ report: FlowReport, wasInterrupted: Bool, failOnNoTarget: Bool, isElsewhere: Bool) {
         switch report.verdict {
         case .passed:
             status = failOnNoTarget && report.noTargets > 0 ? ExitStatus.noTarget : ExitStatus.pass
@@ -222,7 +225,8 @@ private struct Outcome {
             verdict = .fail
         case .raised(let error):
             self.error = error
-            status = ErrorDescription.exitCode(of: error)
+            let isTargets = isElsewhere && error.status.map { $0 == 429 || $0 >= 500 } == true
+            status = isTargets ? ExitStatus.target : ErrorDescription.exitCode(of: error)
             verdict = status == ExitStatus.failed ? .fail : .error
         }
         if wasInterrupted {

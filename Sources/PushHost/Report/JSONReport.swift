@@ -56,7 +56,8 @@ final class JSONReport: Sendable {
     /// What stands in place of a report when nothing could be run.
     static func refusal(_ error: LuaError, file: String, exitCode: Int32) -> JSON {
         [
-            "schema": .string(schema), "flow": .string(file), "verdict": "error", "exit_code": .integer(Int64(exitCode)),
+            "schema": .string(schema), "flow": .string(file), "verdict": error.kind == .cancelled ? "interrupted" : "error",
+            "exit_code": .integer(Int64(exitCode)),
             "error": JSON(error),
         ]
     }

@@ -49,7 +49,7 @@ struct LocalServer: Sendable {
     private func asking<Value: Sendable>(
         _ work: (JSON, ManagementClient) async throws(PushError) -> Value?
     ) async -> Value? {
-        guard let port = Self.port(url), let folder = try? SettingsSource(path: config).read().settings.data else { return nil }
+        guard let port = Self.port(url), let folder = dataFolder else { return nil }
         do throws(PushError) {
             return try await ManagementClient.with(.folder(folder)) { client throws(PushError) in
                 let server = try await client.get(ManagementClient.path("server"), patience: Self.patience)
@@ -59,6 +59,12 @@ struct LocalServer: Sendable {
         } catch {
             return nil
         }
+    }
+
+    /// As the settings say; variables that are empty say nothing.
+    private var dataFolder: String? {
+        let variables = Environment.variables.filter { !$0.value.isEmpty }
+        return try? GivenSettings(file: SettingsSource(path: config).text(), environment: variables, flags: [:]).settings.data
     }
 
     /// Of an address on this machine; nil for another one.

@@ -84,18 +84,20 @@ struct RemoteWorld {
     /// Gives back what the target lent; answers why it could not. Takes a few seconds at most.
     func close() async -> PushError? {
         let failure = await Self.giveBack(session)
-        await connection.shutdown()
+        _ = try? await RealDeadline.keeping(.seconds(1), or: "the connections were not closed") { [connection] in
+            await connection.shutdown()
+        }
         return failure
     }
 
     /// How long a lab has to take its session back.
-    private static let patience: Duration = .seconds(5)
+    private static let patience: Duration = .seconds(15)
 
     private static func giveBack(_ session: LabSessionClient?) async -> PushError? {
         // By a task of its own: the run's may be cancelled.
         await Task { () -> PushError? in
             do throws(PushError) {
-                try await RealDeadline.keeping(patience, or: "the lab did not take it") { () async throws(PushError) in
+                try await RealDeadline.keeping(patience, or: "the lab did not say that it has") { () async throws(PushError) in
                     try await session?.close()
                 }
                 return nil

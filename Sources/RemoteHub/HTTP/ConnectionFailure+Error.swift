@@ -25,6 +25,7 @@ extension ConnectionFailure {
             case .otherName: "use the name that the certificate is for, or check who answers there"
             case .notTLS: "for a plain port write http://"
             case .unanswered: "check host and port, and whether a firewall lies between"
+            case .broken where request.url.lowercased().hasPrefix("http:"): "try again later; for a port with TLS write https://"
             case .broken, .silent, .interrupted: "try again later"
             case .other: "check host and port: is it an HTTP server?"
             }

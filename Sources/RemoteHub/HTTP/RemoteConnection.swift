@@ -48,11 +48,24 @@ package final class RemoteConnection: Sendable {
         PushError("connection.authority", message, hint: "--authority names the file of the certificate that clients trust")
     }
 
-    package func shutdown() async { try? await http.shutdown() }
+    package func shutdown() async { _ = await abandonable { [http] in try? await http.shutdown() } }
 
-    /// One request and its answer, whatever its status.
+    /// One request and its answer, whatever its status. A task that is cancelled does not wait for a connection that is being made.
     /// - Parameter patience: for an answer that the other side holds back until there is something to tell.
     package func exchange(_ request: RemoteRequest, patience: Duration? = nil) async throws(ConnectionFailure) -> RemoteAnswer {
+        let answer = await abandonable { [self] () async -> Result<RemoteAnswer, ConnectionFailure> in
+            do throws(ConnectionFailure) {
+                let answer = try await perform(request, patience)
+                return .success(answer)
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let answer else { throw .interrupted }
+        return try answer.get()
+    }
+
+    private func perform(_ request: RemoteRequest, _ patience: Duration?) async throws(ConnectionFailure) -> RemoteAnswer {
         var message = HTTPClientRequest(url: request.url)
         message.method = request.method
         message.headers = request.headers

@@ -72,19 +72,20 @@ package struct RemoteNotificationHub: HubGateway {
                 request.headers.replaceOrAdd(name: "Authorization", value: address.token(now: client.clock.now))
             }
         } catch {
-            throw explained(error, method, place)
+            throw explained(error, method, place, isOfOne: headers.contains(name: "If-Match"))
         }
     }
 
     /// With what may be wrong about the hub: its name, and its keys, which are its own.
-    func explained(_ error: PushError, _ method: HTTPMethod, _ place: String) -> PushError {
+    /// - Parameter isOfOne: whether what is asked for must be there already.
+    func explained(_ error: PushError, _ method: HTTPMethod, _ place: String, isOfOne: Bool = false) -> PushError {
         switch error.code {
         case "sas.signature", "target.key":
             var error = error
             error.hint = "\(error.hint.map { "\($0); " } ?? "")is \"\(address.hub)\" the right hub?"
             return error
         // What is asked for here is nothing in the hub that might be missing.
-        case "hub.not_found" where method == .POST || method == .PUT || place.hasSuffix("registrations"):
+        case "hub.not_found" where !isOfOne && (method == .POST || method == .PUT || place.hasSuffix("registrations")):
             return Self.missing(address.hub, at: address.host, error)
         default: return error
         }

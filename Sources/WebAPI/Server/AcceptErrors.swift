@@ -12,6 +12,8 @@ final class AcceptErrors: ChannelInboundHandler {
 
     /// Between two attempts there is a second in which files may become free.
     static func watch(_ port: any Channel) async throws {
+        // How many are taken before it is asked again whether there is room.
+        try await port.setOption(.maxMessagesPerRead, value: 4).get()
         try await port.eventLoop.submit {
             try port.pipeline.syncOperations.addHandlers([AcceptBackoffHandler(), AcceptErrors()], position: .first)
         }.get()

@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func `where all connections are in use, a new one is refused until one is free`() async throws {
-        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_CONNECTIONS": "3"]) { hub in
+        try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_CONNECTIONS": "3", "PUSHHOST_LIMITS_BODY": "10m"]) { hub in
             let body = #"{"aps":{"alert":"\#(ServedHub.unspeakable)"}}"#
             let head = "POST /hub/messages HTTP/1.1\r\nHost: localhost\r\nServiceBusNotification-Format: apple\r\nExpect: 100-continue\r\n"
             var busy: [WireConnection] = []

@@ -76,7 +76,10 @@ import Testing
             let folder = hub.data.deletingLastPathComponent()
             try Data("data: \(hub.data.path)\n".utf8).write(to: folder.appending(path: "pushhost.yaml"))
             let flow = Flow(name: "notify_users")
-            #expect(try await Self.run(flow, ["--target", "http://localhost:\(hub.port)"], in: folder) == Self.run(flow, []))
+            for environment in [[:], ["PUSHHOST_LAB_KEY": ""]] {
+                let run = try await Self.run(flow, ["--target", "http://localhost:\(hub.port)"], environment: environment, in: folder)
+                #expect(try await run == Self.run(flow, []))
+            }
         }
     }
 

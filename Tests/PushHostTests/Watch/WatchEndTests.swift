@@ -152,7 +152,7 @@ import Testing
 
     // MARK: - Signals
 
-    @Test(arguments: zip([SIGTERM, SIGQUIT, SIGHUP], [130, 131, 129] as [Int32]))
+    @Test(arguments: zip([SIGTERM, SIGQUIT, SIGHUP], [130, 131, 130] as [Int32]))
     func `a signal ends a watch that waits`(number: Int32, expected: Int32) async throws {
         let folder = try ScriptFolder(["flow.lua": "print 'x'"])
         let watch = try Dialogue(

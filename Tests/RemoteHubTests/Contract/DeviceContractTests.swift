@@ -25,6 +25,8 @@ import Testing
             #expect(stale?.code == "hub.precondition_failed" && stale?.status == 412)
             try await bench.hub.deleteRegistration(id, ifMatch: second.etag)
             #expect(await refusal { try await bench.hub.registration(id) }?.code == "hub.not_found")
+            let never = try #require(RegistrationID("1-2-3"))
+            #expect(await refusal { try await bench.hub.putRegistration(never, description, ifMatch: 1) }?.code == "hub.not_found")
             let gone = await refusal { try await bench.hub.putRegistration(id, description, ifMatch: nil) }
             #expect(gone?.code == "hub.gone" && gone?.status == 410)
         }

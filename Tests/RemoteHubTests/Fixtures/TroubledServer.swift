@@ -28,6 +28,7 @@ final class TroubledServer: Sendable {
 
     private final class StateBox: Sendable {
         let state: Mutex<State>
+        let (connections, connected) = AsyncStream<Void>.makeStream()
 
         init(_ answers: [Answer]) { state = Mutex(State(answers: answers)) }
 
@@ -55,6 +56,11 @@ final class TroubledServer: Sendable {
     /// The heads of the requests with their bodies, in the order in which they came.
     var requests: [String] { state.state.withLock { $0.requests } }
 
+    /// Waits until somebody connects.
+    func connected() async {
+        for await _ in state.connections { return }
+    }
+
     /// Listens while `body` runs.
     static func serving(_ answers: Answer..., body: (TroubledServer) async throws -> Void) async throws {
         let server = try await TroubledServer(answers)
@@ -74,6 +80,8 @@ final class TroubledServer: Sendable {
 
         private let state: StateBox
         private var text = ""
+
+        func channelActive(context: ChannelHandlerContext) { state.connected.yield() }
 
         init(_ state: StateBox) { self.state = state }
 

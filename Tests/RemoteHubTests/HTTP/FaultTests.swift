@@ -1,4 +1,5 @@
 import HubWire
+import NIOHTTP1
 import PushCore
 import RemoteHub
 import Support
@@ -34,8 +35,8 @@ import Testing
     private static let accepted = TroubledServer.Answer.status("201 Created", ["Location: http://h/hub/messages/m1?api-version=2020-06"])
 
     @Test func `A port where nobody listens is tried four times, with pauses that grow`() async throws {
-        var port = 0
-        try await TroubledServer.serving(.silence) { port = $0.port }
+        // None that the system gives to others meanwhile.
+        let port = 1
         let clock = PatienceClock(now: Self.dawn)
         try await hub(port, clock: clock) { hub in
             let error = await refusal { try await hub.createRegistrationID() }
@@ -47,6 +48,26 @@ import Testing
         #expect(clock.waits.count == 3)
         for (wait, most) in zip(clock.waits, [500, 1000, 2000]) {
             #expect(wait >= .milliseconds(most / 2) && wait <= .milliseconds(most))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4))) func `Whoever does not wait any more does not wait for a handshake either`() async throws {
+        try await TroubledServer.serving(.silence) { server in
+            let connection = try RemoteConnection(connect: .seconds(3600), timeout: .seconds(3600))
+            let request = Task { () async -> ConnectionFailure? in
+                do throws(ConnectionFailure) {
+                    _ = try await connection.exchange(RemoteRequest(.GET, "https://127.0.0.1:\(server.port)/"))
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            await server.connected()
+            request.cancel()
+            #expect(await request.value == .interrupted)
+            let end = Task { await connection.shutdown() }
+            end.cancel()
+            await end.value
         }
     }
 
