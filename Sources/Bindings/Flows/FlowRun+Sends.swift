@@ -82,12 +82,22 @@ extension FlowRun {
             switch outcome.state {
             case .noTargetFound: warnOfNobody(outcome, audience: audience, location: location)
             case let state where !state.isFinal && world.target.isSimulated:
-                let message =
-                    "\(id) to \"\(audience)\" was never sent: the run ended before \(outcome.scheduledFor?.description ?? "its time")"
-                emit(.warning(FlowWarning(code: "schedule.unsent", message: message, near: [], location: location)))
+                emit(.warning(unsent(outcome, audience: audience, location: location)))
             default: break
             }
         }
+    }
+
+    private func unsent(_ outcome: NotificationOutcome, audience: String, location: SourceLocation?) -> FlowWarning {
+        let (id, moment) = (outcome.id, outcome.scheduledFor?.description)
+        guard world.target.outlivesRuns else {
+            let message = "\(id) to \"\(audience)\" was never sent: the run ended before \(moment ?? "its time")"
+            return FlowWarning(code: "schedule.unsent", message: message, near: [], location: location)
+        }
+        let message =
+            "\(id) to \"\(audience)\" stays scheduled in the hub: the run ended before \(moment ?? "its time"), when it reaches whoever is "
+            + "registered then; pushhost notification cancel \(id) at the server takes it back"
+        return FlowWarning(code: "schedule.left", message: message, near: [], location: location)
     }
 
     /// What the phones have shown since this was last asked.

@@ -17,10 +17,13 @@ package struct FlowWorld: Sendable {
         package var name: String
         /// Phones, wires and the clock are simulated: `push.rehearse` steps run.
         package var isSimulated: Bool
+        /// The hub goes on when a run is over: what it scheduled goes out later.
+        package var outlivesRuns: Bool
 
-        package init(name: String, isSimulated: Bool) {
+        package init(name: String, isSimulated: Bool, outlivesRuns: Bool = false) {
             self.name = name
             self.isSimulated = isSimulated
+            self.outlivesRuns = outlivesRuns
         }
     }
 

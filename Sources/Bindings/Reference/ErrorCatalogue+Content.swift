@@ -124,6 +124,12 @@ extension ErrorCatalogue {
                         push.schedule { after = "2h", to = "Sports", alert = "Goal" }
                         push.sleep "2h"
                         """)),
+            ErrorDescription(
+                "schedule.left", .warning, means: "A scheduled notification stays in the hub of a server's lab.",
+                when: "The run ended before its time. The server goes on, and sends it to whoever is registered then; the phones of the "
+                    + "run are gone.",
+                cure: "Wait for it with push.sleep, or cancel it at the end of the flow with push.cancel. One that was left is taken back "
+                    + "at the server: pushhost notification cancel ID."),
         ])
 
     private static let localization = ErrorArea(

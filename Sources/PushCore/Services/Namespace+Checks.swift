@@ -33,7 +33,7 @@ extension Namespace {
                 "it has other characters than it may",
                 "use letters, digits and - . _, with / between parts that begin with a letter or digit")
         }
-        guard !reservedNames.contains(String(parts[0])) else {
+        guard !reservedNames.contains(String(parts[0])), !parts.starts(with: ["lab", "sessions"]) else {
             throw refuse("the server has this path for itself", "choose another name")
         }
         if let word = parts.first(where: { routeWords.contains(String($0)) }) {

@@ -39,7 +39,7 @@ final class Lab: Sendable {
         let credentials = try SimulatorFolder(path: folder).credentials { () throws(PushError) in
             try SimulateSession.newKeys(randomness)
         }
-        let ledger = try LabLedger(path: "\(folder)/sessions.jsonl")
+        let ledger = try LabLedger(path: LabLedger.path(in: folder))
         let clock = LabClock(system: SystemClock(), lead: ledger.lead)
         let owners = PhoneOwners()
         let server = SimulatorServer(

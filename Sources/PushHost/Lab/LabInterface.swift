@@ -24,12 +24,12 @@ struct LabInterface: Sendable {
             try call.check("POST")
             return try begin(call)
         }
-        let session = try sessions.session(id)
         if call.method == "DELETE", call.path.count == 1 {
             // It waits for all other requests, and is none of them.
-            try await sessions.end(session)
+            let session = try await sessions.end(id)
             return LabRoutes.Answer(200, session.json(now: lab.clock.now))
         }
+        let session = try sessions.session(id)
         guard session.requestCame() else { throw LabSessions.missing }
         defer { session.requestEnded(now: sessions.system.now) }
         return try await answer(call, Array(call.path.dropFirst()), session)
@@ -101,8 +101,8 @@ struct LabInterface: Sendable {
                 group.cancelAll()
             }
         }
-        let events = session.events(since: since)
-        return LabRoutes.Answer(200, ["events": .array(events.map(\.json)), "count": .count(since + events.count)])
+        let (events, count) = session.events(after: since)
+        return LabRoutes.Answer(200, ["events": .array(events.map(\.json)), "count": .count(count)])
     }
 
     private func wire(_ call: LabRoutes.Call, _ session: LabSession) throws(PushError) -> LabRoutes.Answer {

@@ -31,6 +31,9 @@ final class LabLedger: Sendable {
         leftovers = handles.sorted { $0.key < $1.key }.flatMap(\.value)
     }
 
+    /// - Parameter folder: of a lab.
+    static func path(in folder: String) -> String { "\(folder)/sessions.jsonl" }
+
     private static func lines(_ path: String) throws(PushError) -> [JSON] {
         do {
             let bytes = try TextFile.read(path, limit: 1 << 30, kind: "secrets")

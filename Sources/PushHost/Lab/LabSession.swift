@@ -39,9 +39,6 @@ final class LabSession: Sendable {
 
     // MARK: - Its client
 
-    /// When a request of its client came or was answered; nil while one is being answered.
-    var silentSince: Timestamp? { state.withLock { $0.requests > 0 ? nil : $0.heard } }
-
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Counts a request as under way, until ``requestEnded(now:)``. False where the session is over: then it makes nothing any more.
@@ -68,7 +65,10 @@ final class LabSession: Sendable {
 
     var eventCount: Int { state.withLock { $0.events.count } }
 
-    func events(since index: Int) -> [LabEvent] { state.withLock { Array($0.events.dropFirst(max(0, index))) } }
+    /// Those behind the first `count`, and how many there are.
+    func events(after count: Int) -> (events: [LabEvent], count: Int) {
+        state.withLock { (Array($0.events.dropFirst(max(0, count))), $0.events.count) }
+    }
 
     func note(_ event: LabEvent) {
         let due = state.withLock { state in
@@ -116,9 +116,10 @@ final class LabSession: Sendable {
     // MARK: - Its end
 
     /// Takes no request any more, and suspends until those under way are answered: then nothing is made any more that would stay.
-    /// False, and at once, where it was over already.
-    func end() async -> Bool {
-        let (isFirst, waiting) = state.withLock { state in
+    /// False, and at once, where it was over already, or where its client was heard of after `limit`.
+    func end(silentSince limit: Timestamp? = nil) async -> Bool {
+        let (isFirst, waiting) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
+            if let limit, state.requests > 0 || state.heard > limit { return (false, []) }
             defer { (state.isOver, state.waiters) = (true, [:]) }
             return (!state.isOver, state.waiters.values.map(\.continuation))
         }

@@ -14,8 +14,8 @@ final class LabSessions: Sendable {
     let system: any HubClock
     private let log: Logger
     private let open = Mutex<[String: LabSession]>([:])
-    /// Sessions that have ended, and when: what came too late for them is still to be removed.
-    private let ended = Mutex<[(session: LabSession, at: Timestamp)]>([])
+    /// Sessions that have ended, of which something is or may still come that is to be removed.
+    private let ended = Mutex<[String: EndedSession]>([:])
 
     /// Most that are open at a time.
     private static let limit = 64
@@ -78,23 +78,55 @@ final class LabSessions: Sendable {
             hint: "a session ends with its server, and after two minutes of silence: begin another one (run the flow again)", status: 404)
     }
 
-    /// Waits for the requests of a session that are under way and takes no others; then takes its phones out of the lab, what is
-    /// registered for them out of every hub, and its faults off the services. Does nothing, at once, where another one does it.
-    func end(_ session: LabSession) async throws(PushError) {
-        guard await session.end() else { return }
-        defer {
-            ended.withLock { $0.append((session, system.now)) }
-            let wasOpen = open.withLock { $0.removeValue(forKey: session.id) != nil }
-            if wasOpen { lab.clock.release() }
+    /// Ends one that is open, or removes what is left of one that has ended where that failed before. Throws `lab.session` (404), and
+    /// why something is left: then it may be called again.
+    func end(_ id: String) async throws(PushError) -> LabSession {
+        if let failed = ended.withLock({ $0[id] }), failed.isLeft {
+            try await removeRest(of: failed)
+            return failed.session
         }
+        let session = try session(id)
+        try await end(session)
+        return session
+    }
+
+    /// Waits for the requests of a session that are under way and takes no others; then takes its phones out of the lab, what is
+    /// registered for them out of every hub, and its faults off the services. Does nothing, at once, where another one does it, or
+    /// where its client was heard of after `limit`. What cannot be removed is tried again at every upkeep.
+    func end(_ session: LabSession, silentSince limit: Timestamp? = nil) async throws(PushError) {
+        guard await session.end(silentSince: limit) else { return }
         let phones = await session.phones.devices().map(\.phone)
         lab.owners.forget(phones)
         lab.simulators.phones.remove(phones)
         let faults = lab.faults(of: session.id)
         for service in PhonePlatform.allCases { faults.clear(Platform(service)) }
         await lab.ledger.note(lead: lab.clock.lead)
-        try await HandleRemoval(namespace: namespace).remove(session.handles, on: lab.thread)
+        defer {
+            let wasOpen = open.withLock { $0.removeValue(forKey: session.id) != nil }
+            if wasOpen { lab.clock.release() }
+        }
+        try await removeRest(of: EndedSession(session: session, at: nil))
         log.notice("the lab's session \(session.id.prefix(8)) ended")
+    }
+
+    /// Removes what is registered for the phones of one that has ended. Where that succeeds a while after its end nothing can come
+    /// any more, and it is forgotten. Until then the ledger has its handles, so that a start of the server removes it as well.
+    private func removeRest(of ended: EndedSession) async throws(PushError) {
+        let (session, begun) = (ended.session, system.now)
+        do throws(PushError) {
+            try await HandleRemoval(namespace: namespace).remove(session.handles, on: lab.thread)
+        } catch {
+            log.warning("what the session \(session.id.prefix(8)) leaves behind could not be removed: \(error.message)")
+            keep(ended, isLeft: true)
+            throw error
+        }
+        guard let end = ended.at, end + Self.upkeep <= begun else { return keep(ended, isLeft: false) }
+        self.ended.withLock { $0[session.id] = nil }
+        await lab.ledger.noteEnd(of: session.id)
+    }
+
+    private func keep(_ session: EndedSession, isLeft: Bool) {
+        ended.withLock { $0[session.session.id] = EndedSession(session: session.session, at: session.at ?? system.now, isLeft: isLeft) }
     }
 
     /// Ends those that are silent, again and again until it is cancelled.
@@ -105,112 +137,43 @@ final class LabSessions: Sendable {
         }
     }
 
+    /// An end takes a while, in which others may be heard of: whether a session is silent is decided when its turn comes.
     func endSilent() async {
-        let now = system.now
-        await end(open.withLock { $0.values.filter { ($0.silentSince ?? now) + Self.patience <= now } })
+        let limit = system.now + (.zero - Self.patience)
+        for session in open.withLock({ Array($0.values) }) { try? await end(session, silentSince: limit) }
     }
 
-    func endAll() async { await end(open.withLock { Array($0.values) }) }
-
-    private func end(_ sessions: [LabSession]) async {
-        for session in sessions {
-            do throws(PushError) {
-                try await end(session)
-            } catch {
-                note(error, of: session)
-            }
-        }
+    func endAll() async {
+        for session in open.withLock({ Array($0.values) }) { try? await end(session) }
     }
 
-    private func note(_ error: PushError, of session: LabSession) {
-        log.warning("what the session \(session.id.prefix(8)) leaves behind could not be removed: \(error.message)")
-    }
-
-    /// Removes what was registered for phones of sessions that had ended, by requests to a hub that were on their way at the end. Until
-    /// then the ledger has their handles, so that a start of the server removes it as well.
+    /// Removes what was registered for phones of sessions that had ended, by requests to a hub that were on their way at the end, and
+    /// what could not be removed before.
     func removeLatecomers() async {
         let now = system.now
-        let sessions = ended.withLock { ended in
-            defer { ended.removeAll { $0.at + Self.upkeep <= now } }
-            return ended.filter { $0.at + Self.upkeep <= now }.map(\.session)
-        }
-        for session in sessions {
-            do throws(PushError) {
-                try await HandleRemoval(namespace: namespace).remove(session.handles, on: lab.thread)
-                await lab.ledger.noteEnd(of: session.id)
-            } catch {
-                note(error, of: session)
-            }
-        }
+        let due = ended.withLock { $0.values.filter { $0.isLeft || ($0.at ?? now) + Self.upkeep <= now } }
+        for session in due { try? await removeRest(of: session) }
     }
 
     /// Removes what sessions of a server before this one have left behind.
     func removeLeftovers() async throws(PushError) {
-        try await HandleRemoval(namespace: namespace).remove(lab.ledger.leftovers, on: lab.thread)
+        try await LabLeftovers(ledger: lab.ledger, namespace: namespace, log: log).remove(on: lab.thread)
         try lab.ledger.begin()
     }
+}
+
+/// A session that has ended.
+private struct EndedSession {
+    let session: LabSession
+    /// Nil as long as nothing of it was removed.
+    let at: Timestamp?
+    /// What was registered for its phones could not be removed.
+    var isLeft = false
 }
 
 extension Lab {
     /// The faults of its services and of the wires to them, as far as a session ordered them.
     func faults(of session: String) -> SimulatedFaults {
         SimulatedFaults(wires: faults, owner: session) { [simulators] in PhonePlatform($0).map { simulators[$0] } }
-    }
-}
-
-/// Takes everything out of all hubs that is registered for some handles.
-private struct HandleRemoval {
-    let namespace: Namespace
-
-    func remove(_ handles: [DeviceHandle], on thread: LabThread) async throws(PushError) {
-        guard !handles.isEmpty else { return }
-        try await withTaskExecutorPreference(thread) { () async throws(PushError) in
-            for hub in namespace.hubs {
-                for handle in handles { try await removeRegistrations(of: handle, hub.service) }
-                try await removeInstallations(of: Set(handles.map(\.text)), hub.service)
-            }
-        }
-    }
-
-    private func removeRegistrations(of handle: DeviceHandle, _ hub: NotificationHub) async throws(PushError) {
-        for spelling in handle.spellings {
-            var found: [Registration]
-            repeat {
-                found = try await hub.registrations(.handle(spelling), page: Page(top: 100)).registrations
-                for registration in found { try await remove(registration, hub) }
-            } while found.count == 100
-        }
-    }
-
-    private func remove(_ registration: Registration, _ hub: NotificationHub) async throws(PushError) {
-        if let installation = registration.installationID { return try await hub.deleteInstallation(installation) }
-        do throws(PushError) {
-            try await hub.deleteRegistration(registration.id, ifMatch: nil)
-        } catch {
-            // Somebody else may have been quicker.
-            guard error.status == 404 else { throw error }
-        }
-    }
-
-    /// One whose channel is dead has no registrations any more.
-    private func removeInstallations(of addresses: Set<String>, _ hub: NotificationHub) async throws(PushError) {
-        var ids: [String] = []
-        var page: String?
-        repeat {
-            let found = try await hub.installations(.all, page: Page(top: 100, continuation: page))
-            ids += found.installations.filter { addresses.contains($0.handle.text) }.map(\.id)
-            page = found.continuation
-        } while page != nil
-        for id in ids { try await hub.deleteInstallation(id) }
-    }
-}
-
-extension DeviceHandle {
-    /// Whatever it is registered as: legacy registrations have handles of FCM.
-    fileprivate var spellings: [DeviceHandle] {
-        switch self {
-        case .fcmV1(let token), .gcm(let token): [.fcmV1(token: token), .gcm(token: token)]
-        default: [self]
-        }
     }
 }

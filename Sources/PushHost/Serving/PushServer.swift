@@ -95,7 +95,7 @@ final class PushServer: Sendable {
                     }
                 })
             do throws(PushError) {
-                try await sessions?.removeLeftovers()
+                if let sessions { try await sessions.removeLeftovers() } else { await LabLeftovers.remove(of: folder, namespace, log) }
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
             } catch {
                 await namespace.stop()

@@ -55,7 +55,7 @@ struct RemoteWorld {
                 let secrets = try run.secrets(true)
                 let session = try await Self.session(settings, url, key, client, run)
                 do throws(PushError) {
-                    world = try Self.world(settings, session, client, secrets)
+                    world = try Self.world(settings, session, client, secrets, run)
                 } catch {
                     _ = await Self.giveBack(session)
                     throw error
@@ -122,7 +122,7 @@ struct RemoteWorld {
             base.map { RemoteBackend(base: $0, client: client, hub: hub) } ?? NoBackend(target: settings.name)
         let check = production(hub, settings.name, run)
         return FlowWorld(
-            target: FlowWorld.Target(name: settings.name, isSimulated: false),
+            target: FlowWorld.Target(name: settings.name, isSimulated: false, outlivesRuns: true),
             hub: settings.isProduction ? GuardedHub(hub, check: check) : hub,
             backend: settings.isProduction ? GuardedBackend(backend, check: check) : backend,
             lab: RealDevices(target: settings.name, handles: settings.devices), wire: nil, clock: clock, secrets: try run.secrets(false))
@@ -176,7 +176,7 @@ struct RemoteWorld {
 
     /// Phones, wires, faults and time are the lab's.
     private static func world(
-        _ settings: TargetSettings, _ session: LabSessionClient, _ client: RemoteClient, _ secrets: any SecretSource
+        _ settings: TargetSettings, _ session: LabSessionClient, _ client: RemoteClient, _ secrets: any SecretSource, _ run: Run
     ) throws(PushError) -> FlowWorld {
         var client = client
         client.traffic = session.clock.traffic
@@ -190,8 +190,15 @@ struct RemoteWorld {
             name, password throws(PushError) in
             try await session.ensureAccount(name, password: password) ? .created : .exists
         }
+        let production = Self.production(hub, settings.name, run)
+        let check: GuardedHub.Guard = { [clock = session.clock] request, registered throws(PushError) in
+            // No time goes by while somebody is asked.
+            try await clock.during { () async throws(PushError) in try await production(request, registered) }
+        }
         return FlowWorld(
-            target: FlowWorld.Target(name: settings.name, isSimulated: true), hub: hub, backend: backend, lab: session.lab,
+            target: FlowWorld.Target(name: settings.name, isSimulated: true, outlivesRuns: true),
+            hub: settings.isProduction ? GuardedHub(hub, check: check) : hub,
+            backend: settings.isProduction ? GuardedBackend(backend, check: check) : backend, lab: session.lab,
             wire: session.wire, clock: session.clock, secrets: secrets, faults: session.faults)
     }
 

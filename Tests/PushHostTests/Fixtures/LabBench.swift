@@ -109,7 +109,8 @@ final class LabBench: Sendable {
             securePayloads: try SecurePayloadService(
                 environment: environment, store: MemorySecurePayloadStore(), key: SymmetricKey(size: .bits256)))
         return FlowWorld(
-            target: FlowWorld.Target(name: "lab", isSimulated: true), hub: hub, backend: backend, lab: session.lab, wire: session.wire,
+            target: FlowWorld.Target(name: "lab", isSimulated: true, outlivesRuns: true), hub: hub, backend: backend, lab: session.lab,
+            wire: session.wire,
             clock: session.clock, secrets: TestSecrets(), faults: session.faults)
     }
 

@@ -226,7 +226,7 @@ import Testing
     }
 
     /// What the ledger of a server holds while a session is open whose phone stays registered, and when it has ended.
-    private static func serve(in folder: ScriptFolder, _ file: URL) async throws -> (open: Data, ended: Data) {
+    static func serve(in folder: ScriptFolder, _ file: URL) async throws -> (open: Data, ended: Data) {
         let bench = try await LabBench(in: folder)
         let session = try await bench.session()
         let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana","platform":"wns"}"#)

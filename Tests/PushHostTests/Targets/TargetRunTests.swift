@@ -90,6 +90,55 @@ import Testing
         }
     }
 
+    @Test func `a target that is marked production asks where it is a lab, too, while its time stands still`() async throws {
+        let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
+        try await ServedHub.serving(settings: environment.merging(["PUSHHOST_LAB": "on"]) { $1 }) { hub in
+            let settings = "targets: { live: { url: \"http://localhost:\(hub.port)\", production: true } }\n"
+            let opening = """
+                local push = require "push"
+                push.subscribe { device = push.device { name = "a" }, categories = { "news" } }
+                local function send() return push.send { to = "news", properties = { messageParam = "a" } } end
+
+                """
+            let script = """
+                \(opening)
+                local begin = push.clock.now()
+                push.all { function() send() print("waited", push.clock.now() - begin) end,
+                    function() push.sleep "1h" end }
+                """
+            let refused = try await Self.run(
+                ["--target", "live"], script: opening + "send()", environment: environment,
+                settings: settings)
+            #expect(refused.status == 5, "\(refused.errors)")
+            #expect(refused.errors.contains("error[policy.production]: live is marked production: this goes to \"news\", 1 device."))
+            let said = try await Self.run(["--target", "live", "--yes"], script: script, environment: environment, settings: settings)
+            #expect(said.status == 0 && said.errors.contains("this goes to \"news\", 1 device."), "\(said.output)\(said.errors)")
+            let folder = try ScriptFolder(["flow.lua": script, "pushhost.yaml": settings])
+            let run = try Dialogue(["run", "flow.lua", "--target", "live"], in: folder.url, environment: environment, onTerminal: true)
+            try await run.hear("[y/N] ")
+            run.say("y\n")
+            let (output, status) = await run.end(closingInput: false)
+            #expect(status == 0 && output.contains(/waited\s+0/), "\(output)")
+        }
+    }
+
+    @Test func `what a run leaves scheduled in a lab is told, with how to take it back`() async throws {
+        let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
+        try await ServedHub.serving(settings: environment.merging(["PUSHHOST_LAB": "on"]) { $1 }) { hub in
+            let script = """
+                local push = require "push"
+                push.schedule { after = "2h", to = "news", alert = "later" }
+                push.cancel(push.schedule { after = "2h", to = "news", alert = "never" }.id)
+                """
+            let run = try await Self.run(["--target", "http://localhost:\(hub.port)"], script: script, environment: environment)
+            let told = run.output + run.errors
+            #expect(run.status == 0 && told.ranges(of: "warning[schedule.left]").count == 1 && !told.contains("never sent"), "\(told)")
+            let id = try #require(told.firstMatch(of: /pushhost notification cancel (\S+) at the server/)).1
+            let cancelled = try await hub.command(["notification", "cancel", String(id)])
+            #expect(cancelled.status == 0, "\(cancelled.errors)")
+        }
+    }
+
     @Test func `questions come one at a time, after the header, and end with the run`() async throws {
         try await ServedHub.serving { hub in
             let settings = "targets: { live: { connection: \"\(try hub.plainConnectionString())\", hub: hub, production: true } }\n"

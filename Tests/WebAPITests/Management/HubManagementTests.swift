@@ -46,6 +46,7 @@ import Testing
             (#"{"name":"a","userMetadata":null}"#, "userMetadata is no text"), ("[]", "the body is no object; send a JSON object"),
             (#"{"name":"-a"}"#, "name has not the form that it must have"), ("", "the body is not JSON"),
             (#"{"name":"messages"}"#, #""messages" cannot be the name of a hub"#),
+            (#"{"name":"Lab/sessions"}"#, #""Lab/sessions" cannot be the name of a hub: the server has this path for itself"#),
         ])
     func `A body that does not fit is refused with what is wrong`(body: String, message: String) async throws {
         let bench = try await RouteBench()

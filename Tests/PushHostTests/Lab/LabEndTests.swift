@@ -1,0 +1,163 @@
+import Foundation
+import GRDBSQLite
+import Logging
+import PushCore
+import RemoteHub
+import Synchronization
+import Testing
+
+@testable import PushHost
+
+/// What becomes of sessions of a lab where their end is not simple.
+@Suite struct LabEndTests {
+    private static let fault = "CREATE TRIGGER full BEFORE DELETE ON registration BEGIN SELECT RAISE(ABORT, 'full'); END"
+    private static let mend = "DROP TRIGGER full"
+
+    /// Changes the database of a server beside it.
+    private static func execute(_ sql: String, in folder: ScriptFolder) throws {
+        var database: OpaquePointer?
+        defer { sqlite3_close(database) }
+        let path = folder.url.appending(path: "data/pushhost.sqlite").path
+        try #require(sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+        sqlite3_busy_timeout(database, 300_000)
+        try #require(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(database)))")
+    }
+
+    private static func sessions(_ bench: LabBench, _ system: VirtualClock) throws -> LabSessions {
+        let wires = try #require(bench.server.labSessions?.wires)
+        return LabSessions(lab: bench.lab, namespace: bench.namespace, wires: wires, log: bench.log, system: system)
+    }
+
+    /// A session with a phone that is registered.
+    private static func begin(_ sessions: LabSessions, _ bench: LabBench) async throws -> LabSession {
+        let (session, _) = try sessions.begin(hub: "hub", run: "a")
+        let phone = try await session.phones.addDevice(DeviceDescription(name: "ana", platform: .wns))
+        let handle = try await session.phones.handle(of: phone)
+        #expect(session.note(handle))
+        await bench.lab.ledger.note(handle, of: session.id)
+        _ = try await bench.hub.createRegistration(RegistrationDescription(handle: handle, tags: []))
+        return session
+    }
+
+    @Test func `what cannot be removed is tried again at every upkeep until it succeeds`() async throws {
+        try await LabBench.with { bench in
+            let system = VirtualClock(now: EmbeddedWorld.dawn)
+            let sessions = try Self.sessions(bench, system)
+            let session = try await Self.begin(sessions, bench)
+            let file = bench.folder.url.appending(path: "data/lab/sessions.jsonl").path
+            try Self.execute(Self.fault, in: bench.folder)
+            await #expect(throws: PushError.self) { try await sessions.end(session) }
+            for _ in 0..<3 {
+                system.advance(to: system.now + .seconds(30))
+                await sessions.removeLatecomers()
+                #expect(try await bench.hub.size().registrations == 1)
+            }
+            #expect(try LabLedger(path: file).leftovers.count == 1)
+            try Self.execute(Self.mend, in: bench.folder)
+            await sessions.removeLatecomers()
+            #expect(try await bench.hub.size().registrations == 0)
+            #expect(try LabLedger(path: file).leftovers.isEmpty)
+            let gone = await #expect(throws: PushError.self) { try await sessions.end(session.id) }
+            #expect(gone?.status == 404)
+        }
+    }
+
+    @Test func `whoever deletes a session again, of which something is left, is told until nothing is`() async throws {
+        try await LabBench.with { bench in
+            let path = try await bench.session()
+            let made = try await bench.call("POST", "\(path)/phones", #"{"name":"ana","platform":"wns"}"#)
+            let place = "\(path)/phones/\(try #require(made.json["id"]?.int))/handle"
+            let handle = try DeviceHandle(try LabFields(answer: try await bench.call("GET", place).json))
+            _ = try await bench.hub.createRegistration(RegistrationDescription(handle: handle, tags: []))
+            try Self.execute(Self.fault, in: bench.folder)
+            for _ in 0..<2 {
+                let failed = try await bench.call("DELETE", path)
+                #expect(failed.status >= 500 && failed.json["code"]?.string?.hasPrefix("storage.") == true, "\(failed)")
+                #expect(try await bench.call("GET", path).status == 404)
+            }
+            #expect(try await bench.hub.size().registrations == 1)
+            try Self.execute(Self.mend, in: bench.folder)
+            #expect(try await bench.call("DELETE", path).status == 200)
+            #expect(try await bench.hub.size().registrations == 0)
+            #expect(try await bench.call("DELETE", path).json["code"]?.string == "lab.session")
+        }
+    }
+
+    @Test func `a session that is heard of while others end goes on`() async throws {
+        try await LabBench.with { bench in
+            let system = VirtualClock(now: EmbeddedWorld.dawn)
+            let sessions = try Self.sessions(bench, system)
+            let (session, _) = try sessions.begin(hub: "hub", run: "a")
+            // As those that end silent ones see it at first.
+            let limit = system.now
+            system.advance(to: system.now + LabSessions.patience)
+            #expect(session.requestCame())
+            try await sessions.end(session, silentSince: limit)
+            #expect(!session.isOver)
+            session.requestEnded(now: system.now)
+            try await sessions.end(session, silentSince: limit)
+            #expect(try sessions.session(session.id) === session)
+            system.advance(to: system.now + LabSessions.patience)
+            await sessions.endSilent()
+            #expect(session.isOver)
+        }
+    }
+
+    @Test func `whoever asks for events beyond the last is told how many there are`() async throws {
+        try await LabBench.with { bench in
+            let session = try await bench.session()
+            let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana"}"#)
+            let actions = "\(session)/phones/\(try #require(made.json["id"]?.int))/actions"
+            _ = try await bench.call("POST", actions, #"{"action":"show","body":"Hello"}"#)
+            let all = try await bench.call("GET", "\(session)/events?since=0").json
+            let beyond = try await bench.call("GET", "\(session)/events?since=99").json
+            #expect(try #require(all["count"]?.int) > 0 && all["count"]?.int == beyond["count"]?.int)
+            #expect(beyond["events"]?.array?.isEmpty == true)
+        }
+    }
+
+    @Test func `no hub has the name of the lab's paths`() async throws {
+        try await LabBench.with { bench in
+            for name in ["lab/sessions", "Lab/Sessions", "lab/SESSIONS/a"] {
+                let error = await #expect(throws: PushError.self) { _ = try await bench.namespace.create(name, HubDescription()) }
+                #expect(error?.code == "hub.name")
+            }
+            for name in ["lab", "lab/sessions2", "lab2/sessions"] { _ = try await bench.namespace.create(name, HubDescription()) }
+        }
+    }
+
+    @Test func `what a lab has left is gone when the server starts without one, which its log tells`() async throws {
+        let folder = try ScriptFolder()
+        let file = folder.url.appending(path: "data/lab/sessions.jsonl")
+        let (before, _) = try await LabSessionTests.serve(in: folder, file)
+        // As it was while the session was open.
+        try before.write(to: file)
+        var settings = ServerSettings()
+        settings.data = folder.url.appending(path: "data").path
+        let style = LogStyle(settings)
+        func start() async throws -> (registrations: Int, log: String) {
+            let lines = LockedLines()
+            let log = Logger(label: "test") { _ in ServerLog(style: style, clock: SystemClock(), write: lines.append) }
+            let server = try await PushServer.opening(
+                settings, folder: try DataFolder(path: settings.data), log: log, metrics: PrometheusRegistry())
+            let size = await server.namespace.hub("hub")?.service.size().registrations
+            await server.stop()
+            return (try #require(size), lines.text)
+        }
+        try Self.execute(Self.fault, in: folder)
+        let failed = try await start()
+        #expect(failed.registrations == 1 && failed.log.contains("what sessions of a lab have left in the hubs could not be removed"))
+        try Self.execute(Self.mend, in: folder)
+        let removed = try await start()
+        #expect(removed.registrations == 0 && removed.log.contains("registered for 1 handle was removed"), "\(removed.log)")
+        #expect(try await !start().log.contains("handle"))
+    }
+}
+
+private final class LockedLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+    @Sendable func append(_ line: String) { lines.withLock { $0.append(line) } }
+}
