@@ -236,9 +236,13 @@ extension ErrorCatalogue {
                     "session:send_secure { to = \"alice\", payload = { code = 1 }, max_reads = 0 }",
                     cure: "session:send_secure { to = \"alice\", payload = { code = 1 }, max_reads = 1 }")),
             ErrorDescription(
-                "secure.too_many", .failure, means: "The addressee has too many unread secure payloads.",
-                when: "100 wait for the same user, or 25 of the same other user. Status 429; the same call may succeed later.",
-                cure: "Wait until they are read or expire, or revoke some; the addressee sees them with GET /api/notifications.",
+                "secure.too_many", .failure, means: "The addressee has too many secure payloads.",
+                when:
+                    "100 that can still be read are kept for the same user, or 25 of the same other user that were never read. Status 429; "
+                    + "the same call may succeed later.",
+                cure:
+                    "Give max_reads, so that what was read makes room; wait until some expire, or revoke some. The addressee sees them with "
+                    + "GET /api/notifications.",
                 example: .lua(
                     "for code = 1, 101 do session:send_secure { to = \"alice\", payload = { code = code } } end",
                     cure: """

@@ -8,6 +8,8 @@ package protocol AccountStore: Sendable {
     func insert(_ account: Account) async throws(PushError) -> Bool
     /// In the order of their tags, those behind `user`, or from the first on for nil.
     func accounts(after user: Tag?, limit: Int) async throws(PushError) -> [Account]
+    /// How many accounts have a hash of a lower cost.
+    func count(cheaperThan cost: ScryptCost) async throws(PushError) -> Int
     /// Takes the place of the user's account, and ends the sessions of the user. False where there is none.
     func update(_ account: Account) async throws(PushError) -> Bool
     /// Ends the sessions of the user, too. False where there is none.

@@ -3,7 +3,8 @@ import Crypto
 // Those who send their credentials with every request have a session that nobody opened.
 extension AccountService {
     /// The session of a user name and its password. What was proved within the last five minutes is not hashed again, unless the
-    /// account has changed since.
+    /// account has changed since: for the address that proved it, as long as it is not refused for what failed. Else whoever is could
+    /// go on guessing what others have proved.
     ///
     /// - Parameters:
     ///   - header: the credentials as they came, by which they are known again.
@@ -12,7 +13,8 @@ extension AccountService {
     package func session(
         header: Secret, username: String, password: Secret, from address: String
     ) async throws(PushError) -> Session {
-        let mark = mark(of: header)
+        let mark = mark(of: header, from: address)
+        try refuse(username, from: address)
         if let session = try await provedSession(mark) { return session }
         // An app asks several things at once: one of them proves it for all.
         if !proving.take(mark) { await withCheckedContinuation { proving.wait(mark, $0) } }
@@ -68,7 +70,9 @@ extension AccountService {
         return session
     }
 
-    private func mark(of header: Secret) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: Array(header.reveal().utf8), using: markKey))
+    /// - Parameter address: nil for what is the same from everywhere.
+    private func mark(of header: Secret, from address: String? = nil) -> [UInt8] {
+        let text = Array("\(header.reveal())\0\(address ?? "")".utf8)
+        return Array(HMAC<SHA256>.authenticationCode(for: text, using: markKey))
     }
 }

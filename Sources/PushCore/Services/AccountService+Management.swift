@@ -31,6 +31,9 @@ extension AccountService {
         environment.note(.backend, "account \(account.username) removed")
     }
 
+    /// How many accounts are hashed more cheaply than this service hashes: a lab made them.
+    package func hashedCheaply() async throws(PushError) -> Int { try await store.count(cheaperThan: cost) }
+
     /// Names of accounts in the order of their tags, those behind `name`, or from the first on for nil.
     package func usernames(after name: String?, limit: Int) async throws(PushError) -> [String] {
         let user = name.flatMap { Tag(validating: "username:\($0)") }

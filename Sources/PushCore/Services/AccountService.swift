@@ -52,14 +52,11 @@ package actor AccountService {
 
     /// Creates the account, or leaves one that exists with the same password. Throws `auth.account_exists` for another
     /// password, `auth.username` and `auth.password` for unusable ones.
-    /// - Parameter cost: of the hash of a new account; nil for the service's own.
-    package func ensureAccount(
-        username: String, password: Secret, cost: ScryptCost? = nil
-    ) async throws(PushError) -> AccountState {
+    package func ensureAccount(username: String, password: Secret) async throws(PushError) -> AccountState {
         let user = try Self.tag(of: username)
         try Self.check(password, of: username)
         if try await store.account(user) == nil {
-            let hash = try await hash(of: password, cost: cost)
+            let hash = try await hash(of: password)
             if try await store.insert(Account(user: user, username: username, hash: hash)) {
                 environment.note(.backend, "account \(username) created")
                 return .created
@@ -157,6 +154,12 @@ package actor AccountService {
         return proof
     }
 
+    /// Throws `auth.throttled` where so much has failed from the address that nothing from it is looked at.
+    func refuse(_ username: String, from address: String) throws(PushError) {
+        let attempt = LoginAttempts.Attempt(user: Tag(validating: "username:\(username)"), address: address)
+        if let seconds = attempts.refusal(of: attempt, now: wallClock.now) { throw Self.throttled(seconds) }
+    }
+
     /// Waits where it hangs on others that are under way. Throws `auth.throttled` and `backend.busy`.
     private func begin(_ attempt: LoginAttempts.Attempt) async throws(PushError) {
         switch attempts.begin(attempt, now: wallClock.now) {
@@ -197,22 +200,30 @@ package actor AccountService {
 
     // MARK: - Hashing
 
-    func hash(of password: Secret, cost: ScryptCost? = nil) async throws(PushError) -> PasswordHash {
-        let (salt, cost) = (environment.random.bytes(16), cost ?? self.cost)
+    func hash(of password: Secret) async throws(PushError) -> PasswordHash {
+        try await takePlace()
+        defer { places.leave() }
+        let salt = environment.random.bytes(16)
         return PasswordHash(cost: cost.n, salt: salt, digest: try await derive(password, salt: salt, cost: cost.n))
     }
 
     private func isRight(_ password: Secret, _ hash: PasswordHash) async throws(PushError) -> Bool {
-        hash.isDigest(try await derive(password, salt: hash.salt, cost: hash.cost))
+        try await takePlace()
+        defer { places.leave() }
+        // Of an account that was hashed more cheaply, the time of an answer would tell that it exists.
+        if hash.cost < cost.n { _ = try await derive(password, salt: decoy.salt, cost: decoy.cost) }
+        return hash.isDigest(try await derive(password, salt: hash.salt, cost: hash.cost))
+    }
+
+    /// Throws `backend.busy` where the line is full.
+    private func takePlace() async throws(PushError) {
+        guard !places.take() else { return }
+        guard !places.hasFullLine else { throw Self.busy }
+        await withCheckedContinuation { places.wait($0) }
     }
 
     private func derive(_ password: Secret, salt: [UInt8], cost: Int) async throws(PushError) -> [UInt8] {
-        if !places.take() {
-            guard !places.hasFullLine else { throw Self.busy }
-            await withCheckedContinuation { places.wait($0) }
-        }
-        defer { places.leave() }
-        return try await hashing { () throws(PushError) in try PasswordHash.derive(password, salt: salt, cost: cost) }
+        try await hashing { () throws(PushError) in try PasswordHash.derive(password, salt: salt, cost: cost) }
     }
 
     // MARK: - Names

@@ -83,6 +83,11 @@ struct LoginAttempts: Sendable {
 
     private var line: [(attempt: Attempt, waiter: Waiter)] = []
 
+    /// In how many seconds anything from the address is looked at again; nil where it is now. What failed from others does not count.
+    func refusal(of attempt: Attempt, now: Timestamp) -> Int? {
+        [pairs.wait(attempt.pair, now: now), addresses.wait(attempt.address, now: now)].compactMap { $0 }.max()
+    }
+
     mutating func begin(_ attempt: Attempt, now: Timestamp) -> Answer {
         let answer = answer(to: attempt, now: now)
         switch answer {

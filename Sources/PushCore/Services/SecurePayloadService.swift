@@ -12,8 +12,11 @@ package actor SecurePayloadService {
     package static let maximumLifetime: Duration = .seconds(30 * 86_400)
     /// Most payloads that one addressee can have before they are read, revoked or expired.
     package static let maximumLive = 100
-    /// Most of them that are of the same sender: others get through, too. What users send to themselves is theirs to bound.
+    /// Most of them that are of the same sender and were never read: others get through, too. What users send to themselves is
+    /// theirs to bound.
     package static let maximumOfSender = 25
+    /// Most that are opened to find out which key sealed them: a start waits for it.
+    private static let maximumTried = 100
     /// How long after the expiration a payload's end and its readers are remembered, unless said.
     package static let retention: Duration = .seconds(7 * 86_400)
 
@@ -62,11 +65,11 @@ package actor SecurePayloadService {
             case .idInUse: continue
             case .full:
                 throw Self.tooMany(
-                    Self.maximumLive, of: request.username,
+                    Self.maximumLive, of: request.username, "that can still be read",
                     hint: "\(request.username) can revoke some, which GET /api/notifications lists; or wait until they expire")
             case .fullOfSender:
                 throw Self.tooMany(
-                    Self.maximumOfSender, of: request.username, " of the same sender",
+                    Self.maximumOfSender, of: request.username, "of the same sender that were never read",
                     hint: "revoke some of yours, or wait until they are read or expire")
             }
         }
@@ -79,19 +82,34 @@ package actor SecurePayloadService {
         return try await store.readable(by: user)
     }
 
-    /// How many could still be read, had they not been sealed with another key.
+    /// How many could still be read, had they not been sealed with another key. Of those without a mark some are tried, and marked
+    /// when they open.
     package func sealedOtherwise() async throws(PushError) -> Int {
-        Self.sealedOtherwise(try await store.readableByKey(), than: seal.mark)
+        let foreign = try await tryUnmarked()
+        return foreign + Self.sealedOtherwise(try await store.readableByKey(), than: seal.mark)
+    }
+
+    /// How many of those that were tried do not open.
+    private func tryUnmarked() async throws(PushError) -> Int {
+        var foreign = 0
+        let mark = seal.mark
+        for payload in try await store.unmarked(limit: Self.maximumTried) {
+            guard (try? seal.open(payload)) != nil else {
+                foreign += 1
+                continue
+            }
+            _ = try await store.update(payload.id) { $0.keyMark = mark }
+        }
+        return foreign
     }
 
     /// - Parameters:
     ///   - counts: of payloads, by the marks of their keys.
-    ///   - key: nil where there is none.
+    ///   - key: nil where there is none. Of payloads without a mark nobody knows whether it sealed them: they count only then.
     package static func sealedOtherwise(_ counts: [[UInt8]: Int], than key: SymmetricKey?) -> Int {
         sealedOtherwise(counts, than: key.map(SecurePayloadSeal.mark))
     }
 
-    /// Of those without a mark nobody knows it, unless there is no key at all.
     private static func sealedOtherwise(_ counts: [[UInt8]: Int], than mark: [UInt8]?) -> Int {
         counts.reduce(0) { $0 + ($1.key != mark && (mark == nil || !$1.key.isEmpty) ? $1.value : 0) }
     }
@@ -193,9 +211,9 @@ package actor SecurePayloadService {
 
     // MARK: - Refusals
 
-    private static func tooMany(_ limit: Int, of username: String, _ which: String = "", hint: String) -> PushError {
+    private static func tooMany(_ limit: Int, of username: String, _ which: String, hint: String) -> PushError {
         PushError(
-            "secure.too_many", "\(username) has \(limit) secure payloads\(which) that can still be read", hint: hint, status: 429,
+            "secure.too_many", "\(username) has \(limit) secure payloads \(which)", hint: hint, status: 429,
             details: ["limit": .integer(Int64(limit))])
     }
 

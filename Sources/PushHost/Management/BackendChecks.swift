@@ -10,12 +10,18 @@ struct BackendChecks {
 
     private static let patience = Duration.seconds(5)
 
-    /// Its hub, and the key of its secure payloads.
+    /// Its hub, its accounts, and the key of its secure payloads.
     func kept() async -> [Check] {
         let path = "\(settings.data)/\(DataFolder.databaseName)"
-        // What is wrong with the database is told by another check.
-        let contents = access(path, F_OK) == 0 ? try? await SQLiteStorage.contents(of: path) : nil
-        return hub(contents?.hubs ?? []) + payloadKey(contents?.payloadsByKey ?? [:])
+        guard access(path, F_OK) == 0 else { return hub([]) + payloadKey([:]) }
+        // What is wrong with the database is told by another check; nothing is known of what is in it.
+        guard let contents = try? await SQLiteStorage.contents(of: path) else { return [] }
+        return hub(contents.hubs) + accounts(contents.cheapAccounts) + payloadKey(contents.payloadsByKey)
+    }
+
+    private func accounts(_ cheap: Int) -> [Check] {
+        guard cheap > 0, !settings.isLab else { return [] }
+        return [.wrong("accounts", CheapAccounts.finding(cheap), CheapAccounts.remedy)]
     }
 
     private func hub(_ names: [String]) -> [Check] {
@@ -35,12 +41,14 @@ struct BackendChecks {
         guard isThere || !counts.isEmpty else { return [] }
         do throws(PushError) {
             let lost = SecurePayloadService.sealedOtherwise(counts, than: isThere ? try PayloadKeyFile.read(in: settings.data) : nil)
-            guard lost > 0 else { return [.well(name, "it opens the secure payloads that are kept")] }
-            let finding =
-                isThere
-                ? PayloadKeyFile.warning(lost, in: settings.data)
-                : "\(file) is gone, without which \(PayloadKeyFile.payloads(lost)) cannot be opened"
-            return [.wrong(name, finding, PayloadKeyFile.remedy)]
+            guard isThere else {
+                let finding = "\(file) is gone, without which \(PayloadKeyFile.payloads(lost)) cannot be opened"
+                return [.wrong(name, finding, PayloadKeyFile.remedy)]
+            }
+            let unmarked = counts[[]] ?? 0
+            guard lost + unmarked > 0 else { return [.well(name, "it opens the secure payloads that are kept")] }
+            return (lost > 0 ? [.wrong(name, PayloadKeyFile.warning(lost, in: settings.data), PayloadKeyFile.remedy)] : [])
+                + (unmarked > 0 ? [.wrong(name, PayloadKeyFile.doubt(unmarked, in: settings.data), PayloadKeyFile.trial)] : [])
         } catch {
             return [.wrong(name, error)]
         }

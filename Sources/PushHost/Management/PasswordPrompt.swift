@@ -20,11 +20,10 @@ struct PasswordPrompt {
         return first
     }
 
-    /// The only line of standard input. Throws `usage.password` where there are more: the rest may have been meant, too.
+    /// The only line of standard input. Throws `usage.password` where there is more already: the rest may have been meant, too. Its
+    /// end is not waited for: whoever writes may keep it open.
     static func line() async throws(PushError) -> Secret {
-        let secret = try await typed()
-        // On a terminal the line that was typed is all there is.
-        let isAlone = try await blocking { () throws(PushError) in isatty(STDIN_FILENO) == 1 || readLine(strippingNewline: false) == nil }
+        let (secret, isAlone) = try await typed()
         guard isAlone else {
             throw PushError(
                 "usage.password", "standard input has more than one line", hint: "write the password alone; it cannot have line breaks")
@@ -33,40 +32,68 @@ struct PasswordPrompt {
         return secret
     }
 
-    /// What `readLine` cannot read as UTF-8 it would replace: another password than the one that was typed.
-    private static func typed() async throws(PushError) -> Secret {
-        let text = try await blocking { () throws(PushError) in readLine() ?? "" }
-        guard !text.unicodeScalars.contains("\u{FFFD}") else {
+    /// A line, and whether nothing is there behind it.
+    private static func typed() async throws(PushError) -> (secret: Secret, isAlone: Bool) {
+        let (bytes, isAlone) = try await blocking { () throws(PushError) in read() }
+        // Repaired, it would be another password than the one that was typed.
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw PushError("usage.password", "the password is not UTF-8", hint: "write it as UTF-8, or choose another")
         }
-        return Secret(text)
+        return (Secret(text), isAlone)
+    }
+
+    /// Past the buffer of `readLine`, which would hide from `poll` what is there.
+    private static func read() -> (line: [UInt8], isAlone: Bool) {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return (bytes, true) }
+            bytes += buffer[..<count]
+            guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { continue }
+            let line = bytes[..<end]
+            return (Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line), end == bytes.count - 1 && !hasMore())
+        }
+    }
+
+    /// On a terminal the line that was typed is all there is.
+    private static func hasMore() -> Bool {
+        guard isatty(STDIN_FILENO) == 0 else { return false }
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        guard poll(&input, 1, 0) > 0, input.revents & Int16(POLLIN) != 0 else { return false }
+        var byte: UInt8 = 0
+        return Glibc.read(STDIN_FILENO, &byte, 1) > 0
     }
 
     private func hidden(_ question: String) async throws(PushError) -> Secret {
-        let shown = Self.hide()
-        errors.put(question.printable)
-        // Ctrl-C leaves the terminal as it was.
-        for number in [SIGINT, SIGTERM, SIGHUP] {
+        let shown = Self.settings()
+        // Ctrl-C leaves the terminal as it was, and so does Ctrl-\.
+        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] where !Signals.isIgnored(number) {
             Signals.watch(number) {
                 Self.restore(shown)
                 _exit(ExitStatus.interrupted)
             }
         }
+        Self.hide(shown)
+        errors.put(question.printable)
         defer {
             Self.restore(shown)
             errors.put("\n")
         }
-        return try await Self.typed()
+        return try await Self.typed().secret
     }
 
-    /// The settings from before; nil where there are none.
-    private static func hide() -> termios? {
+    /// Those of the terminal; nil where there are none.
+    private static func settings() -> termios? {
         var settings = termios()
-        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
-        let before = settings
+        return tcgetattr(STDIN_FILENO, &settings) == 0 ? settings : nil
+    }
+
+    private static func hide(_ shown: termios?) {
+        guard var settings = shown else { return }
         settings.c_lflag &= ~tcflag_t(ECHO)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
-        return before
     }
 
     private static func restore(_ settings: termios?) {

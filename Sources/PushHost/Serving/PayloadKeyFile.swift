@@ -37,6 +37,14 @@ struct PayloadKeyFile {
         "\(payloads(count)) cannot be opened: \(folder)/\(name) is not the key that sealed \(count == 1 ? "it" : "them")"
     }
 
+    /// That nobody knows it of so many. - Parameter folder: the data folder.
+    static func doubt(_ count: Int, in folder: String) -> String {
+        "whether \(folder)/\(name) opens \(payloads(count)) is not known: an older version did not note which key sealed "
+            + (count == 1 ? "it" : "them")
+    }
+
+    static let trial = "start the server: it tries to open them, and its log tells how many it cannot"
+
     static func payloads(_ count: Int) -> String { "\(count) secure payload\(count == 1 ? "" : "s")" }
 
     static let remedy = "put the old \(name) back and start the server again, or have them sent again"

@@ -91,7 +91,7 @@ final class PushServer: Sendable {
                 transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []),
                 lab: sessions.map {
                     LabInterface(sessions: $0) { name, password throws(PushError) in
-                        try await backend.accounts.ensureAccount(username: name, password: password, cost: .rehearsal) == .created
+                        try await backend.accounts.ensureAccount(username: name, password: password) == .created
                     }
                 })
             do throws(PushError) {
@@ -216,6 +216,12 @@ final class PushServer: Sendable {
             if count > 0 { log.warning("\(PayloadKeyFile.warning(count, in: folder.path)); \(PayloadKeyFile.remedy)") }
         } catch {
             log.warning("whether secure payloads can be read is not known: \(error.message)")
+        }
+        do throws(PushError) {
+            let count = try await accounts.hashedCheaply()
+            if count > 0 { log.warning("\(CheapAccounts.finding(count)); \(CheapAccounts.remedy)") }
+        } catch {
+            log.warning("whether accounts of a lab are left is not known: \(error.message)")
         }
     }
 

@@ -11,7 +11,7 @@ extension ServerSettings {
         _ environment: HubEnvironment, _ storage: any StorageEngine, _ key: SymmetricKey, _ transport: HTTPClientTransport
     ) throws(PushError) -> BackendServices {
         let accounts = try AccountService(
-            environment: environment, store: storage.accounts, cost: .served, isTutorialMode: backend.isTutorialMode,
+            environment: environment, store: storage.accounts, cost: isLab ? .rehearsal : .served, isTutorialMode: backend.isTutorialMode,
             wallClock: SystemClock(), hashing: { work throws(PushError) in try await blocking(work) })
         let payloads = try SecurePayloadService(
             environment: environment, store: storage.securePayloads, key: key, retention: keepSecurePayloads)

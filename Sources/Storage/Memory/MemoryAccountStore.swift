@@ -39,6 +39,8 @@ package actor MemoryAccountStore: AccountStore {
         return Array(behind.sorted { $0.user.precedes($1.user) }.prefix(limit))
     }
 
+    package func count(cheaperThan cost: ScryptCost) -> Int { accounts.values.count { $0.hash.cost < cost.n } }
+
     package func open(_ session: StoredSession, of user: Tag, with hash: PasswordHash?) -> Bool {
         guard accounts[user]?.hash == hash else { return false }
         sessions[session.digest] = (session, user)

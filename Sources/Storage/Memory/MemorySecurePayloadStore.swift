@@ -5,7 +5,8 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     private var payloads: [String: SealedPayload] = [:]
     /// How many can still be read, by addressee.
     private var live: [Tag: Int] = [:]
-    private var liveOfSenders: [Pair: Int] = [:]
+    /// How many of them were never read.
+    private var unreadOfSenders: [Pair: Int] = [:]
     /// When each payload expires, and after that when it is forgotten. A payload that was removed leaves its moment behind.
     private var moments = TimeQueue<String>()
 
@@ -21,7 +22,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     package func insert(_ payload: SealedPayload, limit: Int, perSender: Int) -> SecurePayloadInsertion {
         guard payloads[payload.id] == nil else { return .idInUse }
         guard live[payload.addressee, default: 0] < limit else { return .full }
-        guard liveOfSenders[Pair(payload), default: 0] < perSender else { return .fullOfSender }
+        guard unreadOfSenders[Pair(payload), default: 0] < perSender else { return .fullOfSender }
         set(payload.id, to: payload)
         moments.insert(payload.id, at: payload.expiration)
         if moments.count > 2 * payloads.count + 64 { rebuildMoments() }
@@ -37,6 +38,10 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
 
     package func readableByKey() -> [[UInt8]: Int] {
         payloads.values.reduce(into: [:]) { if $1.isLive { $0[$1.keyMark, default: 0] += 1 } }
+    }
+
+    package func unmarked(limit: Int) -> [SealedPayload] {
+        Array(payloads.values.filter { $0.isLive && $0.keyMark.isEmpty }.sorted { $0.id < $1.id }.prefix(limit))
     }
 
     package func update<Result: Sendable>(
@@ -72,9 +77,11 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     }
 
     private func count(_ payload: SealedPayload, _ change: Int) {
-        let (all, own) = (live[payload.addressee, default: 0] + change, liveOfSenders[Pair(payload), default: 0] + change)
+        let all = live[payload.addressee, default: 0] + change
         live[payload.addressee] = all > 0 ? all : nil
-        liveOfSenders[Pair(payload)] = own > 0 ? own : nil
+        guard payload.grantedReads == 0 else { return }
+        let own = unreadOfSenders[Pair(payload), default: 0] + change
+        unreadOfSenders[Pair(payload)] = own > 0 ? own : nil
     }
 
     private func rebuildMoments() {

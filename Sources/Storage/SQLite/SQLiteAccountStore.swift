@@ -59,6 +59,14 @@ struct SQLiteAccountStore: AccountStore {
         }
     }
 
+    func count(cheaperThan cost: ScryptCost) async throws(PushError) -> Int {
+        try await database.read { try Self.count(cheaperThan: cost, in: $0) }
+    }
+
+    static func count(cheaperThan cost: ScryptCost, in database: Database) throws -> Int {
+        Int(try database.first("SELECT count(*) FROM account WHERE cost < ?", cost.n) { $0.integer(0) } ?? 0)
+    }
+
     func open(_ session: StoredSession, of user: Tag, with hash: PasswordHash?) async throws(PushError) -> Bool {
         try await database.write { database in
             let account = try database.first("SELECT \(Self.columns) FROM account WHERE user = ?", user.text, read: Self.account)

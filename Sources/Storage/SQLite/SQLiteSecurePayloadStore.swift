@@ -13,7 +13,7 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
             let (all, own) =
                 try database.first(
                     """
-                    SELECT count(*), count(*) FILTER (WHERE sender = ? COLLATE tag) FROM secure_payload
+                    SELECT count(*), count(*) FILTER (WHERE sender = ? COLLATE tag AND granted_reads = 0) FROM secure_payload
                     WHERE addressee = ? AND ending IS NULL
                     """, payload.sender.text, payload.addressee.text
                 ) { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
@@ -41,11 +41,25 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
         try await database.read { try Self.readableByKey(in: $0) }
     }
 
+    /// Also in a database from before keys had marks.
     static func readableByKey(in database: Database) throws -> [[UInt8]: Int] {
+        guard try database.columns(in: "secure_payload").contains(where: { $0.name == "key_mark" }) else {
+            let count = try database.first("SELECT count(*) FROM secure_payload WHERE ending IS NULL") { Int($0.integer(0)) } ?? 0
+            return count > 0 ? [[]: count] : [:]
+        }
         let counts = try database.all("SELECT key_mark, count(*) FROM secure_payload WHERE ending IS NULL GROUP BY key_mark") {
             ($0.bytes(0), Int($0.integer(1)))
         }
         return Dictionary(counts, uniquingKeysWith: +)
+    }
+
+    func unmarked(limit: Int) async throws(PushError) -> [SealedPayload] {
+        try await database.read { database in
+            let ids = try database.all("SELECT id FROM secure_payload WHERE key_mark = x'' AND ending IS NULL LIMIT ?", limit) {
+                $0.text(0)
+            }
+            return try ids.compactMap { try Self.payload($0, in: database) }
+        }
     }
 
     func update<Result: Sendable>(

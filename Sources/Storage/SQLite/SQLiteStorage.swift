@@ -44,6 +44,8 @@ package struct SQLiteStorage: StorageEngine {
         package let hubs: [String]
         /// Secure payloads that can still be read, by the marks of their keys.
         package let payloadsByKey: [[UInt8]: Int]
+        /// Accounts with a hash that is cheaper than that of an account that is served.
+        package let cheapAccounts: Int
     }
 
     /// Of a database of this version or one before, also while another process uses it.
@@ -51,10 +53,10 @@ package struct SQLiteStorage: StorageEngine {
         try await SQLiteDatabase.blocking {
             let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
             let contents = try queue.read { database in
-                let isMarked = try database.columns(in: "secure_payload").contains { $0.name == "key_mark" }
-                return Contents(
+                Contents(
                     hubs: try database.all("SELECT name FROM hub ORDER BY number") { $0.text(0) },
-                    payloadsByKey: isMarked ? try SQLiteSecurePayloadStore.readableByKey(in: database) : [:])
+                    payloadsByKey: try SQLiteSecurePayloadStore.readableByKey(in: database),
+                    cheapAccounts: try SQLiteAccountStore.count(cheaperThan: .served, in: database))
             }
             try queue.close()
             return contents

@@ -82,19 +82,39 @@ import Testing
         let kept = try await keep()
         let unmarked = try await keep()
         _ = try await store.update(unmarked.id) { $0.keyMark = [] }
-        #expect(try await service.sealedOtherwise() == 0)
         let other = try SecurePayloadService(
             environment: bench.environment, store: store, key: SymmetricKey(data: Array(UInt8(1)...32)))
         let error = await refusal { try await other.read(kept.id, by: "bob") }
         #expect(error?.code == "secure.sealed" && error?.status == 410 && error?.message.contains("a key that is lost") == true)
         #expect(await refusal { try await other.read(unmarked.id, by: "bob") }?.status == 410)
-        #expect(try await other.sealedOtherwise() == 1)
+        #expect(try await other.sealedOtherwise() == 2)
+        #expect(try await store.payload(unmarked.id)?.keyMark == [])
         let counts = try await store.readableByKey()
         #expect(SecurePayloadService.sealedOtherwise(counts, than: HubBench.key) == 0)
         #expect(SecurePayloadService.sealedOtherwise(counts, than: nil) == 2)
         // The addressee can make room for what is of no use any more.
-        try await other.revoke(kept.id, by: "bob")
+        for payload in [kept, unmarked] { try await other.revoke(payload.id, by: "bob") }
         #expect(try await other.sealedOtherwise() == 0)
+    }
+
+    @Test func `What has no mark of its key is tried, and marked when it opens, at most a hundred at a time`() async throws {
+        for number in 0..<101 {
+            let sender = "sender\(number % 5)"
+            let kept = try await service.keep(
+                SecureRequest(username: number < 100 ? "bob" : "carol", payload: 1, maximumReads: 1), from: sender)
+            _ = try await store.update(kept.id) { $0.keyMark = [] }
+        }
+        #expect(try await service.sealedOtherwise() == 0)
+        #expect(try await store.unmarked(limit: 200).count == 1)
+        #expect(try await service.sealedOtherwise() == 0)
+        #expect(try await store.unmarked(limit: 200).isEmpty)
+        let broken = try await service.keep(SecureRequest(username: "carol", payload: 1), from: "alice")
+        _ = try await store.update(broken.id) { payload in
+            payload.keyMark = []
+            payload.sealed?[0] ^= 1
+        }
+        #expect(try await service.sealedOtherwise() == 1)
+        #expect(try await service.sealedOtherwise() == 1)
     }
 
     @Test(arguments: [0, 16, 24, 33]) func `A key that has not 256 bits is refused`(count: Int) async throws {

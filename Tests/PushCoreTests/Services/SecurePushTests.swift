@@ -299,10 +299,11 @@ import Testing
         }
     }
 
-    @Test func `A sender has 25 with an addressee that can be read, and others get through`() async throws {
+    @Test func `A sender has 25 with an addressee that were never read, and others get through`() async throws {
         for _ in 0..<25 { _ = try await send() }
         let error = await refusal { try await send(to: "BOB") }
         #expect(error?.code == "secure.too_many" && error?.status == 429 && error?.details["limit"] == 25)
+        #expect(error?.message == "BOB has 25 secure payloads of the same sender that were never read")
         #expect(error?.hint == "revoke some of yours, or wait until they are read or expire")
         _ = try await send(to: "mallory")
         let other = try await backend.sendSecure(mallory, SecureRequest(username: "bob", payload: 1))
@@ -313,7 +314,12 @@ import Testing
         let first = try #require(listed.first { $0.sender.username == "alice" })
         try await backend.revokeSecurePayload(bob, id: first.id)
         #expect(try await backend.readableSecurePayloads(bob).count == 25)
+        let last = try await send()
+        #expect(await refusal { try await send() }?.code == "secure.too_many")
+        // It can be read again, and makes room all the same.
+        _ = try await backend.securePayload(bob, id: last.id)
         _ = try await send()
+        #expect(try await backend.readableSecurePayloads(bob).count == 27)
     }
 
     @Test func `What users send to themselves has no bound but the addressee's`() async throws {
@@ -430,6 +436,8 @@ private struct HesitantStore: SecurePayloadStore {
     }
 
     func readable(by addressee: PushCore.Tag) async throws(PushError) -> [SealedPayload] { try await store.readable(by: addressee) }
+
+    func unmarked(limit: Int) async throws(PushError) -> [SealedPayload] { try await store.unmarked(limit: limit) }
 
     func readableByKey() async throws(PushError) -> [[UInt8]: Int] { try await store.readableByKey() }
 

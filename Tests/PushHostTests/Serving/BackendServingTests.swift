@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import PushCore
+import Storage
 import Testing
 
 @testable import PushHost
@@ -112,7 +113,80 @@ import Testing
         }
     }
 
+    @Test func `Accounts of a lab are told at a start without it and by the doctor, until they have other passwords`() async throws {
+        let folder = try ScriptFolder()
+        func run(_ line: String) async throws -> Program { try await Program.shell("\(line) --data data", in: folder.url) }
+        func serving(_ more: [String] = [], _ body: (Dialogue, String) async throws -> Void) async throws {
+            let server = try Dialogue(
+                ["serve", "--port", "0", "--tls-port", "none", "--data", "data"] + more, in: folder.url,
+                environment: ["PUSHHOST_LOG_LEVEL": "warning"])
+            try await body(server, try await server.hear("Ctrl-C ends it."))
+            server.signal(SIGTERM)
+            #expect(await server.end(closingInput: false).status == 0)
+        }
+        let finding = "1 account is hashed as cheaply as in a lab"
+        try await serving(["--lab"]) { _, _ in
+            let added = try await run("echo alice | $P user add alice --password-stdin")
+            let doctor = try await run("PUSHHOST_LAB=on $P doctor")
+            #expect(added.status == 0 && !doctor.output.contains("as in a lab"))
+        }
+        try await serving { server, screen in
+            // It may come before the first screen has ended.
+            if !screen.contains(finding) { try await server.hear(finding) }
+            let sick = try await run("$P doctor")
+            #expect(sick.status == 1 && sick.output.contains("✗ accounts      \(finding)"), "\(sick.output)")
+            #expect(try await run("echo another | $P user passwd alice --password-stdin").status == 0)
+            #expect(try await !run("$P doctor").output.contains("accounts"))
+        }
+    }
+
+    @Test func `The doctor finds nothing about the backend in a database that it cannot read`() async throws {
+        let folder = try ScriptFolder()
+        try folder.write("data/pushhost.sqlite", Data("no database, but longer than a header of one would be".utf8))
+        try folder.write("data/payload.key", Data(count: 32))
+        let sick = try await Program.run(["doctor", "--data", "data"], in: folder.url, environment: ["PUSHHOST_BACKEND_HUB": "shop"])
+        #expect(sick.status == 1 && sick.output.contains("✗ database"), "\(sick.output)")
+        #expect(!sick.output.contains("backend") && !sick.output.contains("payload key"), "\(sick.output)")
+    }
+
     // MARK: - The key of payloads
+
+    @Test func `Payloads from before keys had marks are tried at the start, and the doctor does not say that they open`() async throws {
+        let folder = try ScriptFolder()
+        let (file, database) = (folder.url.appending(path: "data/payload.key"), folder.url.appending(path: "data/pushhost.sqlite"))
+        func doctor() async throws -> String { try await Program.run(["doctor", "--data", "data"], in: folder.url).output }
+        func serving(_ body: (Dialogue, String) async throws -> Void) async throws {
+            let server = try Dialogue(
+                ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--tutorial-mode"], in: folder.url,
+                environment: ["PUSHHOST_LOG_LEVEL": "warning"])
+            try await body(server, try await server.hear("Ctrl-C ends it."))
+            server.signal(SIGTERM)
+            #expect(await server.end(closingInput: false).status == 0)
+        }
+        var id = ""
+        try await serving { _, screen in
+            let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
+            let sent = try await WireAnswer.exchange(
+                "POST", "/api/notifications", Self.basic("alice", "alice").map { "\($0.key): \($0.value)" },
+                body: Array(#"{"to":"alice","payload":1}"#.utf8), port: port)
+            id = try #require(try JSON(parsing: sent.body)["id"]?.string)
+        }
+        let storage = try await SQLiteStorage.open(database.path)
+        _ = try await storage.securePayloads.update(id) { $0.keyMark = [] }
+        try await storage.close()
+        let doubt = "✗ payload key   whether data/payload.key opens 1 secure payload is not known"
+        #expect(try await doctor().contains(doubt))
+        let key = try Data(contentsOf: file)
+        try FileManager.default.removeItem(at: file)
+        let warning = "1 secure payload cannot be opened: data/payload.key is not the key that sealed it"
+        try await serving { server, screen in
+            if !screen.contains(warning) { try await server.hear(warning) }
+            #expect(try await doctor().contains(doubt))
+        }
+        try key.write(to: file)
+        try await serving { _, screen in #expect(!screen.contains("cannot be opened")) }
+        #expect(try await doctor().contains("✓ payload key   it opens the secure payloads that are kept"))
+    }
 
     @Test func `A key that was cut short is not written over, and the server says what to do`() async throws {
         let folder = try ScriptFolder()

@@ -56,6 +56,43 @@ import Testing
         }
     }
 
+    @Test func `Whoever keeps standard input open after the line is not waited for`() async throws {
+        try await Self.serving { run, folder in
+            let writer = try Dialogue(["user", "add", "alice", "--password-stdin"], in: folder)
+            writer.say("UNSPEAKABLE\n")
+            try await writer.hear("user alice added")
+            #expect(await writer.end(closingInput: false).status == 0)
+            #expect(try await run(#"printf 'UNSPEAKABLE\r\n' | $P user passwd alice --password-stdin"#).status == 0)
+            let broken = try await run(#"printf 'UNSPEAK\377' | $P user passwd alice --password-stdin"#)
+            #expect(broken.status == 2 && broken.errors.contains("the password is not UTF-8"))
+            try Data("UNSPEAKABLE\n".utf8).write(to: folder.appending(path: "one"))
+            #expect(try await run("$P user passwd alice --password-stdin < one").status == 0)
+            // The second line is not in what is read first.
+            try Data((String(repeating: "a", count: 4095) + "\nb").utf8).write(to: folder.appending(path: "two"))
+            let more = try await run("$P user passwd alice --password-stdin < two")
+            #expect(more.status == 2 && more.errors.contains("standard input has more than one line"))
+        }
+    }
+
+    @Test func `Ctrl-backslash at the question leaves the terminal as it was`() async throws {
+        try await Self.serving { _, folder in
+            let shell = try Dialogue(
+                ["-c", "trap : QUIT; $P user add bob; stty -a"], tool: "/bin/sh", in: folder, onTerminal: true)
+            try await shell.hear("Password of bob: ")
+            shell.say("\u{1C}")
+            let end = await shell.end(closingInput: false)
+            #expect(end.output.contains(" echo ") && !end.output.contains("-echo "), "\(end.output)")
+        }
+    }
+
+    @Test(arguments: [["user", "list", "--bogus"], ["user", "add"], ["notification", "show"], ["notification", "list", "--bogus"]])
+    func `a command line that cannot be understood is refused in JSON where that is asked for`(words: [String]) async throws {
+        let refused = try await Program.run(words + ["--json"])
+        let json = try JSON(parsing: refused.output)
+        #expect(refused.status == 2 && refused.errors.isEmpty)
+        #expect(json["schema"] == "pushhost.manage/1" && json["exit_code"] == 2 && json["error"]?["code"] != nil, "\(refused.output)")
+    }
+
     @Test func `On a terminal a password is typed twice and not shown`() async throws {
         try await Self.serving { run, folder in
             for (command, name, second, status, words) in [

@@ -46,6 +46,22 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `Accounts with a cheaper hash are counted`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let accounts = storage.accounts
+            for (name, cost) in [("ann", 8), ("bob", 16), ("carol", 1 << 17), ("dan", 1 << 18)] {
+                let account = try account(name, cost: cost)
+                #expect(try await accounts.insert(account))
+            }
+            #expect(try await accounts.count(cheaperThan: .rehearsal) == 1)
+            #expect(try await accounts.count(cheaperThan: .served) == 2)
+            #expect(try await accounts.remove(try Tag.username("ann")))
+            #expect(try await accounts.update(try account("bob", cost: 1 << 17)))
+            #expect(try await accounts.count(cheaperThan: .served) == 0)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
     func `A session is found by its digest until it is closed`(engine: Engine) async throws {
         try await engine.run { storage in
             let accounts = storage.accounts

@@ -1,7 +1,8 @@
-import PushCore
 import Storage
 import Support
 import Testing
+
+@testable import PushCore
 
 @Suite struct SecurePayloadStoreTests {
     private func payload(
@@ -114,6 +115,35 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `What was read takes none of its sender's share, but some of the addressee's room as long as it can be`(
+        engine: Engine
+    ) async throws {
+        try await engine.run { storage in
+            let store = storage.securePayloads
+            func insert(_ id: String) async throws -> SecurePayloadInsertion {
+                try await store.insert(try payload(id), limit: 4, perSender: 2)
+            }
+            func read(_ id: String, _ result: SecureRead.Result) async throws {
+                _ = try await store.update(id) { $0.record(SecureRead(time: HubBench.dawn, username: "bob", result: result)) }
+            }
+            for id in ["1", "2"] { #expect(try await insert(id) == .inserted) }
+            try await read("1", .forbidden)
+            #expect(try await insert("3") == .fullOfSender)
+            try await read("1", .granted)
+            try await read("1", .granted)
+            #expect(try await insert("3") == .inserted)
+            #expect(try await insert("4") == .fullOfSender)
+            try await read("2", .granted)
+            #expect(try await insert("4") == .inserted)
+            #expect(try await insert("5") == .full)
+            _ = try await store.update("1") { $0.end(.revoked) }
+            #expect(try await insert("5") == .fullOfSender)
+            _ = try await store.update("4") { $0.end(.revoked) }
+            #expect(try await insert("5") == .inserted)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
     func `What an addressee can read is listed by its end, and counted by the key that sealed it`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
@@ -129,6 +159,8 @@ import Testing
             #expect(try await store.readable(by: bob).map(\.id) == ["2", "3", "1"])
             #expect(try await store.readable(by: try Tag.username("nobody")).isEmpty)
             #expect(try await store.readableByKey() == [[1]: 2, [2]: 1, []: 1])
+            #expect(try await store.unmarked(limit: 9).map(\.id) == ["3"])
+            #expect(try await store.unmarked(limit: 0).isEmpty)
             _ = try await sweep(store, 10)
             #expect(try await store.readable(by: bob).map(\.id) == ["3", "1"])
             #expect(try await store.readableByKey() == [[1]: 1, []: 1])

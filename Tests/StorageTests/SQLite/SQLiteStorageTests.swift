@@ -121,7 +121,7 @@ import Testing
         }
         try old.close()
         let contents = try await SQLiteStorage.contents(of: folder.file("hub.db"))
-        #expect(contents.hubs == ["Hub", "hub"] && contents.payloadsByKey.isEmpty)
+        #expect(contents.hubs == ["Hub", "hub"] && contents.payloadsByKey == [[]: 1] && contents.cheapAccounts == 0)
         let storage = try await SQLiteStorage.open(folder.file("hub.db"))
         #expect(try await storage.securePayloads.payload("1")?.keyMark == [])
         #expect(try await SQLiteStorage.contents(of: folder.file("hub.db")).payloadsByKey == [[]: 1])
