@@ -12,9 +12,11 @@ final class AcceptErrors: ChannelInboundHandler {
 
     /// Between two attempts there is a second in which files may become free.
     static func watch(_ port: any Channel) async throws {
-        // How many are taken before it is asked again whether there is room.
-        try await port.setOption(.maxMessagesPerRead, value: 4).get()
         try await port.eventLoop.submit {
+            // Another port may have kept the server from its start.
+            guard port.isActive else { return }
+            // How many are taken before it is asked again whether there is room.
+            try port.syncOptions?.setOption(.maxMessagesPerRead, value: 4)
             try port.pipeline.syncOperations.addHandlers([AcceptBackoffHandler(), AcceptErrors()], position: .first)
         }.get()
     }
