@@ -28,16 +28,17 @@ struct SendPipeline: Sendable {
     }
 
     /// How a run goes about its work.
-    struct Manner {
+    struct Manner: Sendable {
         /// Platforms do not wait for each other. Else one batch follows the other in an order that can be repeated.
         var isSideBySide = false
         /// Where nothing can be done now, the run ends and is to be gone on with. Else it waits.
         var isPutOff = false
         /// What the run before waited for.
         var patience: Patience?
-        /// Whether a batch for a platform may begin; each that does is given back.
-        var takes: (Platform) -> Bool = { _ in true }
-        var givesBack: (Platform) -> Void = { _ in }
+        /// Whether a batch for a platform may begin; each that does is given back. They are asked from wherever the run is at work, so
+        /// that what they share with others has to be theirs to reach.
+        var takes: @Sendable (Platform) async -> Bool = { _ in true }
+        var givesBack: @Sendable (Platform) async -> Void = { _ in }
     }
 
     /// Delivers to every target, and reports verdicts as they are final, at most `step` handles after the last report.
@@ -137,7 +138,7 @@ struct SendPipeline: Sendable {
                 if !Task.isCancelled {
                     for lane in run.lanes.indices {
                         guard let (platform, due) = run.next(lane), due <= now, let connector = connectors[platform],
-                            manner.takes(platform), let attempt = run.take(lane)
+                            await manner.takes(platform), let attempt = run.take(lane)
                         else { continue }
                         let batch = run.batch(attempt)
                         group.addTask { .answered(lane: lane, attempt, await connector.deliver(batch)) }
@@ -154,7 +155,7 @@ struct SendPipeline: Sendable {
                 }
                 switch await group.next() {
                 case .answered(let lane, let attempt, let verdicts):
-                    manner.givesBack(run.groups[attempt.group].platform)
+                    await manner.givesBack(run.groups[attempt.group].platform)
                     run.finished(lane)
                     let settled = settle(attempt, verdicts, in: &run)
                     if !settled.isEmpty { await report(settled) }

@@ -89,13 +89,9 @@ extension NotificationHub {
         guard settings.isSideBySide else { return SendPipeline.Manner() }
         guard isInTurn, devices <= Self.devicesPutOff else { return SendPipeline.Manner(isSideBySide: true, patience: patience) }
         return SendPipeline.Manner(isSideBySide: true, isPutOff: true, patience: patience) { platform in
-            guard self.hasRoom(platform) else { return false }
-            self.underWay[platform, default: 0] += 1
-            return true
+            await self.takeRoom(platform)
         } givesBack: { platform in
-            self.underWay[platform, default: 0] -= 1
-            self.putOffs.freed(platform)
-            self.pump()
+            await self.giveBackRoom(platform)
         }
     }
 

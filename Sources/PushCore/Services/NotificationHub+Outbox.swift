@@ -203,8 +203,21 @@ extension NotificationHub {
 
     // MARK: - Room at a platform
 
-    func hasRoom(_ platform: Platform) -> Bool {
+    private func hasRoom(_ platform: Platform) -> Bool {
         underWay[platform, default: 0] < settings.concurrentNotifications
+    }
+
+    /// False where there is none; else the room is to be given back.
+    func takeRoom(_ platform: Platform) -> Bool {
+        guard hasRoom(platform) else { return false }
+        underWay[platform, default: 0] += 1
+        return true
+    }
+
+    func giveBackRoom(_ platform: Platform) {
+        underWay[platform, default: 0] -= 1
+        putOffs.freed(platform)
+        pump()
     }
 
     /// Wakes those that were put off at the first of their moments.
