@@ -1,8 +1,11 @@
+import HummingbirdCore
 import NIOCore
+import NIOSSL
 import Synchronization
 
 /// The open connections of all ports. Where there are as many as may be, the one that has been idle the longest makes room for
-/// a new one: whoever holds many and says nothing keeps nobody out.
+/// a new one: whoever holds many and says nothing keeps nobody out. Further ones than are just making room wait in the system:
+/// taken without a limit, they would leave the process without files.
 package final class Connections: Sendable {
     private struct Entry {
         let channel: any Channel
@@ -16,6 +19,11 @@ package final class Connections: Sendable {
         var idle: [(turn: Int, id: ObjectIdentifier)] = []
         var first = 0
         var turn = 0
+        /// Connections that hold a file, those among them that are on their way out.
+        var held = 0
+        /// The ports that are open, and whether one of them may be waiting until a connection has closed.
+        var ports: [ObjectIdentifier: any Channel] = [:]
+        var isAwaited = false
 
         mutating func rest(_ id: ObjectIdentifier) {
             turn += 1
@@ -36,11 +44,14 @@ package final class Connections: Sendable {
         }
     }
 
+    /// Most connections that are on their way out, to make room or because there is none.
+    private static let leaving = 8
+
     private let limit: Int
     private let state = Mutex(State())
 
     package init(limit: Int) {
-        self.limit = limit
+        self.limit = min(limit, .max - Self.leaving)
     }
 
     package var count: Int { state.withLock { $0.entries.count } }
@@ -58,7 +69,7 @@ package final class Connections: Sendable {
             state.rest(id)
             return (true, leaving)
         }
-        leaving?.close(promise: nil)
+        leaving?.closeAtOnce()
         return isOpen
     }
 
@@ -71,6 +82,54 @@ package final class Connections: Sendable {
     func idle(_ channel: any Channel) {
         state.withLock { state in
             if state.entries[ObjectIdentifier(channel)] != nil { state.rest(ObjectIdentifier(channel)) }
+        }
+    }
+
+    // MARK: - Ports
+
+    /// A port that is to go on taking connections when there is room again.
+    func watch(_ port: any Channel) {
+        state.withLock { $0.ports[ObjectIdentifier(port)] = port }
+        port.closeFuture.whenComplete { _ in self.state.withLock { $0.ports[ObjectIdentifier(port)] = nil } }
+    }
+
+    fileprivate func accepted() { state.withLock { $0.held += 1 } }
+
+    fileprivate func released() {
+        let ports = state.withLock { state -> [any Channel] in
+            state.held -= 1
+            guard state.isAwaited, state.held < limit + Self.leaving else { return [] }
+            state.isAwaited = false
+            return Array(state.ports.values)
+        }
+        // Later: the door of the port that tells this is in use until then.
+        for port in ports { port.eventLoop.execute { port.read() } }
+    }
+
+    fileprivate var hasRoom: Bool {
+        state.withLock { state in
+            let hasRoom = state.held < limit + Self.leaving
+            if !hasRoom { state.isAwaited = true }
+            return hasRoom
+        }
+    }
+}
+
+/// What a port asks before it takes a connection: one limit holds for all ports.
+struct PortDoor: AvailableConnectionsDelegate {
+    let connections: Connections
+
+    func connectionOpened() { connections.accepted() }
+    func connectionClosed() { connections.released() }
+    func isAcceptingNewConnections() -> Bool { connections.hasRoom }
+}
+
+extension Channel {
+    /// Tells a client of TLS and does not wait for its answer, which may never come: meanwhile the connection would keep its file.
+    fileprivate func closeAtOnce() {
+        eventLoop.execute {
+            self.close(promise: nil)
+            try? self.pipeline.syncOperations.context(handlerType: NIOSSLHandler.self).close(promise: nil)
         }
     }
 }

@@ -11,9 +11,6 @@ import ServiceLifecycle
 package struct WebServer: Sendable {
     /// Bytes of all header fields of a request.
     static let headerLimit = 32 << 10
-    /// Connections of a port that are being closed, to make room or because there is none. Further ones wait in the system: taken
-    /// without a limit, they would leave the process without files.
-    private static let leaving = 8
 
     /// Runs until it is told to stop; then finishes the requests that have begun.
     package let service: any Service
@@ -57,8 +54,9 @@ package struct WebServer: Sendable {
             responder: responder, server: server,
             configuration: ApplicationConfiguration(
                 address: address, serverName: nil, backlog: 1024,
-                availableConnectionsDelegate: .maximum(limits.connections + Self.leaving, logger: log.quieted)),
+                availableConnectionsDelegate: PortDoor(connections: connections)),
             onServerRunning: { channel in
+                connections.watch(channel)
                 do {
                     try await AcceptErrors.watch(channel)
                 } catch {

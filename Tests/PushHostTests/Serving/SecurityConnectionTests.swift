@@ -221,6 +221,15 @@ import Testing
         }
     }
 
+    @Test func `clients of TLS that never close keep nobody out, and no files from the other port`() async throws {
+        for line in [#"ulimit -n 64; exec "$0" "$@""#, #"exec "$0" "$@""#] {
+            try await ServedHub.serving(settings: ["PUSHHOST_LIMITS_CONNECTIONS": "16", "PUSHHOST_LIMITS_HEAD": "10m"], line: line) { hub in
+                try await Self.python("idlers.py", ["\(hub.tlsPort)", "\(hub.port)"])
+                #expect(try await isWell(hub))
+            }
+        }
+    }
+
     @Test func `a log that nobody reads holds up nobody, and says what is missing`() async throws {
         try await ServedHub.serving(settings: ["PUSHHOST_LOG_LEVEL": "info"]) { hub in
             let request = "GET /\(String(repeating: "a", count: 280)) HTTP/1.1\r\nHost: localhost\r\n"

@@ -1,0 +1,38 @@
+"""Clients of TLS that say nothing and never answer that the server closes, and one that has a question.
+
+TLS_PORT PORT: many of both kinds of ports at once; then somebody asks on each. An answer that takes as long as ten seconds never
+comes.
+"""
+
+import socket
+import ssl
+import sys
+
+tls_port, port = map(int, sys.argv[1:])
+REQUEST = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def plain(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=10)
+
+
+def tls(port):
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context.wrap_socket(plain(port))
+
+
+def asks(connection):
+    connection.sendall(REQUEST)
+    assert connection.recv(15).startswith(b"HTTP/1.1 200 "), "no answer"
+
+
+# Each has been answered, so that the server may take it for one that comes back.
+known = []
+for _ in range(40):
+    known.append(tls(tls_port))
+    asks(known[-1])
+silent = [plain(number) for _ in range(60) for number in (tls_port, port)]
+asks(tls(tls_port))
+asks(plain(port))
+print("done")
