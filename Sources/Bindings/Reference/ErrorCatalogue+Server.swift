@@ -119,9 +119,11 @@ extension ErrorCatalogue {
                 when: "The query of a request to the JSON interface has a value that the parameter does not take. Status 400.",
                 cure: "Take one of the values that the hint names; /openapi.json lists all parameters."),
             ErrorDescription(
-                "request.path", .answer, means: "The JSON interface has no such path.",
-                when: "A path below /api/ is none of those of the interface. Status 404.",
-                cure: "Take one of /openapi.json. A hub's name is one part of the path: a slash in it is written %2F."),
+                "request.path", .answer, means: "Neither the JSON interface nor the app backend has such a path.",
+                when: "A path below /api/ is none of theirs. Status 404.",
+                cure:
+                    "Take one of /openapi.json, or of the guide to the app backend. A hub's name is one part of the path: a slash in it is written %2F."
+            ),
             ErrorDescription(
                 "request.too_large", .answer, means: "The body of the request is too large.",
                 when: "It has more bytes than its route takes: 64 KiB for a notification, 256 KiB for a registration, an "

@@ -3,8 +3,8 @@ import Crypto
 // Those who send their credentials with every request have a session that nobody opened.
 extension AccountService {
     /// The session of a user name and its password. What was proved within the last five minutes is not hashed again, unless the
-    /// account has changed since: for the address that proved it, as long as it is not refused for what failed. Else whoever is could
-    /// go on guessing what others have proved.
+    /// account has changed since: for the address that proved it, whatever fails at other accounts, as long as not too much fails at
+    /// this one. Else whoever shares the address could go on guessing what others have proved.
     ///
     /// - Parameters:
     ///   - header: the credentials as they came, by which they are known again.
@@ -16,6 +16,7 @@ extension AccountService {
         let mark = mark(of: header, from: address)
         try refuse(username, from: address)
         if let session = try await provedSession(mark) { return session }
+        noteGuess(at: username, from: address)
         // An app asks several things at once: one of them proves it for all.
         if !proving.take(mark) { await withCheckedContinuation { proving.wait(mark, $0) } }
         defer { proving.leave(mark) }

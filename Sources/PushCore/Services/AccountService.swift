@@ -154,10 +154,15 @@ package actor AccountService {
         return proof
     }
 
-    /// Throws `auth.throttled` where so much has failed from the address that nothing from it is looked at.
+    /// Throws `auth.throttled` where so much has failed at the account from the address that nothing is looked at, proved or not.
     func refuse(_ username: String, from address: String) throws(PushError) {
         let attempt = LoginAttempts.Attempt(user: Tag(validating: "username:\(username)"), address: address)
         if let seconds = attempts.refusal(of: attempt, now: wallClock.now) { throw Self.throttled(seconds) }
+    }
+
+    /// What came was not proved.
+    func noteGuess(at username: String, from address: String) {
+        attempts.noteGuess(LoginAttempts.Attempt(user: Tag(validating: "username:\(username)"), address: address), now: wallClock.now)
     }
 
     /// Waits where it hangs on others that are under way. Throws `auth.throttled` and `backend.busy`.
@@ -185,7 +190,7 @@ package actor AccountService {
         environment.note(.backend, "login of \(username) refused")
         return PushError(
             "auth.failed", "the backend refused the user name or the password of \"\(username)\"",
-            hint: "check both; push.account{…} makes an account where there is none", status: 401)
+            hint: "check both", status: 401)
     }
 
     private static func throttled(_ seconds: Int) -> PushError {

@@ -20,7 +20,13 @@ package actor AppBackend: BackendGateway {
     }
 
     package func login(username: String, password: Secret) async throws(PushError) -> Session {
-        try await accounts.login(username: username, password: password)
+        do throws(PushError) {
+            return try await accounts.login(username: username, password: password)
+        } catch {
+            var error = error
+            if error.code == "auth.failed" { error.hint = "check both; push.account{…} makes an account where there is none" }
+            throw error
+        }
     }
 
     package func logout(_ session: Session) async throws(PushError) {

@@ -62,9 +62,12 @@ struct LoginAttempts: Sendable {
             return min(perMinute, kept.count + Double(max(0, (now - kept.time).milliseconds)) * perMinute / 60_000)
         }
 
+        /// Those who have the fewest left are remembered: else whoever tries many names would have all forgotten.
         private mutating func makeRoom(now: Timestamp) {
             left = left.filter { count($0.key, now: now) < perMinute }
-            if left.count >= Self.maximumKeys { left = [:] }
+            guard left.count >= Self.maximumKeys else { return }
+            let scarcest = left.sorted { count($0.key, now: now) < count($1.key, now: now) }.prefix(Self.maximumKeys / 2)
+            left = Dictionary(uniqueKeysWithValues: Array(scarcest))
         }
     }
 
@@ -83,9 +86,16 @@ struct LoginAttempts: Sendable {
 
     private var line: [(attempt: Attempt, waiter: Waiter)] = []
 
-    /// In how many seconds anything from the address is looked at again; nil where it is now. What failed from others does not count.
-    func refusal(of attempt: Attempt, now: Timestamp) -> Int? {
-        [pairs.wait(attempt.pair, now: now), addresses.wait(attempt.address, now: now)].compactMap { $0 }.max()
+    /// In how many seconds even what was proved is looked at again; nil where it is now. What failed at other accounts, or from other
+    /// addresses, does not count.
+    func refusal(of attempt: Attempt, now: Timestamp) -> Int? { pairs.wait(attempt.pair, now: now) }
+
+    /// Something that was not proved came for an account while its address, or the account, was refused: it may have been a guess at
+    /// what was proved, which would have been answered otherwise.
+    mutating func noteGuess(_ attempt: Attempt, now: Timestamp) {
+        guard case .refused = answer(to: attempt, now: now), pairs.wait(attempt.pair, now: now) == nil else { return }
+        pairs.begin(attempt.pair)
+        pairs.end(attempt.pair, isFailure: true, now: now)
     }
 
     mutating func begin(_ attempt: Attempt, now: Timestamp) -> Answer {

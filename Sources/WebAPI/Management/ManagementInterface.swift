@@ -28,7 +28,9 @@ struct ManagementInterface: Sendable {
         let found = routes.compactMap { route in route.match(parts).map { (route: route, names: $0) } }
         guard !found.isEmpty else {
             throw PushError(
-                "request.path", "the interface has no such path", hint: "see \(Self.documentPath) for those that there are", status: 404)
+                "request.path", "there is no such path",
+                hint: "\(Self.documentPath) has those below /api/v1; the app backend has /api/login, /api/register and /api/notifications",
+                status: 404)
         }
         guard let (route, names) = found.first(where: { $0.route.method == request.method }) else {
             throw HubResponder.notAllowed(request, found.map(\.route.method.rawValue).joined(separator: ", "))

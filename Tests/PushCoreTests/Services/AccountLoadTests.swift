@@ -219,6 +219,38 @@ import Testing
         #expect(await refusal { try await session(accounts) }?.code == "auth.throttled")
     }
 
+    @Test func `What was proved is not held up by failures at other accounts of its address, which tell no guesses either`() async throws {
+        let accounts = try service()
+        try await accounts.add(username: "alice", password: password)
+        let first = try await session(accounts)
+        let others = await inPortions(105) { number in _ = try await session(accounts, "nobody\(number)", Secret("guess")) }
+        #expect(others == ["auth.failed": 100, "auth.throttled": 5])
+        #expect(try await session(accounts) == first)
+        let before = await workshop.count
+        for number in 0..<10 {
+            let error = await refusal { try await session(accounts, "alice", Secret("guess \(number)")) }
+            #expect(error?.code == "auth.throttled")
+        }
+        // As many guesses as elsewhere, though none was hashed.
+        #expect(await refusal { try await session(accounts) }?.code == "auth.throttled")
+        #expect(await workshop.count == before)
+        clock.advance(to: clock.now + .seconds(6))
+        #expect(try await session(accounts) == first)
+    }
+
+    @Test func `Whoever tries many names has nobody forgotten who has nothing left`() throws {
+        var attempts = LoginAttempts()
+        let now = Timestamp(milliseconds: 0)
+        let alice = LoginAttempts.Attempt(user: try Tag.username("alice"), address: "10.0.0.1")
+        func fail(_ attempt: LoginAttempts.Attempt) {
+            if attempts.begin(attempt, now: now) == .begun { attempts.end(attempt, isFailure: true, now: now) }
+        }
+        for _ in 0..<10 { fail(alice) }
+        #expect(attempts.refusal(of: alice, now: now) == 6)
+        for number in 0..<60_000 { fail(LoginAttempts.Attempt(user: try Tag.username("u\(number)"), address: "10.\(number / 90).0.1")) }
+        #expect(attempts.refusal(of: alice, now: now) == 6)
+    }
+
     @Test func `A hundred failures a minute from one address are enough, and at one account from many`() async throws {
         let accounts = try service()
         let fromOne = await inPortions(150) { number in _ = try await session(accounts, "user\(number)", Secret("guess")) }

@@ -30,6 +30,13 @@ import Testing
         }
     }
 
+    @Test func `Whoever is refused is told nothing of scripts`() async throws {
+        let bench = try await BackendBench()
+        let body = #"{"username":"alice","password":"wrong"}"#
+        let error = await refusal { try await bench.call(.post, "/api/login", body, by: nil) }
+        #expect(error?.code == "auth.failed" && error?.hint == "check both")
+    }
+
     @Test func `Too many failures are told when to come back, and do not hold up whoever has a token`() async throws {
         let bench = try await BackendBench()
         let bearer = "Bearer \(try await bench.json(.post, "/api/login")["token"]?.string ?? "")"
