@@ -58,7 +58,7 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "auth.throttled", .answer, means: "Too many attempts to log in have failed.",
                 when: "Within a minute 10 at one account from one address, or 100 at one account or from one address. What was right "
-                    + "a moment ago goes on being right. Status 429; Retry-After says when to come back.",
+                    + "a moment ago goes on being right there, but for the first of these. Status 429; Retry-After says when to come back.",
                 cure: "Wait, and check the password; behind a proxy all users have its address."),
             ErrorDescription(
                 "auth.token", .answer, means: "A token of an issuer is refused.",
@@ -173,7 +173,8 @@ extension ErrorCatalogue {
                         """)),
             ErrorDescription(
                 "secure.expired", .failure, means: "The secure payload can no longer be read.",
-                when: "Its time is over: an hour, unless the sender gave expires_in. Status 410.",
+                when:
+                    "Its time is over: an hour, unless the sender gave expires_in; or it was read, and gave way to a newer one. Status 410.",
                 cure: "Fetch it when the push wakes the app, or send it again with a longer expires_in.",
                 example: .lua(
                     """
@@ -238,11 +239,10 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "secure.too_many", .failure, means: "The addressee has too many secure payloads.",
                 when:
-                    "100 that can still be read are kept for the same user, or 25 of the same other user that were never read. Status 429; "
-                    + "the same call may succeed later.",
+                    "The same user has 100 that were never read, or 25 of the same other user. What was read gives way to what is new. "
+                    + "Status 429; the same call may succeed later.",
                 cure:
-                    "Give max_reads, so that what was read makes room; wait until some expire, or revoke some. The addressee sees them with "
-                    + "GET /api/notifications.",
+                    "Have some fetched, wait until some expire, or revoke some. The addressee sees them with GET /api/notifications.",
                 example: .lua(
                     "for code = 1, 101 do session:send_secure { to = \"alice\", payload = { code = code } } end",
                     cure: """

@@ -47,6 +47,12 @@ package struct SealedPayload: Sendable, Equatable {
         sealed = nil
     }
 
+    /// Expires before its time, in favour of a newer one.
+    package mutating func giveWay(at now: Timestamp) {
+        expiration = min(expiration, now)
+        end(.expired)
+    }
+
     /// What `user` would be answered at `now`. Only the addressee learns how it ended.
     func answer(to user: Tag, at now: Timestamp) -> SecureRead.Result {
         guard user == addressee else { return .forbidden }

@@ -12,7 +12,8 @@ package protocol AccountStore: Sendable {
     func count(cheaperThan cost: ScryptCost) async throws(PushError) -> Int
     /// Takes the place of the user's account, and ends the sessions of the user. False where there is none.
     func update(_ account: Account) async throws(PushError) -> Bool
-    /// Ends the sessions of the user, too. False where there is none.
+    /// Ends the sessions of the user, and takes the secure payloads from and to the user away: whoever has the name next is somebody
+    /// else. False where there is none.
     func remove(_ user: Tag) async throws(PushError) -> Bool
     /// Keeps an open session of a user who has still that hash, or for nil still no account; else false.
     func open(_ session: StoredSession, of user: Tag, with hash: PasswordHash?) async throws(PushError) -> Bool

@@ -1,8 +1,9 @@
 /// Where secure payloads lie, sealed. Every call is one step: nothing comes between what it reads and what it writes.
 package protocol SecurePayloadStore: Sendable {
-    /// Keeps a new payload, unless its id is in use, or its addressee has `limit` that can still be read, or `perSender` of the
-    /// same sender that can be and never were.
-    func insert(_ payload: SealedPayload, limit: Int, perSender: Int) async throws(PushError) -> SecurePayloadInsertion
+    /// Keeps a new payload, unless its id is in use or there is no place for it. Where another one has to give way, it expires `now`.
+    func insert(
+        _ payload: SealedPayload, limit: SecurePayloadLimit, now: Timestamp
+    ) async throws(PushError) -> SecurePayloadInsertion
     func payload(_ id: String) async throws(PushError) -> SealedPayload?
     /// Those that an addressee can still read, the first that expires first.
     func readable(by addressee: Tag) async throws(PushError) -> [SealedPayload]
@@ -22,8 +23,52 @@ package protocol SecurePayloadStore: Sendable {
 package enum SecurePayloadInsertion: Sendable, Equatable {
     case inserted
     case idInUse
-    /// The addressee has as many as the limit allows.
+    /// The addressee has as many as the limit allows, and none was ever read.
     case full
-    /// The addressee has as many unread ones of its sender.
+    /// The same of its sender.
     case fullOfSender
+}
+
+/// Most payloads that an addressee can have which can still be read.
+package struct SecurePayloadLimit: Sendable {
+    package var all: Int
+    package var ofSender: Int
+
+    package init(all: Int, ofSender: Int) {
+        self.all = all
+        self.ofSender = ofSender
+    }
+
+    /// A payload that its addressee can still read.
+    package struct Held: Sendable {
+        package var id: String
+        /// Of the sender who wants to send another one.
+        package var isOfSender: Bool
+        package var wasRead: Bool
+
+        package init(id: String, isOfSender: Bool, wasRead: Bool) {
+            self.id = id
+            self.isOfSender = isOfSender
+            self.wasRead = wasRead
+        }
+    }
+
+    package enum Place: Sendable, Equatable {
+        case free
+        /// Free once the payload with this id has given way.
+        case held(String)
+        case none(SecurePayloadInsertion)
+    }
+
+    /// Where a new payload goes. What was read before gives way, first to its own sender: whoever fetches everything at once is
+    /// sent to without an end, and nobody fills the room of others.
+    ///
+    /// - Parameter held: the first that expires first.
+    package func place(among held: [Held]) -> Place {
+        let own = held.filter(\.isOfSender)
+        let isShareUsed = own.count >= ofSender
+        guard isShareUsed || held.count >= all else { return .free }
+        if let read = (isShareUsed ? own : held).first(where: \.wasRead) { return .held(read.id) }
+        return .none(held.count >= all ? .full : .fullOfSender)
+    }
 }

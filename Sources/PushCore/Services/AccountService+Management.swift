@@ -24,7 +24,8 @@ extension AccountService {
         environment.note(.backend, "the password of \(account.username) was changed")
     }
 
-    /// Ends the sessions of the user; devices keep what they have registered. Throws `auth.unknown_user` (404).
+    /// Ends the sessions of the user, and takes the secure payloads from and to the user away; devices keep what they have registered.
+    /// Throws `auth.unknown_user` (404).
     package func remove(username: String) async throws(PushError) {
         let account = try await account(username)
         guard try await store.remove(account.user) else { throw try await unknown(username) }

@@ -10,10 +10,9 @@ package actor SecurePayloadService {
     package static let maximumSize = 65_536
     package static let defaultLifetime: Duration = .seconds(3600)
     package static let maximumLifetime: Duration = .seconds(30 * 86_400)
-    /// Most payloads that one addressee can have before they are read, revoked or expired.
+    /// Most payloads that one addressee can have. What was read gives way to what is new.
     package static let maximumLive = 100
-    /// Most of them that are of the same sender and were never read: others get through, too. What users send to themselves is
-    /// theirs to bound.
+    /// Most of them that are of the same sender: others get through, too. What users send to themselves is theirs to bound.
     package static let maximumOfSender = 25
     /// Most that are opened to find out which key sealed them: a start waits for it.
     private static let maximumTried = 100
@@ -49,7 +48,7 @@ package actor SecurePayloadService {
         let text = try Self.checkedText(request.payload)
         try await sweep()
         let expiration = environment.clock.now + lifetime
-        let share = sender == addressee ? Self.maximumLive : Self.maximumOfSender
+        let limit = SecurePayloadLimit(all: Self.maximumLive, ofSender: sender == addressee ? Self.maximumLive : Self.maximumOfSender)
         while true {
             var payload = SealedPayload(
                 id: newID(), sender: sender, addressee: addressee, expiration: expiration,
@@ -57,7 +56,7 @@ package actor SecurePayloadService {
             payload.sealed = try seal.close(
                 text, as: payload, nonce: environment.random.bytes(SecurePayloadSeal.nonceLength))
             payload.keyMark = seal.mark
-            switch try await store.insert(payload, limit: Self.maximumLive, perSender: share) {
+            switch try await store.insert(payload, limit: limit, now: environment.clock.now) {
             case .inserted:
                 environment.note(
                     .backend, "secure payload \(payload.id) kept for \(request.username) until \(expiration)")
@@ -65,8 +64,8 @@ package actor SecurePayloadService {
             case .idInUse: continue
             case .full:
                 throw Self.tooMany(
-                    Self.maximumLive, of: request.username, "that can still be read",
-                    hint: "\(request.username) can revoke some, which GET /api/notifications lists; or wait until they expire")
+                    Self.maximumLive, of: request.username, "that were never read",
+                    hint: "\(request.username) can fetch or revoke some, which GET /api/notifications lists; or wait until they expire")
             case .fullOfSender:
                 throw Self.tooMany(
                     Self.maximumOfSender, of: request.username, "of the same sender that were never read",

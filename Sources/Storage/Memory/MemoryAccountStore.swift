@@ -7,7 +7,12 @@ package actor MemoryAccountStore: AccountStore {
     /// The digests of the sessions of each user.
     private var digests: [Tag: Set<[UInt8]>] = [:]
 
-    package init() {}
+    /// Those that go with their users; nil for none.
+    private let securePayloads: MemorySecurePayloadStore?
+
+    package init(securePayloads: MemorySecurePayloadStore? = nil) {
+        self.securePayloads = securePayloads
+    }
 
     package func account(_ user: Tag) -> Account? { accounts[user] }
 
@@ -25,9 +30,11 @@ package actor MemoryAccountStore: AccountStore {
         return true
     }
 
-    package func remove(_ user: Tag) -> Bool {
+    package func remove(_ user: Tag) async -> Bool {
+        guard accounts.removeValue(forKey: user) != nil else { return false }
         endSessions(of: user)
-        return accounts.removeValue(forKey: user) != nil
+        await securePayloads?.removeAll(of: user)
+        return true
     }
 
     private func endSessions(of user: Tag) {

@@ -3,26 +3,27 @@ import PushCore
 /// Secure payloads that live as long as the process.
 package actor MemorySecurePayloadStore: SecurePayloadStore {
     private var payloads: [String: SealedPayload] = [:]
-    /// How many can still be read, by addressee.
-    private var live: [Tag: Int] = [:]
-    /// How many of them were never read.
-    private var unreadOfSenders: [Pair: Int] = [:]
+    /// The ids of those that can still be read, by addressee.
+    private var live: [Tag: Set<String>] = [:]
     /// When each payload expires, and after that when it is forgotten. A payload that was removed leaves its moment behind.
     private var moments = TimeQueue<String>()
 
-    private struct Pair: Hashable {
-        let sender: Tag
-        let addressee: Tag
-
-        init(_ payload: SealedPayload) { (sender, addressee) = (payload.sender, payload.addressee) }
-    }
-
     package init() {}
 
-    package func insert(_ payload: SealedPayload, limit: Int, perSender: Int) -> SecurePayloadInsertion {
+    package func insert(_ payload: SealedPayload, limit: SecurePayloadLimit, now: Timestamp) -> SecurePayloadInsertion {
         guard payloads[payload.id] == nil else { return .idInUse }
-        guard live[payload.addressee, default: 0] < limit else { return .full }
-        guard unreadOfSenders[Pair(payload), default: 0] < perSender else { return .fullOfSender }
+        let held = readable(by: payload.addressee).map {
+            SecurePayloadLimit.Held(id: $0.id, isOfSender: $0.sender == payload.sender, wasRead: $0.grantedReads > 0)
+        }
+        switch limit.place(among: held) {
+        case .free: break
+        case .none(let refusal): return refusal
+        case .held(let id):
+            guard var other = payloads[id] else { break }
+            other.giveWay(at: now)
+            set(id, to: other)
+            moments.insert(id, at: other.expiration)
+        }
         set(payload.id, to: payload)
         moments.insert(payload.id, at: payload.expiration)
         if moments.count > 2 * payloads.count + 64 { rebuildMoments() }
@@ -32,7 +33,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     package func payload(_ id: String) -> SealedPayload? { payloads[id] }
 
     package func readable(by addressee: Tag) -> [SealedPayload] {
-        payloads.values.filter { $0.isLive && $0.addressee == addressee }
+        (live[addressee] ?? []).compactMap { payloads[$0] }
             .sorted { ($0.expiration, $0.id) < ($1.expiration, $1.id) }
     }
 
@@ -55,6 +56,11 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
 
     package func remove(_ id: String) { set(id, to: nil) }
 
+    /// From and to a user.
+    func removeAll(of user: Tag) {
+        for payload in payloads.values where payload.sender == user || payload.addressee == user { set(payload.id, to: nil) }
+    }
+
     package func sweep(now: Timestamp, retention: Duration) -> Int {
         var ended = 0
         while let id = moments.popFirst(dueBy: now) {
@@ -71,17 +77,12 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
     }
 
     private func set(_ id: String, to payload: SealedPayload?) {
-        if let old = payloads[id], old.isLive { count(old, -1) }
+        if let old = payloads[id], old.isLive {
+            live[old.addressee]?.remove(id)
+            if live[old.addressee]?.isEmpty == true { live[old.addressee] = nil }
+        }
         payloads[id] = payload
-        if let payload, payload.isLive { count(payload, 1) }
-    }
-
-    private func count(_ payload: SealedPayload, _ change: Int) {
-        let all = live[payload.addressee, default: 0] + change
-        live[payload.addressee] = all > 0 ? all : nil
-        guard payload.grantedReads == 0 else { return }
-        let own = unreadOfSenders[Pair(payload), default: 0] + change
-        unreadOfSenders[Pair(payload)] = own > 0 ? own : nil
+        if let payload, payload.isLive { live[payload.addressee, default: []].insert(id) }
     }
 
     private func rebuildMoments() {

@@ -3,11 +3,14 @@ import PushCore
 /// Keeps everything as long as the process lives.
 package struct MemoryStorage: StorageEngine {
     package let namespace: any NamespaceStore = MemoryNamespaceStore()
-    package let accounts: any AccountStore = MemoryAccountStore()
-    package let securePayloads: any SecurePayloadStore = MemorySecurePayloadStore()
+    package let accounts: any AccountStore
+    package let securePayloads: any SecurePayloadStore
     package let providerTokens: any ProviderTokenStore = MemoryProviderTokenStore()
 
-    package init() {}
+    package init() {
+        let payloads = MemorySecurePayloadStore()
+        (accounts, securePayloads) = (MemoryAccountStore(securePayloads: payloads), payloads)
+    }
 
     package func backup(to path: String) throws(PushError) { throw StorageError.memory }
     package func restore(from path: String, whenChecked: @Sendable () async -> Void) throws(PushError) {

@@ -37,10 +37,12 @@ struct SQLiteAccountStore: AccountStore {
 
     func remove(_ user: Tag) async throws(PushError) -> Bool {
         try await database.write { database in
-            try Self.endSessions(of: user, in: database)
             let before = database.totalChangesCount
             try database.run("DELETE FROM account WHERE user = ?", user.text)
-            return database.totalChangesCount > before
+            guard database.totalChangesCount > before else { return false }
+            try Self.endSessions(of: user, in: database)
+            try database.run("DELETE FROM secure_payload WHERE addressee = ? OR sender = ? COLLATE tag", user.text, user.text)
+            return true
         }
     }
 

@@ -5,20 +5,27 @@ import PushCore
 struct SQLiteSecurePayloadStore: SecurePayloadStore {
     let database: SQLiteDatabase
 
-    func insert(_ payload: SealedPayload, limit: Int, perSender: Int) async throws(PushError) -> SecurePayloadInsertion {
+    func insert(
+        _ payload: SealedPayload, limit: SecurePayloadLimit, now: Timestamp
+    ) async throws(PushError) -> SecurePayloadInsertion {
         try await database.write { database in
             if try database.first("SELECT 1 FROM secure_payload WHERE id = ?", payload.id, read: { _ in true }) != nil {
                 return .idInUse
             }
-            let (all, own) =
-                try database.first(
-                    """
-                    SELECT count(*), count(*) FILTER (WHERE sender = ? COLLATE tag AND granted_reads = 0) FROM secure_payload
-                    WHERE addressee = ? AND ending IS NULL
-                    """, payload.sender.text, payload.addressee.text
-                ) { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
-            guard all < limit else { return .full }
-            guard own < perSender else { return .fullOfSender }
+            let held = try database.all(
+                """
+                SELECT id, sender = ? COLLATE tag, granted_reads > 0 FROM secure_payload
+                WHERE addressee = ? AND ending IS NULL ORDER BY expiration, id
+                """, payload.sender.text, payload.addressee.text
+            ) { SecurePayloadLimit.Held(id: $0.text(0), isOfSender: $0.integer(1) != 0, wasRead: $0.integer(2) != 0) }
+            switch limit.place(among: held) {
+            case .free: break
+            case .none(let refusal): return refusal
+            case .held(let id):
+                guard var other = try Self.payload(id, in: database) else { break }
+                other.giveWay(at: now)
+                try Self.put(other, in: database)
+            }
             try Self.put(payload, in: database)
             return .inserted
         }

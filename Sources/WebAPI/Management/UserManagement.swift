@@ -32,7 +32,8 @@ extension ManagementRoute {
             return WebAnswer(.noContent)
         },
         ManagementRoute(
-            .delete, "/api/v1/users/{user}", "deleteUser", "Take an account away, and end the user's sessions", .server, .manage,
+            .delete, "/api/v1/users/{user}", "deleteUser", "Take an account away, with the user's sessions and secure payloads", .server,
+            .manage,
             answer: .deleted
         ) { call async throws(PushError) in
             try await call.accounts.remove(username: call.name("user"))

@@ -316,10 +316,25 @@ import Testing
         #expect(try await backend.readableSecurePayloads(bob).count == 25)
         let last = try await send()
         #expect(await refusal { try await send() }?.code == "secure.too_many")
-        // It can be read again, and makes room all the same.
+        // It could be read again, and gives way.
         _ = try await backend.securePayload(bob, id: last.id)
-        _ = try await send()
-        #expect(try await backend.readableSecurePayloads(bob).count == 27)
+        let next = try await send(payload: 1)
+        #expect(try await backend.readableSecurePayloads(bob).count == 26)
+        #expect(await refusal { try await backend.securePayload(bob, id: last.id) }?.code == "secure.expired")
+        #expect(try await backend.securePayload(bob, id: next.id) == 1)
+    }
+
+    @Test func `Whoever fetches everything at once is sent to without an end, and no sender takes the room of others`() async throws {
+        for number in 0..<120 {
+            let sent = try await send(payload: .integer(Int64(number)), lifetime: .seconds(30 * 86_400))
+            #expect(try await backend.securePayload(bob, id: sent.id) == .integer(Int64(number)))
+        }
+        #expect(try await backend.readableSecurePayloads(bob).count == 25)
+        // Nobody's room is taken by what was read.
+        try await fill(senders: 4)
+        #expect(try await backend.readableSecurePayloads(bob).count == 100)
+        let error = await refusal { try await send() }
+        #expect(error?.code == "secure.too_many" && error?.details["limit"] == 100)
     }
 
     @Test func `What users send to themselves has no bound but the addressee's`() async throws {
@@ -338,7 +353,7 @@ import Testing
         let sends = bench.notes(.audience).count
         let error = await refusal { try await send(to: "BOB") }
         #expect(error?.code == "secure.too_many" && error?.status == 429 && error?.isRetryable == false)
-        #expect(error?.hint?.hasPrefix("BOB can revoke some, which GET /api/notifications lists") == true)
+        #expect(error?.hint?.hasPrefix("BOB can fetch or revoke some, which GET /api/notifications lists") == true)
         #expect(bench.notes(.audience).count == sends)
         _ = try await send(to: "mallory")
         _ = try await backend.securePayload(bob, id: ids[23])
@@ -423,9 +438,11 @@ private struct HesitantStore: SecurePayloadStore {
         for _ in 0..<3 { await Task.yield() }
     }
 
-    func insert(_ payload: SealedPayload, limit: Int, perSender: Int) async throws(PushError) -> SecurePayloadInsertion {
+    func insert(
+        _ payload: SealedPayload, limit: SecurePayloadLimit, now: Timestamp
+    ) async throws(PushError) -> SecurePayloadInsertion {
         await hesitate()
-        let insertion = try await store.insert(payload, limit: limit, perSender: perSender)
+        let insertion = try await store.insert(payload, limit: limit, now: now)
         await hesitate()
         return insertion
     }

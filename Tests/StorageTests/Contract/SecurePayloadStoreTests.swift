@@ -27,7 +27,7 @@ import Testing
                     maximumReads: number == 0 ? nil : number, sealed: number == 0 ? Array(0...255) : number == 1 ? [] : nil,
                     keyMark: number == 0 ? [] : [0, 1, 255],
                     grantedReads: number, ending: ending, reads: number == 3 ? [] : reads)
-                #expect(try await storage.securePayloads.insert(payload, limit: 9, perSender: 9) == .inserted)
+                #expect(try await storage.securePayloads.insert(payload, limit: 9, ofSender: 9) == .inserted)
                 #expect(try await storage.securePayloads.payload(payload.id) == payload)
             }
         }
@@ -37,8 +37,8 @@ import Testing
     func `An id in use is not given again, and what it stands for stays`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            #expect(try await store.insert(try payload("1"), limit: 9, perSender: 9) == .inserted)
-            #expect(try await store.insert(try payload("1", for: "mallory"), limit: 9, perSender: 9) == .idInUse)
+            #expect(try await store.insert(try payload("1"), limit: 9, ofSender: 9) == .inserted)
+            #expect(try await store.insert(try payload("1", for: "mallory"), limit: 9, ofSender: 9) == .idInUse)
             let kept = try await store.payload("1")
             #expect(kept == (try payload("1")))
         }
@@ -48,7 +48,7 @@ import Testing
     func `A change that fails keeps nothing, and one of nothing is told`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            _ = try await store.insert(try payload("1"), limit: 9, perSender: 9)
+            _ = try await store.insert(try payload("1"), limit: 9, ofSender: 9)
             let error = await refusal {
                 try await store.update("1") { payload throws(PushError) in
                     payload.end(.revoked)
@@ -65,7 +65,7 @@ import Testing
     func `Changes at once come one after the other`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            _ = try await store.insert(try payload("1"), limit: 9, perSender: 9)
+            _ = try await store.insert(try payload("1"), limit: 9, ofSender: 9)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<50 {
                     group.addTask { _ = try await store.update("1") { $0.grantedReads += 1 } }
@@ -80,16 +80,16 @@ import Testing
     func `The limit counts what can be read, of one addressee in any case`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            #expect(try await store.insert(try payload("1"), limit: 2, perSender: 2) == .inserted)
-            #expect(try await store.insert(try payload("2", for: "BOB"), limit: 2, perSender: 2) == .inserted)
-            #expect(try await store.insert(try payload("3"), limit: 2, perSender: 2) == .full)
-            #expect(try await store.insert(try payload("3", for: "carol"), limit: 2, perSender: 2) == .inserted)
+            #expect(try await store.insert(try payload("1"), limit: 2, ofSender: 2) == .inserted)
+            #expect(try await store.insert(try payload("2", for: "BOB"), limit: 2, ofSender: 2) == .inserted)
+            #expect(try await store.insert(try payload("3"), limit: 2, ofSender: 2) == .full)
+            #expect(try await store.insert(try payload("3", for: "carol"), limit: 2, ofSender: 2) == .inserted)
             _ = try await store.update("1") { $0.end(.revoked) }
-            #expect(try await store.insert(try payload("4"), limit: 2, perSender: 2) == .inserted)
+            #expect(try await store.insert(try payload("4"), limit: 2, ofSender: 2) == .inserted)
             try await store.remove("4")
             try await store.remove("4")
-            #expect(try await store.insert(try payload("5"), limit: 2, perSender: 2) == .inserted)
-            #expect(try await store.insert(try payload("6"), limit: 2, perSender: 2) == .full)
+            #expect(try await store.insert(try payload("5"), limit: 2, ofSender: 2) == .inserted)
+            #expect(try await store.insert(try payload("6"), limit: 2, ofSender: 2) == .full)
         }
     }
 
@@ -98,7 +98,7 @@ import Testing
         try await engine.run { storage in
             let store = storage.securePayloads
             func insert(_ id: String, from sender: String, for addressee: String = "bob") async throws -> SecurePayloadInsertion {
-                try await store.insert(try payload(id, from: sender, for: addressee), limit: 3, perSender: 2)
+                try await store.insert(try payload(id, from: sender, for: addressee), limit: 3, ofSender: 2)
             }
             #expect(try await insert("1", from: "alice") == .inserted)
             #expect(try await insert("2", from: "ALICE") == .inserted)
@@ -115,31 +115,54 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `What was read takes none of its sender's share, but some of the addressee's room as long as it can be`(
-        engine: Engine
-    ) async throws {
+    func `What was read gives way, of the same sender where the share is used, else whoever sent it`(engine: Engine) async throws {
         try await engine.run { storage in
             let store = storage.securePayloads
-            func insert(_ id: String) async throws -> SecurePayloadInsertion {
-                try await store.insert(try payload(id), limit: 4, perSender: 2)
+            let later = HubBench.dawn + .seconds(1)
+            func insert(_ id: String, from sender: String = "alice") async throws -> SecurePayloadInsertion {
+                try await store.insert(try payload(id, from: sender), limit: SecurePayloadLimit(all: 4, ofSender: 2), now: later)
             }
             func read(_ id: String, _ result: SecureRead.Result) async throws {
                 _ = try await store.update(id) { $0.record(SecureRead(time: HubBench.dawn, username: "bob", result: result)) }
             }
             for id in ["1", "2"] { #expect(try await insert(id) == .inserted) }
-            try await read("1", .forbidden)
+            try await read("2", .forbidden)
             #expect(try await insert("3") == .fullOfSender)
-            try await read("1", .granted)
-            try await read("1", .granted)
-            #expect(try await insert("3") == .inserted)
-            #expect(try await insert("4") == .fullOfSender)
             try await read("2", .granted)
-            #expect(try await insert("4") == .inserted)
-            #expect(try await insert("5") == .full)
-            _ = try await store.update("1") { $0.end(.revoked) }
-            #expect(try await insert("5") == .fullOfSender)
-            _ = try await store.update("4") { $0.end(.revoked) }
-            #expect(try await insert("5") == .inserted)
+            #expect(try await insert("3") == .inserted)
+            let displaced = try await store.payload("2")
+            #expect(displaced?.ending == .expired && displaced?.expiration == later && displaced?.sealed == nil)
+            #expect(try await store.payload("1")?.isLive == true)
+            for id in ["4", "5"] { #expect(try await insert(id, from: "dan") == .inserted) }
+            #expect(try await insert("6", from: "eve") == .full)
+            try await read("3", .granted)
+            try await read("5", .granted)
+            #expect(try await insert("6", from: "eve") == .inserted)
+            #expect(try await store.readable(by: try Tag.ofUser("bob")).map(\.id).sorted() == ["1", "4", "5", "6"])
+            #expect(try await insert("7") == .inserted)
+            #expect(try await insert("8") == .full)
+            // What gave way is forgotten as soon as anything else that is over.
+            _ = try await store.sweep(now: later + .seconds(1), retention: .seconds(1))
+            for id in ["2", "3", "5"] { #expect(try await store.payload(id) == nil) }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A user takes along what was sent from and to the name, which somebody else may have next`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let (store, bob) = (storage.securePayloads, try Tag.username("bob"))
+            let account = Account(user: bob, username: "bob", hash: PasswordHash(cost: 4, salt: [1], digest: [2]))
+            for (id, sender, addressee) in [("1", "alice", "BOB"), ("2", "Bob", "alice"), ("3", "alice", "carol")] {
+                #expect(try await store.insert(try payload(id, from: sender, for: addressee), limit: 9, ofSender: 9) == .inserted)
+            }
+            // Nobody has the name yet: then nothing is anybody's to take away.
+            #expect(try await !storage.accounts.remove(bob))
+            #expect(try await store.payload("1") != nil)
+            #expect(try await storage.accounts.insert(account))
+            #expect(try await storage.accounts.remove(bob))
+            for id in ["1", "2"] { #expect(try await store.payload(id) == nil) }
+            #expect(try await store.readable(by: bob).isEmpty)
+            #expect(try await store.payload("3") != nil)
         }
     }
 
@@ -152,7 +175,7 @@ import Testing
             ] as [(String, Int64, String, [UInt8])] {
                 var payload = try payload(id, seconds, for: addressee)
                 payload.keyMark = mark
-                _ = try await store.insert(payload, limit: 9, perSender: 9)
+                _ = try await store.insert(payload, limit: 9, ofSender: 9)
             }
             _ = try await store.update("5") { $0.end(.revoked) }
             let bob = try Tag.username("Bob")
@@ -172,7 +195,7 @@ import Testing
         try await engine.run { storage in
             let store = storage.securePayloads
             for (id, seconds) in [("1", 10), ("2", 20), ("3", 30)] as [(String, Int64)] {
-                _ = try await store.insert(try payload(id, seconds), limit: 9, perSender: 9)
+                _ = try await store.insert(try payload(id, seconds), limit: 9, ofSender: 9)
             }
             _ = try await store.update("2") { $0.end(.revoked) }
             #expect(try await sweep(store, 9) == 0)
@@ -196,10 +219,10 @@ import Testing
         try await engine.run { storage in
             let store = storage.securePayloads
             for round in 0..<200 {
-                _ = try await store.insert(try payload("1", Int64(round % 50)), limit: 9, perSender: 9)
+                _ = try await store.insert(try payload("1", Int64(round % 50)), limit: 9, ofSender: 9)
                 try await store.remove("1")
             }
-            _ = try await store.insert(try payload("1", 60), limit: 9, perSender: 9)
+            _ = try await store.insert(try payload("1", 60), limit: 9, ofSender: 9)
             #expect(try await sweep(store, 59) == 0)
             #expect(try await store.payload("1")?.isLive == true)
             #expect(try await sweep(store, 60) == 1)

@@ -41,7 +41,7 @@ import Testing
         let bench = try await Bench()
         let (store, payloads) = (bench.store, bench.storage.securePayloads)
         let payload = SealedPayload(id: "1", sender: try Tag("a"), addressee: try Tag("b"), expiration: .distantFuture, sealed: [1])
-        _ = try await payloads.insert(payload, limit: 1, perSender: 1)
+        _ = try await payloads.insert(payload, limit: 1, ofSender: 1)
         let results = try await together(
             bench,
             (1...8).map { number in

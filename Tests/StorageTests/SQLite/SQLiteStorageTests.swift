@@ -211,7 +211,7 @@ import Testing
             try await bench.storage.namespace.putHub(Samples.hub(1))
             let payload = SealedPayload(
                 id: "1", sender: try Tag("a"), addressee: try Tag("b"), expiration: .distantFuture, sealed: [1])
-            _ = try await bench.storage.securePayloads.insert(payload, limit: 1, perSender: 1)
+            _ = try await bench.storage.securePayloads.insert(payload, limit: 1, ofSender: 1)
             try await bench.execute(sql)
             let error = await refusal { try await reading(bench) }
             #expect(error?.code == "storage.corrupt", "\(sql)")

@@ -98,7 +98,7 @@ struct UserListCommand: AsyncParsableCommand {
 
 struct UserRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take an account away, and end the user's sessions. Registered devices stay.")
+        commandName: "remove", abstract: "Take an account away, with the user's sessions and secure payloads. Registered devices stay.")
 
     @Argument(help: "The user's name.")
     var name: String
@@ -113,7 +113,8 @@ struct UserRemoveCommand: AsyncParsableCommand {
         let session = ManagementSession(isJSON: server.json)
         await session.run { () throws(PushError) in
             let target = try server.target()
-            try await session.confirm("The user \(name) cannot log in any more.", isSaid: yes)
+            try await session.confirm(
+                "The user \(name) cannot log in any more, and secure payloads from and to \(name) are gone.", isSaid: yes)
             return try await ManagementClient.with(target) { client throws(PushError) in
                 try await client.delete(ManagementClient.path("users", name))
                 return CommandResult(json: ["username": .string(name)]) { ["\($0.green("✓")) user \(name.printable) removed"] }
