@@ -20,6 +20,9 @@ final class LabClock: HubClock {
         var armed: Timestamp?
     }
 
+    /// No session takes it further: it ticks on from there, and what has a date after it still has four digits of the year.
+    static let last = Timestamp(milliseconds: 221_845_392_000_000)
+
     private let system: any HubClock
     /// Who sleeps; its own time is the last at which somebody woke.
     private let sleepers: VirtualClock
@@ -27,8 +30,9 @@ final class LabClock: HubClock {
 
     /// - Parameters:
     ///   - system: what it ticks with.
-    ///   - lead: how far it is ahead of that.
+    ///   - lead: how far it is ahead of that; not beyond the last moment, from which nothing would go on.
     init(system: any HubClock, lead: Duration = .zero) {
+        let lead = max(.zero, min(lead, Self.last - system.now))
         let now = system.now + lead
         self.system = system
         sleepers = VirtualClock(now: now)

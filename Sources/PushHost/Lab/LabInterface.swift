@@ -151,7 +151,7 @@ struct LabInterface: Sendable {
         if call.method == "POST" {
             let fields = try LabFields(body: call.body, allowing: ["until", "events"])
             let until = try fields.optionalInteger("until").map { Timestamp(milliseconds: Int64($0)) }
-            if let until, until > .distantFuture { throw fields.wrong("until", "a moment before the year 10000, in milliseconds") }
+            if let until, until > LabClock.last { throw fields.wrong("until", "a moment before the year 9000, in milliseconds") }
             hasMoved = await step(until: until, seen: try fields.optionalInteger("events") ?? 0, session)
         }
         return LabRoutes.Answer(
@@ -163,7 +163,7 @@ struct LabInterface: Sendable {
     private func step(until moment: Timestamp?, seen: Int, _ session: LabSession) async -> Bool {
         await lab.thread.settle()
         guard session.eventCount <= seen, let next = [moment, lab.clock.nextDeadline].compactMap({ $0 }).min(),
-            next > lab.clock.now
+            next > lab.clock.now, next <= LabClock.last
         else { return false }
         lab.clock.advance(to: next)
         await lab.thread.settle()

@@ -9,10 +9,10 @@ struct LabLeftovers {
 
     /// Says how much it was.
     func remove(on thread: LabThread?) async throws(PushError) {
-        let count = ledger.leftovers.count
+        let count = try await HandleRemoval(namespace: namespace).remove(ledger.leftovers, on: thread)
         guard count > 0 else { return }
-        try await HandleRemoval(namespace: namespace).remove(ledger.leftovers, on: thread)
-        log.notice("a lab had ended without its sessions: what they had registered for \(count) handle\(count == 1 ? "" : "s") was removed")
+        let were = count == 1 ? "registration of their phones was" : "registrations of their phones were"
+        log.notice("a lab had ended without its sessions: \(count) \(were) removed")
     }
 
     /// At the start of a server without a lab, which goes on where that fails: the next start tries again.
@@ -32,25 +32,33 @@ struct LabLeftovers {
 struct HandleRemoval {
     let namespace: Namespace
 
+    /// Answers how many registrations and installations there were.
+    ///
     /// - Parameter thread: of the lab whose hubs they are; nil without a lab.
-    func remove(_ handles: [DeviceHandle], on thread: LabThread?) async throws(PushError) {
-        guard !handles.isEmpty else { return }
-        try await withTaskExecutorPreference(thread) { () async throws(PushError) in
+    @discardableResult
+    func remove(_ handles: [DeviceHandle], on thread: LabThread?) async throws(PushError) -> Int {
+        guard !handles.isEmpty else { return 0 }
+        return try await withTaskExecutorPreference(thread) { () async throws(PushError) in
+            var count = 0
             for hub in namespace.hubs {
-                for handle in handles { try await removeRegistrations(of: handle, hub.service) }
-                try await removeInstallations(of: Set(handles.map(\.text)), hub.service)
+                for handle in handles { count += try await removeRegistrations(of: handle, hub.service) }
+                count += try await removeInstallations(of: Set(handles.map(\.text)), hub.service)
             }
+            return count
         }
     }
 
-    private func removeRegistrations(of handle: DeviceHandle, _ hub: NotificationHub) async throws(PushError) {
+    private func removeRegistrations(of handle: DeviceHandle, _ hub: NotificationHub) async throws(PushError) -> Int {
+        var count = 0
         for spelling in handle.spellings {
             var found: [Registration]
             repeat {
                 found = try await hub.registrations(.handle(spelling), page: Page(top: 100)).registrations
                 for registration in found { try await remove(registration, hub) }
+                count += found.count
             } while found.count == 100
         }
+        return count
     }
 
     private func remove(_ registration: Registration, _ hub: NotificationHub) async throws(PushError) {
@@ -64,7 +72,7 @@ struct HandleRemoval {
     }
 
     /// One whose channel is dead has no registrations any more.
-    private func removeInstallations(of addresses: Set<String>, _ hub: NotificationHub) async throws(PushError) {
+    private func removeInstallations(of addresses: Set<String>, _ hub: NotificationHub) async throws(PushError) -> Int {
         var ids: [String] = []
         var page: String?
         repeat {
@@ -73,6 +81,7 @@ struct HandleRemoval {
             page = found.continuation
         } while page != nil
         for id in ids { try await hub.deleteInstallation(id) }
+        return ids.count
     }
 }
 

@@ -111,7 +111,9 @@ final class LabSessions: Sendable {
 
     /// Removes what is registered for the phones of one that has ended. Where that succeeds a while after its end nothing can come
     /// any more, and it is forgotten. Until then the ledger has its handles, so that a start of the server removes it as well.
-    private func removeRest(of ended: EndedSession) async throws(PushError) {
+    ///
+    /// - Parameter isLast: whether nothing can come any more anyway.
+    private func removeRest(of ended: EndedSession, isLast: Bool = false) async throws(PushError) {
         let (session, begun) = (ended.session, system.now)
         do throws(PushError) {
             try await HandleRemoval(namespace: namespace).remove(session.handles, on: lab.thread)
@@ -120,7 +122,7 @@ final class LabSessions: Sendable {
             keep(ended, isLeft: true)
             throw error
         }
-        guard let end = ended.at, end + Self.upkeep <= begun else { return keep(ended, isLeft: false) }
+        guard isLast || ended.at.map({ $0 + Self.upkeep <= begun }) == true else { return keep(ended, isLeft: false) }
         self.ended.withLock { $0[session.id] = nil }
         await lab.ledger.noteEnd(of: session.id)
     }
@@ -143,8 +145,10 @@ final class LabSessions: Sendable {
         for session in open.withLock({ Array($0.values) }) { try? await end(session, silentSince: limit) }
     }
 
+    /// Where the server stops: no request comes any more.
     func endAll() async {
         for session in open.withLock({ Array($0.values) }) { try? await end(session) }
+        for session in ended.withLock({ Array($0.values) }) { try? await removeRest(of: session, isLast: true) }
     }
 
     /// Removes what was registered for phones of sessions that had ended, by requests to a hub that were on their way at the end, and

@@ -29,6 +29,13 @@ import Testing
         system.advance(to: moment)
     }
 
+    @Test func `it begins at its last moment at the latest, and goes on from there`() {
+        let clock = LabClock(system: system, lead: .seconds(8000 * 366 * 86_400))
+        #expect(clock.now == LabClock.last)
+        system.advance(to: later(10))
+        #expect(clock.now == LabClock.last + .seconds(10))
+    }
+
     @Test func `without a holder it ticks with the system, and wakes whoever waited`() async throws {
         let clock = LabClock(system: system)
         #expect(clock.now == later(0))

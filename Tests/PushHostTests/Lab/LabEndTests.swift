@@ -149,8 +149,27 @@ import Testing
         #expect(failed.registrations == 1 && failed.log.contains("what sessions of a lab have left in the hubs could not be removed"))
         try Self.execute(Self.mend, in: folder)
         let removed = try await start()
-        #expect(removed.registrations == 0 && removed.log.contains("registered for 1 handle was removed"), "\(removed.log)")
-        #expect(try await !start().log.contains("handle"))
+        #expect(
+            removed.registrations == 0 && removed.log.contains("without its sessions: 1 registration of their phones was removed"),
+            "\(removed.log)")
+        #expect(try await !start().log.contains("a lab had ended"))
+        // Its handles alone are nothing.
+        try before.write(to: file)
+        #expect(try await !start().log.contains("a lab had ended"))
+    }
+
+    @Test func `a lab that stops leaves nothing for the next start to remove`() async throws {
+        try await LabBench.with { bench in
+            let file = bench.folder.url.appending(path: "data/lab/sessions.jsonl")
+            let sessions = try Self.sessions(bench, VirtualClock(now: EmbeddedWorld.dawn))
+            let (over, open) = (try await Self.begin(sessions, bench), try await Self.begin(sessions, bench))
+            try await sessions.end(over)
+            #expect(try LabLedger(path: file.path).leftovers.count == 2)
+            await sessions.endAll()
+            #expect(open.isOver)
+            #expect(try await bench.hub.size().registrations == 0)
+            #expect(try LabLedger(path: file.path).leftovers.isEmpty)
+        }
     }
 }
 
