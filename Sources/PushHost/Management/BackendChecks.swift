@@ -65,7 +65,8 @@ struct BackendChecks {
             check = .well("issuer", "\(keys) has \(count) key\(count == 1 ? "" : "s") for tokens")
         } catch {
             check = .wrong(
-                "issuer", "backend.jwt.keys: \(keys) cannot be used: \(error.message)", "tokens are answered with 503 until it can")
+                "issuer", "backend.jwt.keys: \(keys) cannot be used: \(error.message)",
+                source.isFile ? "the server does not start with it" : "tokens are answered with 503 until it can")
         }
         await transport.shutdown()
         return [check]

@@ -3,6 +3,7 @@ import HubWire
 import NIOHTTP1
 import PushCore
 import RemoteHub
+import Synchronization
 import WebAPI
 
 /// Asks a server over the socket of its data folder, or over the network with a key.
@@ -18,6 +19,8 @@ final class ManagementClient: Sendable {
     /// Kept open, for the way to the socket may lead through it.
     private let socket: ControlSocket?
     private let clock = SystemClock()
+    /// Whether it was said that the server takes its time.
+    private let hasSaidThatItWaits = Atomic(false)
 
     /// Lends a client to `work`.
     static func with<Value>(
@@ -130,6 +133,11 @@ final class ManagementClient: Sendable {
         case .folder: request.headers.add(name: "Host", value: "localhost")
         case .network(let connection, _): request.headers.add(name: "Authorization", value: token(connection))
         }
+        let notice = Task { [self] in
+            try await Task.sleep(for: .seconds(3))
+            sayThatItWaits()
+        }
+        defer { notice.cancel() }
         let answer: RemoteAnswer
         do throws(ConnectionFailure) {
             answer = try await http.exchange(request, patience: patience)
@@ -138,6 +146,12 @@ final class ManagementClient: Sendable {
         }
         guard answer.status < 300 else { throw refusal(of: answer) }
         return answer
+    }
+
+    private func sayThatItWaits() {
+        let errors = Output(descriptor: STDERR_FILENO)
+        guard errors.isTerminal, !hasSaidThatItWaits.exchange(true, ordering: .relaxed) else { return }
+        errors.note("the server has not answered yet; Ctrl-C ends the wait")
     }
 
     private var base: String {

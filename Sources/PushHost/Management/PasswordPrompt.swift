@@ -34,7 +34,7 @@ struct PasswordPrompt {
 
     /// A line, and whether nothing is there behind it.
     private static func typed() async throws(PushError) -> (secret: Secret, isAlone: Bool) {
-        let (bytes, isAlone) = try await blocking { () throws(PushError) in read() }
+        let (bytes, isAlone) = try await blocking { () throws(PushError) in try read() }
         // Repaired, it would be another password than the one that was typed.
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw PushError("usage.password", "the password is not UTF-8", hint: "write it as UTF-8, or choose another")
@@ -43,17 +43,35 @@ struct PasswordPrompt {
     }
 
     /// Past the buffer of `readLine`, which would hide from `poll` what is there.
-    private static func read() -> (line: [UInt8], isAlone: Bool) {
+    private static func read() throws(PushError) -> (line: [UInt8], isAlone: Bool) {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
+            if count < 0 {
+                try awaitInput(after: errno)
+                continue
+            }
             guard count > 0 else { return (bytes, true) }
             bytes += buffer[..<count]
             guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { continue }
             let line = bytes[..<end]
             return (Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line), end == bytes.count - 1 && !hasMore())
+        }
+    }
+
+    /// Where another program has left standard input so that reading does not wait, it is waited for here: what has come so far is not
+    /// the password.
+    private static func awaitInput(after number: Int32) throws(PushError) {
+        switch number {
+        case EINTR: return
+        case EAGAIN:
+            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            _ = poll(&input, 1, -1)
+        default:
+            throw PushError(
+                "usage.password", "the password cannot be read from standard input: \(String(cString: strerror(number)))",
+                hint: "write it to a pipe, or give a file")
         }
     }
 

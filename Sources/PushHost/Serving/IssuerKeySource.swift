@@ -13,6 +13,10 @@ enum IssuerKeySource: Sendable {
     /// Bytes of a document of keys.
     static let largestDocument = 1 << 20
 
+    var isFile: Bool {
+        if case .file = self { true } else { false }
+    }
+
     /// Nil for an address over which anybody on the way could put keys of their own.
     init?(_ text: String) {
         guard text.contains("://") else {

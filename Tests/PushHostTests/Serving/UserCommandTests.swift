@@ -56,6 +56,17 @@ import Testing
         }
     }
 
+    @Test func `A password that comes in parts is read whole, also where reading does not wait`() async throws {
+        try await Self.serving { run, _ in
+            let client = Program.root.appending(path: "Tests/PushHostTests/Clients/hesitant.py").path
+            #expect(try await run("python3 \(client) $P user add dave --password-stdin").output == "✓ user dave added\n")
+            // The same password is no change.
+            #expect(try await run("echo secret | $P user passwd dave --password-stdin").status == 0)
+            let unreadable = try await run("$P user add eve --password-stdin < /")
+            #expect(unreadable.status == 2 && unreadable.errors.contains("cannot be read from standard input: Is a directory"))
+        }
+    }
+
     @Test func `Whoever keeps standard input open after the line is not waited for`() async throws {
         try await Self.serving { run, folder in
             let writer = try Dialogue(["user", "add", "alice", "--password-stdin"], in: folder)
