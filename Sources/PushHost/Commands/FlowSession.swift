@@ -54,18 +54,31 @@ struct FlowSession {
         } catch {
             return refuse(error, isOfTarget: true)
         }
+        if place.isLent {
+            interruption.onSecond { [errors] in Self.warn(of: nil, on: errors) }
+        }
         let runner = FlowRunner(
             world: place.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources))
         let end = await run(
             script, options, runner, printing, interruption, isRehearsal: plan.isRehearsal,
             longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.respite })
-        if let failure = await place.close() {
-            errors.line("warning[\(failure.code)]: the lab may still have what it lent to the run: \(failure.message.printable)")
-            errors.line("  help      it takes it back by itself, at the latest two minutes after it can")
-            _ = errors.finish()
+        let notice = Task { [errors] in
+            try await Task.sleep(for: .seconds(1))
+            if place.isLent { errors.note("the lab takes back what it lent, which may take a quarter of a minute; Ctrl-C ends at once") }
         }
+        let failure = await place.close()
+        notice.cancel()
+        if let failure { Self.warn(of: failure, on: errors) }
         return end
+    }
+
+    /// Nobody knows whether the lab has taken its session back.
+    private static func warn(of failure: PushError?, on errors: Output) {
+        let (code, why) = (failure.map { "[\($0.code)]" } ?? "", failure.map { ": \($0.message.printable)" } ?? "")
+        errors.line("warning\(code): the lab may still have what it lent to the run\(why)")
+        errors.line("  help      it takes it back by itself, at the latest two minutes after it can")
+        _ = errors.finish()
     }
 
     /// How long the last answers of a target are waited for when the time of the run is over.
@@ -225,7 +238,8 @@ private struct Outcome {
             verdict = .fail
         case .raised(let error):
             self.error = error
-            let isTargets = isElsewhere && error.status.map { $0 == 429 || $0 >= 500 } == true
+            // That an addressee has too many payloads is the flow's matter, wherever it runs.
+            let isTargets = isElsewhere && error.status.map { $0 == 429 || $0 >= 500 } == true && error.code != "secure.too_many"
             status = isTargets ? ExitStatus.target : ErrorDescription.exitCode(of: error)
             verdict = status == ExitStatus.failed ? .fail : .error
         }

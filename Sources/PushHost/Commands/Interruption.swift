@@ -12,6 +12,7 @@ final class Interruption: Sendable {
         var count = 0
         var isTermination = false
         var action: (@Sendable () -> Void)?
+        var farewell: (@Sendable () -> Void)?
     }
 
     init() {
@@ -33,6 +34,9 @@ final class Interruption: Sendable {
         }
         if isLate { action() }
     }
+
+    /// Called when a second interruption ends the program.
+    func onSecond(_ farewell: @escaping @Sendable () -> Void) { state.withLock { $0.farewell = farewell } }
 
     /// Does work that an interruption cancels, and so does cancelling the task.
     func cancelling<Value: Sendable>(
@@ -61,11 +65,12 @@ final class Interruption: Sendable {
 
     private func interrupt(isFinal: Bool) {
         if isFinal { Self.endSoon() }
-        let (count, action) = state.withLock { state in
+        let (isFirst, action) = state.withLock { state in
             state.count += 1
             state.isTermination = state.isTermination || isFinal
-            return (state.count, state.action)
+            return (state.count == 1, state.count == 1 ? state.action : state.farewell)
         }
-        if count == 1 { action?() } else { _exit(ExitStatus.interrupted) }
+        action?()
+        if !isFirst { _exit(ExitStatus.interrupted) }
     }
 }

@@ -215,7 +215,9 @@ final class TextReport: Sendable {
     }
 
     private func glyph(_ send: FlowSend) -> String {
-        send.scheduledFor != nil || (send.state == "Completed" && send.failed == 0) ? palette.green("✓") : palette.yellow("!")
+        // A test send ends with its details.
+        let isDone = ["Completed", "DetailedStateAvailable"].contains(send.state)
+        return send.scheduledFor != nil || (isDone && send.failed == 0) ? palette.green("✓") : palette.yellow("!")
     }
 
     private func counts(_ send: FlowSend) -> String {

@@ -51,6 +51,9 @@ struct FlowPlace: Sendable {
         }
     }
 
+    /// Whether a target lent something.
+    var isLent: Bool { remote?.isLent == true }
+
     /// Gives back what a target lent; answers why it could not.
     func close() async -> PushError? { await remote?.close() }
 }

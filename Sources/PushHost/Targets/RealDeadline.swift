@@ -47,9 +47,12 @@ final class RealDeadline: Sendable {
             task.cancel()
         }
         deadline.callOff()
-        if case .failure = result, deadline.hasPassed, !Task.isCancelled {
+        if case .failure(let last) = result, deadline.hasPassed, !Task.isCancelled {
+            // It was tried again and again, and why that failed is known.
+            let cause = last.code.hasPrefix("target.") ? last : nil
             throw PushError(
-                "target.timeout", "\(failure) within \(time?.short ?? "")", hint: "try again later; a run may take what --timeout says")
+                "target.timeout", "\(failure) within \(time?.short ?? "")\(cause.map { "; \($0.message)" } ?? "")",
+                hint: cause?.hint ?? "try again later; a run may take what --timeout says")
         }
         return try result.get()
     }

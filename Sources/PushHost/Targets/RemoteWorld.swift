@@ -81,6 +81,9 @@ struct RemoteWorld {
         return await local.labKey()
     }
 
+    /// Whether the target lent something.
+    var isLent: Bool { session != nil }
+
     /// Gives back what the target lent; answers why it could not. Takes a few seconds at most.
     func close() async -> PushError? {
         let failure = await Self.giveBack(session)

@@ -25,6 +25,20 @@ import Testing
         #expect(json.status == 0)
     }
 
+    @Test func `a mark tells whether a send did all it could`() async throws {
+        let script = """
+            local push = require "push"
+            push.subscribe { device = push.device { name = "a" }, categories = { "news" } }
+            push.send { to = "news", properties = { messageParam = "Hello" } }
+            push.send { to = "news", properties = { messageParam = "Hello" }, test = true }
+            push.send { to = "nobody", alert = "Hello" }
+            """
+        let folder = try ScriptFolder(["flow.lua": script])
+        let run = try await Program.run(["run", "flow.lua"], in: folder.url)
+        let marks = run.output.split(separator: "\n").filter { $0.contains(" send n-") }.compactMap { $0.firstMatch(of: /[✓!]/)?.output }
+        #expect(marks == ["✓", "✓", "!"], "\(run.output)")
+    }
+
     @Test(
         arguments: [
             ("return 1", 0, "PASS"), ("push.check(false)", 1, "FAIL"), ("push.expect(1).to.equal(2)", 1, "FAIL"),

@@ -258,6 +258,33 @@ import Testing
         }
     }
 
+    @Test func `where the time is over before the retries are, the last attempt says why`() async throws {
+        let run = try await Self.run(["--target", "http://localhost:1", "--timeout", "1s"])
+        #expect(
+            run.status == 4 && run.errors.contains("could not be reached within 1") && run.errors.contains("connection refused")
+                && run.errors.contains("is the server running?"), "\(run.errors)")
+    }
+
+    @Test func `whoever interrupts a run twice while its lab hangs is told what may be left`() async throws {
+        let environment = ["PUSHHOST_LAB_KEY": "let-me-in"]
+        try await ServedHub.serving(settings: environment.merging(["PUSHHOST_LAB": "on"]) { $1 }) { hub in
+            let folder = try ScriptFolder([
+                "flow.lua": "local push = require \"push\"\nprint \"ready\"\nwhile true do push.sleep \"1h\" end\n"
+            ])
+            let run = try Dialogue(
+                ["run", "flow.lua", "--target", "http://localhost:\(hub.port)"], in: folder.url, environment: environment)
+            try await run.hear("ready")
+            try await hub.standing {
+                run.signal(SIGINT)
+                try await run.hear("Ctrl-C ends at once")
+                run.signal(SIGINT)
+                let (output, status) = await run.end(closingInput: false)
+                #expect(status == ExitStatus.interrupted)
+                #expect(output.contains("warning: the lab may still have what it lent to the run"), "\(output)")
+            }
+        }
+    }
+
     @Test func `settings that are wrong are told before anything is reached, with exit code 2`() async throws {
         let run = try await Self.run(["--target", "a"], settings: "targets: { a: { conection: x } }\n")
         #expect(run.status == 2 && run.errors.contains("did you mean \"connection\"?"))
