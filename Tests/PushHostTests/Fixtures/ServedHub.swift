@@ -27,6 +27,7 @@ final class ServedHub: Sendable {
     private let simulators: SimulatorBench?
     private let keys: [String: Secret]
     private let log = Mutex("")
+    var processIdentifier: pid_t { dialogue.id }
 
     /// The data folder.
     var data: URL { folder.url.appending(path: "data") }
