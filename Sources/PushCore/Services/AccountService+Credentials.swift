@@ -16,12 +16,11 @@ extension AccountService {
         let mark = mark(of: header, from: address)
         try refuse(username, from: address)
         if let session = try await provedSession(mark) { return session }
-        noteGuess(at: username, from: address)
         // An app asks several things at once: one of them proves it for all.
         if !proving.take(mark) { await withCheckedContinuation { proving.wait(mark, $0) } }
         defer { proving.leave(mark) }
         if let session = try await provedSession(mark) { return session }
-        let proof = try await prove(username, password, from: address)
+        let proof = try await prove(username, password, from: address, isAnsweredAtOnce: true)
         environment.note(.backend, "\(proof.username) \(proof.manner)")
         return admit(
             proof.user, proof.username, by: proof.hash.map { .account($0) } ?? .tutorial, mark,

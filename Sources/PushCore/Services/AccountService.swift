@@ -138,15 +138,24 @@ package actor AccountService {
         }
     }
 
-    func prove(_ username: String, _ password: Secret, from address: String?) async throws(PushError) -> Proof {
+    /// - Parameter isAnsweredAtOnce: whether the right password may have been answered without coming here. What is not tried then
+    ///   counts as a guess at it.
+    func prove(
+        _ username: String, _ password: Secret, from address: String?, isAnsweredAtOnce: Bool = false
+    ) async throws(PushError) -> Proof {
         let user = Tag(validating: "username:\(username)")
         let attempt = address.map { LoginAttempts.Attempt(user: user, address: $0) }
-        if let attempt { try await begin(attempt) }
         let proof: Proof?
+        var hasBegun = false
         do throws(PushError) {
+            if let attempt { try await begin(attempt) }
+            hasBegun = true
             proof = try await checked(username, user, password)
         } catch {
-            if let attempt { attempts.end(attempt, isFailure: false, now: wallClock.now) }
+            if let attempt {
+                if hasBegun { attempts.end(attempt, isFailure: false, now: wallClock.now) }
+                if isAnsweredAtOnce { attempts.noteGuess(attempt, now: wallClock.now) }
+            }
             throw error
         }
         if let attempt { attempts.end(attempt, isFailure: proof == nil, now: wallClock.now) }
@@ -158,11 +167,6 @@ package actor AccountService {
     func refuse(_ username: String, from address: String) throws(PushError) {
         let attempt = LoginAttempts.Attempt(user: Tag(validating: "username:\(username)"), address: address)
         if let seconds = attempts.refusal(of: attempt, now: wallClock.now) { throw Self.throttled(seconds) }
-    }
-
-    /// What came was not proved.
-    func noteGuess(at username: String, from address: String) {
-        attempts.noteGuess(LoginAttempts.Attempt(user: Tag(validating: "username:\(username)"), address: address), now: wallClock.now)
     }
 
     /// Waits where it hangs on others that are under way. Throws `auth.throttled` and `backend.busy`.

@@ -52,9 +52,13 @@ struct LoginAttempts: Sendable {
         mutating func end(_ key: String, isFailure: Bool, now: Timestamp) {
             let rest = (underWay[key] ?? 0) - 1
             underWay[key] = rest > 0 ? rest : nil
-            guard isFailure else { return }
+            if isFailure { fail(key, now: now) }
+        }
+
+        /// - Parameter floor: what is left then at least.
+        mutating func fail(_ key: String, now: Timestamp, atLeast floor: Double = -.infinity) {
             if left.count >= Self.maximumKeys { makeRoom(now: now) }
-            left[key] = (count: count(key, now: now) - 1, time: now)
+            left[key] = (count: max(floor, count(key, now: now) - 1), time: now)
         }
 
         private func count(_ key: String, now: Timestamp) -> Double {
@@ -90,12 +94,10 @@ struct LoginAttempts: Sendable {
     /// addresses, does not count.
     func refusal(of attempt: Attempt, now: Timestamp) -> Int? { pairs.wait(attempt.pair, now: now) }
 
-    /// Something that was not proved came for an account while its address, or the account, was refused: it may have been a guess at
-    /// what was proved, which would have been answered otherwise.
+    /// What came for an account was neither proved before nor tried: it may have been a guess at what was proved, which would have been
+    /// answered otherwise.
     mutating func noteGuess(_ attempt: Attempt, now: Timestamp) {
-        guard case .refused = answer(to: attempt, now: now), pairs.wait(attempt.pair, now: now) == nil else { return }
-        pairs.begin(attempt.pair)
-        pairs.end(attempt.pair, isFailure: true, now: now)
+        pairs.fail(attempt.pair, now: now, atLeast: -Double(Self.perPair))
     }
 
     mutating func begin(_ attempt: Attempt, now: Timestamp) -> Answer {
