@@ -31,8 +31,9 @@ package protocol BackendGateway: Sendable {
     /// `POST /api/notifications` of the secure backend: keeps the payload, sends its id alone to the addressee's devices.
     ///
     /// Throws before anything is kept or sent `secure.lifetime`, `secure.maximum_reads`, `secure.payload` (400),
-    /// `secure.too_large` (413, over 64 KiB of JSON) and `secure.too_many` (429, the addressee has 100 that can still be
-    /// read, or 25 of the same other user that were never read). When the push cannot be sent, nothing is kept.
+    /// `secure.too_large` (413, over 64 KiB of JSON) and `secure.too_many` (429, the addressee has 100, or 25 of the
+    /// same other user, none of which was ever read; else one that was gives way). When the push cannot be sent, nothing is kept, and
+    /// nothing has given way.
     func sendSecure(_ session: Session, _ request: SecureRequest) async throws(PushError) -> SecureReceipt
     /// `GET /api/notifications/{id}`, for the addressee alone.
     ///

@@ -22,6 +22,8 @@ package protocol SecurePayloadStore: Sendable {
 
 package enum SecurePayloadInsertion: Sendable, Equatable {
     case inserted
+    /// Another one, which is given as it was, has expired for it.
+    case insertedInstead(of: SealedPayload)
     case idInUse
     /// The addressee has as many as the limit allows, and none was ever read.
     case full

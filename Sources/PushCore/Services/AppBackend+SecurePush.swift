@@ -3,16 +3,17 @@ extension AppBackend {
     package func sendSecure(_ session: Session, _ request: SecureRequest) async throws(PushError) -> SecureReceipt {
         let session = try await accounts.session(for: session.token)
         let kept = try await securePayloads.keep(request, from: session.username)
+        let payload = kept.payload
         // What nobody can read any more need not wake anybody.
         let push = NotificationRequest(
-            audience: .expression(.tag(kept.addressee)), content: .native(WakePayloads.secure(id: kept.id)),
-            options: PushOptions(expiration: kept.expiration))
+            audience: .expression(.tag(payload.addressee)), content: .native(WakePayloads.secure(id: payload.id)),
+            options: PushOptions(expiration: payload.expiration))
         do {
             let outcome = try await hub.send(push)
-            return SecureReceipt(id: kept.id, expiration: kept.expiration, outcome: outcome)
+            return SecureReceipt(id: payload.id, expiration: payload.expiration, outcome: outcome)
         } catch {
             // A store that fails here too leaves a payload that expires unread; the sender must learn of the first failure.
-            try? await securePayloads.discard(kept.id)
+            try? await securePayloads.discard(kept)
             throw error
         }
     }

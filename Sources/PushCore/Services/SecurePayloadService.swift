@@ -40,7 +40,7 @@ package actor SecurePayloadService {
 
     /// Checks everything, then keeps the payload. Throws `secure.lifetime`, `secure.maximum_reads`, `secure.payload`,
     /// `secure.too_large`, `secure.too_many`, and `tag.invalid` for an addressee who can be none.
-    func keep(_ request: SecureRequest, from sender: String) async throws(PushError) -> SealedPayload {
+    func keep(_ request: SecureRequest, from sender: String) async throws(PushError) -> Kept {
         let sender = try Tag.ofUser(sender)
         let addressee = try Tag.ofUser(request.username)
         let lifetime = try Self.checkedLifetime(request.lifetime)
@@ -58,9 +58,12 @@ package actor SecurePayloadService {
             payload.keyMark = seal.mark
             switch try await store.insert(payload, limit: limit, now: environment.clock.now) {
             case .inserted:
-                environment.note(
-                    .backend, "secure payload \(payload.id) kept for \(request.username) until \(expiration)")
-                return payload
+                noteKept(payload, request)
+                return Kept(payload: payload)
+            case .insertedInstead(let other):
+                noteKept(payload, request)
+                environment.note(.backend, "secure payload \(other.id) gave way to it")
+                return Kept(payload: payload, displaced: other)
             case .idInUse: continue
             case .full:
                 throw Self.tooMany(
@@ -72,6 +75,16 @@ package actor SecurePayloadService {
                     hint: "revoke some of yours, or wait until they are read or expire")
             }
         }
+    }
+
+    /// A new payload, and the one that gave way to it, as it was.
+    struct Kept: Sendable {
+        var payload: SealedPayload
+        var displaced: SealedPayload?
+    }
+
+    private func noteKept(_ payload: SealedPayload, _ request: SecureRequest) {
+        environment.note(.backend, "secure payload \(payload.id) kept for \(request.username) until \(payload.expiration)")
     }
 
     /// What a user can still read, the first that expires first; nothing of it is opened.
@@ -114,9 +127,11 @@ package actor SecurePayloadService {
     }
 
     /// Takes a payload back as if it had never been kept: its push could not be sent.
-    func discard(_ id: String) async throws(PushError) {
-        try await store.remove(id)
-        environment.note(.backend, "secure payload \(id) discarded")
+    func discard(_ kept: Kept) async throws(PushError) {
+        try await store.remove(kept.payload.id)
+        environment.note(.backend, "secure payload \(kept.payload.id) discarded")
+        guard let displaced = kept.displaced else { return }
+        _ = try await store.update(displaced.id) { if $0.ending == .expired { $0 = displaced } }
     }
 
     /// The payload, for its addressee, as often as its sender allowed. Every attempt is written down.

@@ -15,11 +15,13 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
         let held = readable(by: payload.addressee).map {
             SecurePayloadLimit.Held(id: $0.id, isOfSender: $0.sender == payload.sender, wasRead: $0.grantedReads > 0)
         }
+        var insertion = SecurePayloadInsertion.inserted
         switch limit.place(among: held) {
         case .free: break
         case .none(let refusal): return refusal
         case .held(let id):
             guard var other = payloads[id] else { break }
+            insertion = .insertedInstead(of: other)
             other.giveWay(at: now)
             set(id, to: other)
             moments.insert(id, at: other.expiration)
@@ -27,7 +29,7 @@ package actor MemorySecurePayloadStore: SecurePayloadStore {
         set(payload.id, to: payload)
         moments.insert(payload.id, at: payload.expiration)
         if moments.count > 2 * payloads.count + 64 { rebuildMoments() }
-        return .inserted
+        return insertion
     }
 
     package func payload(_ id: String) -> SealedPayload? { payloads[id] }

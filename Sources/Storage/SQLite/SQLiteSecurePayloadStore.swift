@@ -18,16 +18,18 @@ struct SQLiteSecurePayloadStore: SecurePayloadStore {
                 WHERE addressee = ? AND ending IS NULL ORDER BY expiration, id
                 """, payload.sender.text, payload.addressee.text
             ) { SecurePayloadLimit.Held(id: $0.text(0), isOfSender: $0.integer(1) != 0, wasRead: $0.integer(2) != 0) }
+            var insertion = SecurePayloadInsertion.inserted
             switch limit.place(among: held) {
             case .free: break
             case .none(let refusal): return refusal
             case .held(let id):
                 guard var other = try Self.payload(id, in: database) else { break }
+                insertion = .insertedInstead(of: other)
                 other.giveWay(at: now)
                 try Self.put(other, in: database)
             }
             try Self.put(payload, in: database)
-            return .inserted
+            return insertion
         }
     }
 

@@ -14,7 +14,8 @@ import Testing
 
     private func keep(_ payload: JSON = "the gate code", maximumReads: Int? = nil) async throws -> SealedPayload {
         try await service.keep(
-            SecureRequest(username: "bob", payload: payload, maximumReads: maximumReads), from: "alice")
+            SecureRequest(username: "bob", payload: payload, maximumReads: maximumReads), from: "alice"
+        ).payload
     }
 
     @Test func `At rest nothing of the payload can be seen, and no two have the same bytes`() async throws {
@@ -101,14 +102,15 @@ import Testing
         for number in 0..<101 {
             let sender = "sender\(number % 5)"
             let kept = try await service.keep(
-                SecureRequest(username: number < 100 ? "bob" : "carol", payload: 1, maximumReads: 1), from: sender)
+                SecureRequest(username: number < 100 ? "bob" : "carol", payload: 1, maximumReads: 1), from: sender
+            ).payload
             _ = try await store.update(kept.id) { $0.keyMark = [] }
         }
         #expect(try await service.sealedOtherwise() == 0)
         #expect(try await store.unmarked(limit: 200).count == 1)
         #expect(try await service.sealedOtherwise() == 0)
         #expect(try await store.unmarked(limit: 200).isEmpty)
-        let broken = try await service.keep(SecureRequest(username: "carol", payload: 1), from: "alice")
+        let broken = try await service.keep(SecureRequest(username: "carol", payload: 1), from: "alice").payload
         _ = try await store.update(broken.id) { payload in
             payload.keyMark = []
             payload.sealed?[0] ^= 1
@@ -130,10 +132,10 @@ import Testing
         let environment = HubEnvironment(clock: bench.clock, random: random, start: { _ in Task {} })
         let service = try SecurePayloadService(environment: environment, store: store, key: HubBench.key)
         let request = SecureRequest(username: "bob", payload: 1)
-        let first = try await service.keep(request, from: "alice")
+        let first = try await service.keep(request, from: "alice").payload
         try await service.revoke(first.id, by: "alice")
-        let second = try await service.keep(request, from: "alice")
-        let third = try await service.keep(request, from: "alice")
+        let second = try await service.keep(request, from: "alice").payload
+        let third = try await service.keep(request, from: "alice").payload
         #expect([first.id, second.id, third.id] == ["42", "43", "2147483647"])
         #expect(try await service.read(second.id, by: "bob") == 1)
     }

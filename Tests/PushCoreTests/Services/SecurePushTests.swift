@@ -92,7 +92,7 @@ import Testing
         #expect(try await backend.securePayload(bob, id: receipt.id) == Self.payload)
     }
 
-    @Test func `When the push cannot be sent, nothing is kept`() async throws {
+    @Test func `When the push cannot be sent, nothing is kept, and nothing has given way`() async throws {
         let hub = InterceptedHub(bench.hub) { call throws(PushError) in
             if call == .send { throw PushError("hub.unreachable", "no way", status: 503, isRetryable: true) }
         }
@@ -106,6 +106,12 @@ import Testing
         let ids = bench.notes(.backend).compactMap { $0.firstMatch(of: /secure payload (\d+) kept/)?.1 }
         #expect(ids.count == SecurePayloadService.maximumLive + 1)
         for id in ids { #expect(await read(String(id), bob)?.code == "secure.not_found") }
+        for _ in 0..<SecurePayloadService.maximumOfSender {
+            _ = try await backend.securePayload(bob, id: try await send().id)
+        }
+        let before = try await backend.readableSecurePayloads(bob)
+        for _ in 0..<3 { _ = await refusal { try await broken.sendSecure(alice, SecureRequest(username: "bob", payload: "x")) } }
+        #expect(try await backend.readableSecurePayloads(bob) == before && before.count == SecurePayloadService.maximumOfSender)
     }
 
     // MARK: - Who may read
