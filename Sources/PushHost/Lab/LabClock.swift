@@ -22,6 +22,8 @@ final class LabClock: HubClock {
 
     /// No session takes it further: it ticks on from there, and what has a date after it still has four digits of the year.
     static let last = Timestamp(milliseconds: 221_845_392_000_000)
+    /// Nearer to the last moment no lab begins: there would be nothing left to skip.
+    private static let margin: Duration = .seconds(1000 * 366 * 86_400)
 
     private let system: any HubClock
     /// Who sleeps; its own time is the last at which somebody woke.
@@ -30,9 +32,9 @@ final class LabClock: HubClock {
 
     /// - Parameters:
     ///   - system: what it ticks with.
-    ///   - lead: how far it is ahead of that; not beyond the last moment, from which nothing would go on.
+    ///   - lead: how far it is ahead of that; as good as none where little would be left to skip.
     init(system: any HubClock, lead: Duration = .zero) {
-        let lead = max(.zero, min(lead, Self.last - system.now))
+        let lead = lead <= Self.last - system.now - Self.margin ? lead : .zero
         let now = system.now + lead
         self.system = system
         sleepers = VirtualClock(now: now)

@@ -46,8 +46,9 @@ final class LabLedger: Sendable {
     }
 
     /// Begins anew, once what was left behind is gone. Throws `simulate.data` and `simulate.ledger`.
-    func begin() throws(PushError) {
-        let first = JSON.lab(["lead": .integer(lead.milliseconds)]).serialized() + [0x0a]
+    /// - Parameter newLead: how far the clock is ahead now, where a lab has begun.
+    func begin(lead newLead: Duration? = nil) throws(PushError) {
+        let first = JSON.lab(["lead": .integer((newLead ?? lead).milliseconds)]).serialized() + [0x0a]
         do {
             try ResultFile.write(first, to: path, permissions: 0o600)
         } catch {
