@@ -91,6 +91,8 @@ package final class Connections: Sendable {
     func watch(_ port: any Channel) {
         state.withLock { $0.ports[ObjectIdentifier(port)] = port }
         port.closeFuture.whenComplete { _ in self.state.withLock { $0.ports[ObjectIdentifier(port)] = nil } }
+        // It may have been refused before anybody knew whom to tell.
+        port.read()
     }
 
     fileprivate func accepted() { state.withLock { $0.held += 1 } }
