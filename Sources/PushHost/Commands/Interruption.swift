@@ -13,6 +13,7 @@ final class Interruption: Sendable {
         var isTermination = false
         var action: (@Sendable () -> Void)?
         var farewell: (@Sendable () -> Void)?
+        var isEnding = false
     }
 
     init() {
@@ -35,8 +36,11 @@ final class Interruption: Sendable {
         if isLate { action() }
     }
 
-    /// Called when a second interruption ends the program.
-    func onSecond(_ farewell: @escaping @Sendable () -> Void) { state.withLock { $0.farewell = farewell } }
+    /// Called when a second interruption ends the program; nil for nothing to say any more.
+    func onSecond(_ farewell: (@Sendable () -> Void)?) { state.withLock { ($0.farewell, $0.isEnding) = (farewell, false) } }
+
+    /// From now on the next one ends the program, even if it is the first.
+    func isEnding() { state.withLock { $0.isEnding = true } }
 
     /// Does work that an interruption cancels, and so does cancelling the task.
     func cancelling<Value: Sendable>(
@@ -59,18 +63,21 @@ final class Interruption: Sendable {
     }
 
     /// Ends the program when nothing else does.
-    static func endSoon() {
-        DispatchQueue.global().asyncAfter(deadline: .now() + 5) { _exit(ExitStatus.interrupted) }
+    static func endSoon(after time: DispatchTimeInterval = .seconds(5)) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + time) { _exit(ExitStatus.interrupted) }
     }
 
     private func interrupt(isFinal: Bool) {
         if isFinal { Self.endSoon() }
-        let (isFirst, action) = state.withLock { state in
+        let (isLast, action) = state.withLock { state in
             state.count += 1
             state.isTermination = state.isTermination || isFinal
-            return (state.count == 1, state.count == 1 ? state.action : state.farewell)
+            let isLast = state.count > 1 || state.isEnding
+            return (isLast, isLast ? state.farewell : state.action)
         }
+        // Nobody may read what is said.
+        if isLast { Self.endSoon(after: .milliseconds(500)) }
         action?()
-        if !isFirst { _exit(ExitStatus.interrupted) }
+        if isLast { _exit(ExitStatus.interrupted) }
     }
 }

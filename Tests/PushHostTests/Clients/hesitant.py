@@ -20,8 +20,11 @@ def unread():
     return struct.unpack("i", fcntl.ioctl(writing, termios.FIONREAD, struct.pack("i", 0)))[0]
 
 
-# Until the program has read the first part, and ended if it takes it for all.
+# Until the program has read the first part; if it takes that for all, it ends.
 while unread() and program.poll() is None:
     os.sched_yield()
-os.write(writing, b"ret\n")
+try:
+    program.wait(timeout=0.5)
+except subprocess.TimeoutExpired:
+    os.write(writing, b"ret\n")
 sys.exit(program.wait())

@@ -38,6 +38,8 @@ final class LabBench: Sendable {
         var settings = ServerSettings()
         settings.data = folder.url.appending(path: "data").path
         settings.lab = true
+        // Its clients have no second try where a connection is closed on which they are about to ask.
+        settings.idleTimeout = .seconds(3600)
         let data = try DataFolder(path: settings.data)
         lab = try await Lab.starting(port: 0, folder: data.file("lab"), key: Self.key)
         settings.simulators = lab.address

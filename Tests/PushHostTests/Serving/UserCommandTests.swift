@@ -7,11 +7,20 @@ import Testing
 /// `pushhost user`, over the socket and over the network.
 @Suite struct UserCommandTests {
     /// Runs a shell line in which `$P` is the program, beside a server.
-    private static func serving(_ body: (_ run: (String) async throws -> Program, _ folder: URL) async throws -> Void) async throws {
+    private static func serving(_ body: (_ run: @escaping (String) async throws -> Program, _ folder: URL) async throws -> Void)
+        async throws
+    {
+        try await serving { _, run, folder in try await body(run, folder) }
+    }
+
+    private static func serving(
+        _ body: (_ port: Int, _ run: @escaping (String) async throws -> Program, _ folder: URL) async throws -> Void
+    ) async throws {
         let folder = try ScriptFolder(["pushhost.yaml": "listen: { port: 0, tls_port: none }\nlog: { level: error }\n"])
         let server = try Dialogue(["serve"], in: folder.url)
-        try await server.hear("Ctrl-C ends it.")
-        try await body({ try await Program.shell($0, in: folder.url) }, folder.url)
+        let screen = try await server.hear("Ctrl-C ends it.")
+        let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
+        try await body(port, { try await Program.shell($0, in: folder.url) }, folder.url)
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
     }
@@ -57,11 +66,15 @@ import Testing
     }
 
     @Test func `A password that comes in parts is read whole, also where reading does not wait`() async throws {
-        try await Self.serving { run, _ in
+        try await Self.serving { port, run, _ in
             let client = Program.root.appending(path: "Tests/PushHostTests/Clients/hesitant.py").path
             #expect(try await run("python3 \(client) $P user add dave --password-stdin").output == "✓ user dave added\n")
-            // The same password is no change.
-            #expect(try await run("echo secret | $P user passwd dave --password-stdin").status == 0)
+            for (password, status) in [("sec", 403), ("secret", 200)] {
+                let connection = try WireConnection(port: port)
+                let credentials = Data("dave:\(password)".utf8).base64EncodedString()
+                await connection.send("GET /api/notifications HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic \(credentials)\r\n\r\n")
+                #expect(try await connection.answer()?.status == status)
+            }
             let unreadable = try await run("$P user add eve --password-stdin < /")
             #expect(unreadable.status == 2 && unreadable.errors.contains("cannot be read from standard input: Is a directory"))
         }
