@@ -28,7 +28,13 @@ final class DataFolder: Sendable {
         for name in Self.leftovers(in: path) { unlink("\(path)/\(name)") }
     }
 
-    deinit { close(lock) }
+    deinit {
+        release()
+        close(lock)
+    }
+
+    /// Lets another server use the folder. Closing the file would not do for as long as a child has it, too, which is about to begin.
+    func release() { flock(lock, LOCK_UN) }
 
     var database: String { file(Self.databaseName) }
 

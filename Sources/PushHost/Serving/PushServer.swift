@@ -280,6 +280,7 @@ final class PushServer: Sendable {
         } catch {
             log.error("\(error.message)")
         }
+        folder.release()
     }
 
     private func metricsText() async -> String {
