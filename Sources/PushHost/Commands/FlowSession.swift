@@ -63,14 +63,12 @@ struct FlowSession {
         let end = await run(
             script, options, runner, printing, interruption, isRehearsal: plan.isRehearsal,
             longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.respite })
-        interruption.isEnding()
         let notice = Task { [errors] in
             try await Task.sleep(for: .seconds(1))
             if place.isLent { errors.note("the lab takes back what it lent, which may take a quarter of a minute; Ctrl-C ends at once") }
         }
-        let failure = await place.close()
+        let failure = await interruption.ending { await place.close() }
         notice.cancel()
-        interruption.onSecond(nil)
         if let failure { Self.warn(of: failure, on: errors) }
         return end
     }

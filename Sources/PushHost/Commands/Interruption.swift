@@ -36,11 +36,16 @@ final class Interruption: Sendable {
         if isLate { action() }
     }
 
-    /// Called when a second interruption ends the program; nil for nothing to say any more.
-    func onSecond(_ farewell: (@Sendable () -> Void)?) { state.withLock { ($0.farewell, $0.isEnding) = (farewell, false) } }
+    /// Called when a second interruption ends the program.
+    func onSecond(_ farewell: @escaping @Sendable () -> Void) { state.withLock { $0.farewell = farewell } }
 
-    /// From now on the next one ends the program, even if it is the first.
-    func isEnding() { state.withLock { $0.isEnding = true } }
+    /// Does the last work of a run, during which the next interruption ends the program, even if it is the first. After it there is
+    /// no farewell to say.
+    func ending<Value>(_ work: () async -> Value) async -> Value {
+        state.withLock { $0.isEnding = true }
+        defer { state.withLock { ($0.farewell, $0.isEnding) = (nil, false) } }
+        return await work()
+    }
 
     /// Does work that an interruption cancels, and so does cancelling the task.
     func cancelling<Value: Sendable>(

@@ -25,6 +25,8 @@ final class LabClock: HubClock {
     /// Nearer to the last moment no lab begins: there would be nothing left to skip.
     private static let margin: Duration = .seconds(1000 * 366 * 86_400)
 
+    /// Whether it was further ahead than a lab may begin with.
+    let hasBegunAnew: Bool
     private let system: any HubClock
     /// Who sleeps; its own time is the last at which somebody woke.
     private let sleepers: VirtualClock
@@ -34,7 +36,8 @@ final class LabClock: HubClock {
     ///   - system: what it ticks with.
     ///   - lead: how far it is ahead of that; as good as none where little would be left to skip.
     init(system: any HubClock, lead: Duration = .zero) {
-        let lead = lead <= Self.last - system.now - Self.margin ? lead : .zero
+        hasBegunAnew = lead > Self.last - system.now - Self.margin
+        let lead = hasBegunAnew ? .zero : lead
         let now = system.now + lead
         self.system = system
         sleepers = VirtualClock(now: now)

@@ -162,11 +162,10 @@ final class LabSessions: Sendable {
     /// Removes what sessions of a server before this one have left behind.
     func removeLeftovers() async throws(PushError) {
         try await LabLeftovers(ledger: lab.ledger, namespace: namespace, log: log).remove(on: lab.thread)
-        let (lead, before) = (lab.clock.lead, lab.ledger.lead)
-        if before > .zero, lead == .zero {
+        if lab.clock.hasBegunAnew {
             log.warning("the lab's clock had gone so far that little was left to skip: it begins with the system's time again")
         }
-        try lab.ledger.begin(lead: lead)
+        try lab.ledger.begin(lead: lab.clock.lead)
     }
 }
 

@@ -32,7 +32,9 @@ import Testing
     @Test func `where little would be left to skip it begins with the system's time again`() {
         let year: Int64 = 366 * 86_400
         #expect(LabClock(system: system, lead: .seconds(5900 * year)).lead == .seconds(5900 * year))
+        #expect(!LabClock(system: system, lead: .milliseconds(1)).hasBegunAnew)
         #expect(LabClock(system: system, lead: .seconds(6100 * year)).lead == .zero)
+        #expect(LabClock(system: system, lead: .seconds(6100 * year)).hasBegunAnew)
         #expect(LabClock(system: system, lead: .seconds(.max / 1000)).now == later(0))
     }
 

@@ -70,6 +70,18 @@ import Testing
         }
     }
 
+    @Test func `where the clock is beyond its last moment, what has passed may still be asked for`() async throws {
+        try await LabBench.with { bench in
+            let session = try await bench.session()
+            bench.lab.clock.advance(to: LabClock.last + .seconds(1))
+            let now = bench.lab.clock.now.milliseconds
+            #expect(now > LabClock.last.milliseconds)
+            let same = try await bench.call("POST", "\(session)/clock", "{\"until\":\(now)}")
+            #expect(same.status == 200 && same.json["moved"] == false)
+            #expect(try await bench.call("POST", "\(session)/clock", "{\"until\":\(now + 1)}").status == 400)
+        }
+    }
+
     @Test func `the routes of a phone tell and change it`() async throws {
         try await LabBench.with { bench in
             let session = try await bench.session()
