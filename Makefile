@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # What the project needs of Debian, to build and, beyond that, to test.
-PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev
+PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev libroaring-dev libnghttp2-dev
 TEST_PACKAGES := lua-check python3 python3-venv curl openssl
 COUNT_PACKAGES := valgrind
 HTTP_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev wrk

@@ -24,6 +24,8 @@ let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioHTTPTypesHTTP1 = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
@@ -68,7 +70,8 @@ let package = Package(
         .target(name: "LuaSyntax", swiftSettings: strict),
 
         // The hub and the app backend: no sockets, no files, no interpreter.
-        .target(name: "PushCore", dependencies: [crypto, cryptoExtras, metrics], swiftSettings: strict),
+        .target(name: "PushCore", dependencies: ["CRoaring", crypto, cryptoExtras, metrics], swiftSettings: strict),
+        .systemLibrary(name: "CRoaring"),
 
         // Around the core; siblings never import each other.
         .target(
@@ -79,8 +82,12 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "Storage", dependencies: ["PushCore", grdb, grdbSQLite, crypto], swiftSettings: strict),
         .target(
-            name: "Delivery", dependencies: ["PushCore", crypto, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioHTTP1],
+            name: "Delivery",
+            dependencies: [
+                "PushCore", "CNGHTTP2", crypto, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioPosix, nioTLS, nioHTTP1, nioSSL, x509, asn1,
+            ],
             swiftSettings: strict),
+        .systemLibrary(name: "CNGHTTP2"),
         .systemLibrary(name: "CExpat", pkgConfig: "expat"),
         // The hub's documents and tokens as bytes, for those who serve them and those who ask for them.
         .target(name: "HubWire", dependencies: ["PushCore", "CExpat", crypto], swiftSettings: strict),
@@ -99,9 +106,11 @@ let package = Package(
 
         // The far side of the wire: imports none of ours, so that client and simulator cannot share a mistake.
         .target(
-            name: "Simulators", dependencies: [crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore], swiftSettings: strict),
-
-        // The far end of a target elsewhere.
+            name: "Simulators",
+            dependencies: [
+                "CNGHTTP2", crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioPosix, nioTLS, nioSSL, x509, asn1,
+            ],
+            swiftSettings: strict),
 
         // The program: the only place where concrete types meet.
         .executableTarget(
@@ -125,7 +134,11 @@ let package = Package(
         .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "Lua"], swiftSettings: strict),
         .testTarget(name: "PushCoreTests", dependencies: ["PushCore", "Storage", "Support", crypto], swiftSettings: strict),
         .testTarget(
-            name: "DeliveryTests", dependencies: ["Delivery", "Support", crypto, cryptoExtras, httpTypes, nioCore, nioPosix],
+            name: "DeliveryTests",
+            dependencies: [
+                "Delivery", "Support", "CNGHTTP2", crypto, cryptoExtras, httpTypes, nioCore, nioEmbedded, nioPosix, nioTLS, nioSSL, x509,
+                asn1,
+            ],
             swiftSettings: strict),
         .testTarget(name: "StorageTests", dependencies: ["Storage", "PushCore", "Support", grdb, crypto], swiftSettings: strict),
         .testTarget(
@@ -139,7 +152,10 @@ let package = Package(
                 "RemoteHub", "HubWire", "WebAPI", "Storage", "PushCore", "Support", hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
                 serviceLifecycle,
             ], swiftSettings: strict),
-        .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", crypto, cryptoExtras, httpTypes], swiftSettings: strict),
+        .testTarget(
+            name: "SimulatorsTests",
+            dependencies: ["Simulators", "CNGHTTP2", crypto, cryptoExtras, httpTypes, nioCore, nioPosix, nioSSL, x509],
+            swiftSettings: strict),
         .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore"], swiftSettings: strict),
         .testTarget(
             name: "PushHostTests",
@@ -176,4 +192,19 @@ if part == "bench-storage" {
     package.targets.append(
         .executableTarget(
             name: "StorageBenchmark", dependencies: ["PushCore", "Storage", grdbSQLite], path: "Benchmarks/Storage", swiftSettings: strict))
+}
+
+// Some tests alone, with what they need: `PUSHHOST_TESTS=DeliveryTests,PushCoreTests swift test` builds no more than that.
+if let names = Context.environment["PUSHHOST_TESTS"]?.split(separator: ",").map(String.init) {
+    var needed = Set(names)
+    var isGrowing = true
+    while isGrowing {
+        let before = needed.count
+        for target in package.targets where needed.contains(target.name) {
+            for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
+        }
+        isGrowing = needed.count > before
+    }
+    package.products = []
+    package.targets = package.targets.filter { needed.contains($0.name) }
 }

@@ -4,20 +4,22 @@ import Testing
 @Suite struct ArrowTests {
     private static let ours: Set<String> = [
         "CLua", "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "CExpat", "HubWire", "RemoteHub", "WebAPI", "Simulators",
-        "PushHost",
+        "PushHost", "CRoaring", "CNGHTTP2",
     ]
     private static let system: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
     private static let allowed: [String: Set<String>] = [
         "CLua": [],
         "Lua": ["CLua"],
         "LuaSyntax": [],
-        "PushCore": ["Crypto", "CryptoExtras", "Metrics", "FoundationEssentials"],
+        "CRoaring": [],
+        "PushCore": ["CRoaring", "Crypto", "CryptoExtras", "Metrics", "FoundationEssentials"],
         "Bindings": ["PushCore", "Lua", "LuaSyntax", "FoundationEssentials"],
         "Storage": ["PushCore", "GRDB", "GRDBSQLite", "Crypto", "FoundationEssentials"],
         "Delivery": [
-            "PushCore", "Crypto", "CryptoExtras", "HTTPTypes", "JWTKit", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
-            "FoundationEssentials",
+            "PushCore", "CNGHTTP2", "Crypto", "CryptoExtras", "HTTPTypes", "JWTKit", "AsyncHTTPClient", "NIOCore", "NIOPosix", "NIOTLS",
+            "NIOHTTP1", "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
         ],
+        "CNGHTTP2": [],
         "CExpat": [],
         "HubWire": ["PushCore", "CExpat", "Crypto", "FoundationEssentials"],
         "RemoteHub": ["PushCore", "HubWire", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL", "FoundationEssentials"],
@@ -27,7 +29,10 @@ import Testing
             "Logging", "Metrics", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
             "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
         ],
-        "Simulators": ["Crypto", "CryptoExtras", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "FoundationEssentials"],
+        "Simulators": [
+            "CNGHTTP2", "Crypto", "CryptoExtras", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "X509",
+            "SwiftASN1", "FoundationEssentials",
+        ],
         "PushHost": [
             "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", "Crypto",
             "CryptoExtras",

@@ -1,0 +1,2 @@
+// Debian's libroaring, as it is.
+#include <roaring/roaring.h>
