@@ -34,6 +34,9 @@ struct Delivery: Sendable {
         outcome.counts.values.allSatisfy { $0.allSatisfy { [.abandoned, .skipped].contains($0.key) || $0.value == 0 } }
     }
 
+    /// Whether somebody got nothing because it was cut short.
+    var hasAbandoned: Bool { outcome.counts.values.contains { $0[.abandoned, default: 0] > 0 } }
+
     /// - Parameter stands: whether a registration stands at a place still; the outcome is not that of whoever has the place now.
     func progress(_ stands: (RegistrationID, UInt32) -> Bool) -> NotificationProgress {
         NotificationProgress(

@@ -41,13 +41,16 @@ extension NotificationHub {
         environment.note(.audience, "\(id): \(targets.summary)")
         targets.drop(delivery.isDone)
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
-        if targets.isEmpty, delivery.outcome.counts.isEmpty {
+        if stops.contains(kept.sequence) {
+            delivery.abandonRest(of: targets)
+            delivery.outcome.state = .canceled
+        } else if targets.isEmpty, delivery.outcome.counts.isEmpty {
             delivery.outcome.state = .noTargetFound
             delivery.outcome.nearMisses = NearMisses(table: table, request: request, comparableTags: settings.comparableTags).sentences
         } else {
             let end = await pipeline.deliver(
                 targets, of: request, id: id, step: settings.devicesPerStep,
-                manner: manner(patience, isInTurn: isInTurn, devices: targets.matched)
+                manner: manner(patience, isInTurn: isInTurn && request.pace == nil, devices: targets.matched)
             ) { settled in
                 let news = await takeFeedback(settled, since: start)
                 delivery.add(news)
@@ -71,8 +74,10 @@ extension NotificationHub {
                 delivery.add(await takeFeedback(open, since: start))
                 delivery.abandonRest(of: targets)
             }
+            let isStopped = stops.contains(kept.sequence) && delivery.hasAbandoned
             delivery.outcome.state =
-                delivery.isAbandoned ? .abandoned : request.isTest ? .detailedStateAvailable : .completed
+                isStopped
+                ? .canceled : delivery.isAbandoned ? .abandoned : request.isTest ? .detailedStateAvailable : .completed
         }
         delivery.outcome.endedAt = environment.clock.now
         var outcome = delivery.outcome
@@ -114,10 +119,20 @@ extension NotificationHub {
 
     static let firstPause: Duration = .seconds(1)
 
-    /// Waits on, longer each time, up to a minute. A stop ends it.
+    /// Waits on, longer each time, up to a minute. The hub's stop ends it; that of a notification, whose end is still to be kept, does
+    /// not.
     func rest(_ pause: inout Duration) async {
-        try? await environment.clock.sleep(until: environment.clock.now + pause)
+        let (clock, end) = (environment.clock, environment.clock.now + pause)
         pause = min(pause * 2, .seconds(60))
+        guard Task.isCancelled, !isStopping else {
+            try? await clock.sleep(until: end)
+            return
+        }
+        rests += 1
+        let (number, sleeper) = (rests, environment.start { try? await clock.sleep(until: end) })
+        sleepers[number] = sleeper
+        await sleeper.value
+        sleepers[number] = nil
     }
 
     /// Whether the news is kept.

@@ -80,7 +80,8 @@ final class PushServer: Sendable {
                 environment: environment, store: lab?.attended(storage.namespace) ?? storage.namespace,
                 settings: HubSettings(
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
-                    concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000),
+                    concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000,
+                    retryJitter: settings.isLab ? 0 : 0.25),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()),
                 admits: { description throws(PushError) in if settings.isLab { try Lab.admit(description) } },
                 connectors: connectors.connectors(of:))

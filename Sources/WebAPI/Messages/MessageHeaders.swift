@@ -100,6 +100,11 @@ struct MessageHeaders {
             collapseID: fields.text(Self.prefix + "collapseid")?.nonEmpty)
     }
 
+    /// How fast the notification goes out at most: a header of this program, as Azure has none. Throws `pace.invalid` (400).
+    func pace() throws(PushError) -> Pace? {
+        try only("pace", "pace.invalid")?.nonEmpty.map { text throws(PushError) in try Pace(text) }
+    }
+
     /// The headers that the platform itself knows, in their order. `X-Apns-Priority` is `apns-priority` where that is not there.
     func passedOn(to platform: Platform) -> [PushHeader] {
         var headers: [PushHeader] = []

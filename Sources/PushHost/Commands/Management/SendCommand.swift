@@ -34,6 +34,9 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("When: a moment such as 2026-12-24T18:00:00Z, or a duration from now on.", valueName: "time"))
     var at: String?
 
+    @Option(help: ArgumentHelp("How fast it goes out at most, in devices: 200/s, 1000/m or 5000/h.", valueName: "pace"))
+    var pace: String?
+
     @Flag(help: "Reach ten devices at most, and try each once.")
     var test = false
 
@@ -66,7 +69,7 @@ struct SendCommand: AsyncParsableCommand {
         let session = ManagementSession(isJSON: server.json)
         await session.run { () throws(PushError) in
             let requests = try SendRequest.requests(
-                text: text, message: message, native: native, tags: to, at: at, isTest: test, now: SystemClock().now)
+                text: text, message: message, native: native, tags: to, at: at, pace: pace, isTest: test, now: SystemClock().now)
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
                 let sender = Sender(client: client, hub: try await client.hub(hub), progress: session.progress)
                 if dryRun { return try await preview(requests, sender) }
