@@ -1,0 +1,13 @@
+import ArgumentParser
+
+/// What `pushhost simulate` takes with any service.
+struct SimulateOptions: ParsableArguments {
+    @Option(help: "Keep the keys in this folder, and the ledger.", completion: .directory)
+    var data: String?
+
+    @Option(help: "Append a JSON line to this file for every notification.", completion: .file())
+    var ledger: String?
+
+    @Flag(help: "Make a phone of every handle of the right shape that is pushed to.")
+    var adopt = false
+}
