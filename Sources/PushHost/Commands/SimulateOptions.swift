@@ -2,7 +2,8 @@ import ArgumentParser
 
 /// What `pushhost simulate` takes with any service.
 struct SimulateOptions: ParsableArguments {
-    @Option(help: "Keep the keys in this folder, and the ledger.", completion: .directory)
+    @Option(
+        help: "Keep in this folder what is to stay: the keys, the certificate of TLS; without HTTP/2 the ledger.", completion: .directory)
     var data: String?
 
     @Option(help: "Append a JSON line to this file for every notification.", completion: .file())

@@ -94,7 +94,8 @@ final class HTTP2ServerHandler: ChannelDuplexHandler {
     }
 
     private func begin(_ context: ChannelHandlerContext, protocol name: String?) {
-        guard name == "h2", codec == nil else { return close() }
+        // Some clients name no protocol and speak HTTP/2 all the same, to Apple's servers too.
+        guard name ?? "h2" == "h2", codec == nil else { return close() }
         let certificate = (try? context.pipeline.syncOperations.nioSSL_peerCertificate()) ?? nil
         let limit = responder.open(self, certificate: certificate.flatMap { try? $0.toDERBytes() })
         codec = try? HTTP2ServerCodec(streamLimit: limit, limits: limits)

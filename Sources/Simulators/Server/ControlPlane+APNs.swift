@@ -3,25 +3,43 @@ import HTTPTypes
 /// What only APNs has: push certificates, and the faults of its connections.
 extension ControlPlane {
     /// What clients are to trust, as a file.
-    var serverCertificate: Answer {
+    var serverCertificate: Answer { Self.file(certificate ?? "") }
+
+    private static func file(_ text: String) -> Answer {
         var fields = HTTPFields()
         fields.add("content-type", "application/x-pem-file")
-        return (HTTPResponse(status: .ok, headerFields: fields), Array((certificate ?? "").utf8))
+        return (HTTPResponse(status: .ok, headerFields: fields), Array(text.utf8))
+    }
+
+    /// A new push certificate of the app for both environments and its key, as one file.
+    var pushCertificate: Answer {
+        get throws(ControlRefusal) {
+            let issued = try issued([SimulatorCredentials.app], environment: nil, lifetime: nil)
+            return Self.file(issued.certificate + issued.key)
+        }
     }
 
     /// Answers a new push certificate, as the developer's portal would, and as it would not.
     func issueCertificate(_ fields: JSONObject) throws(ControlRefusal) -> Answer {
         try fields.check(allowing: ["topics", "environment", "expires_in"])
-        let topics = try fields.optionalTexts("topics") ?? [SimulatorCredentials.app]
+        let issued = try issued(
+            try fields.optionalTexts("topics") ?? [SimulatorCredentials.app],
+            environment: try fields.optionalEnvironment("environment"), lifetime: try fields.optionalSeconds("expires_in"))
+        return answer(
+            201, json: JSONValue(members: ["certificate": .string(issued.certificate), "private_key": .string(issued.key)]))
+    }
+
+    /// - Parameter lifetime: Seconds from now, a year for nil.
+    private func issued(
+        _ topics: [String], environment: APNsEnvironment?, lifetime: Int64?
+    ) throws(ControlRefusal) -> (certificate: String, key: String) {
         let now = site.clock.seconds
-        var order = APNsAuthority.Order(topics: topics, from: now - 86_400, until: now + 365 * 86_400)
-        if let environment = try fields.optionalEnvironment("environment") { order.environments = [environment] }
-        if let seconds = try fields.optionalSeconds("expires_in") { order.until = now + seconds }
+        var order = APNsAuthority.Order(topics: topics, from: now - 86_400, until: now + (lifetime ?? 365 * 86_400))
+        if let environment { order.environments = [environment] }
         guard order.until >= order.from, let issued = site.credentials.apnsAuthority.issue(order) else {
             throw .request("no certificate can say that", hint: "topics are bundle ids, with suffixes where they have some")
         }
-        return answer(
-            201, json: JSONValue(members: ["certificate": .string(issued.certificate), "private_key": .string(issued.key)]))
+        return issued
     }
 
     /// Nil for a method that there is not.

@@ -28,6 +28,7 @@ struct ControlPlane: Sendable {
         case (.get, "health", 2) where path[1] == "live": return answer(200, json: JSONValue(members: ["status": .string("live")]))
         case (.get, "credentials", 1): return answer(200, json: site.credentials.json)
         case (.get, "certificate", 1) where certificate != nil: return serverCertificate
+        case (.get, "push-certificate", 1): return try pushCertificate
         case (.post, "certificates", 1): return try issueCertificate(JSONObject(body))
         case (_, "phones", _): if let answer = try phones(request.method, path, body: body) { return answer }
         case (.get, "crowd", 1): return answer(200, json: census)
@@ -41,8 +42,8 @@ struct ControlPlane: Sendable {
         }
         throw ControlRefusal(
             404, "simulator.path", "there is no \(request.method.rawValue) \(target.first ?? "")",
-            hint: "GET /credentials, /phones, /phones/{name}, /crowd, /ledger, /connections, /health/live; POST /phones, "
-                + "/phones/{name}/channels, /certificates, /faults/{service}, /connections; DELETE /phones/{name}, "
+            hint: "GET /credentials, /push-certificate, /phones, /phones/{name}, /crowd, /ledger, /connections, /health/live; "
+                + "POST /phones, /phones/{name}/channels, /certificates, /faults/{service}, /connections; DELETE /phones/{name}, "
                 + "/faults/{service}, /connections")
     }
 
