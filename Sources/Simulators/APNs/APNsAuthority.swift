@@ -62,8 +62,8 @@ struct APNsAuthority: Sendable {
         }
         return try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(publicKey),
-            notValidBefore: Date(timeIntervalSince1970: TimeInterval(order.from)),
-            notValidAfter: Date(timeIntervalSince1970: TimeInterval(order.until)), issuer: issuer, subject: subject,
+            notValidBefore: .init(timeIntervalSince1970: TimeInterval(order.from)),
+            notValidAfter: .init(timeIntervalSince1970: TimeInterval(order.until)), issuer: issuer, subject: subject,
             signatureAlgorithm: .ecdsaWithSHA256, extensions: extensions, issuerPrivateKey: .init(key))
     }
 

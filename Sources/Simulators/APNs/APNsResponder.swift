@@ -35,11 +35,12 @@ final class APNsResponder: HTTP2Responder {
 
     func end(_ connection: HTTP2ServerHandler) { sayGoodbye("Shutdown", connection) }
 
-    /// GOAWAY with the reason as JSON, once.
-    private func sayGoodbye(_ reason: String, _ connection: HTTP2ServerHandler) {
+    /// GOAWAY with the reason as JSON, once; after the answer to a request, where there is one.
+    private func sayGoodbye(_ reason: String, after stream: Int32? = nil, _ connection: HTTP2ServerHandler) {
         guard !goesAway else { return }
         goesAway = true
-        connection.goAway(debugData: JSONValue(members: ["reason": .string(reason)]).bytes)
+        let text = JSONValue(members: ["reason": .string(reason)]).bytes
+        if let stream { connection.goAway(after: stream, debugData: text) } else { connection.goAway(debugData: text) }
     }
 
     // MARK: - Requests
@@ -55,6 +56,8 @@ final class APNsResponder: HTTP2Responder {
             return take(request, body: body, stream: stream, environment, fate, on: connection)
         }
         _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(fate.latency))) {
+            // What has not arrived when the connection ends never does.
+            guard self.isOpen else { return }
             self.take(request, body: body, stream: stream, environment, fate, on: connection)
         }
     }
@@ -118,9 +121,9 @@ final class APNsResponder: HTTP2Responder {
             connection.setStreamLimit(settings.streams)
         }
         if !fate.isStalled { connection.respond(to: stream, answer.response, body: answer.body) }
-        if fate.goesAway { sayGoodbye("Shutdown", connection) }
-        if summary?.reason == APNsReason.badCertificate.rawValue { sayGoodbye("BadCertificate", connection) }
-        if summary?.reason == APNsReason.idleTimeout.rawValue { sayGoodbye("IdleTimeout", connection) }
-        if summary?.reason == APNsReason.shutdown.rawValue { sayGoodbye("Shutdown", connection) }
+        if fate.goesAway { sayGoodbye("Shutdown", after: stream, connection) }
+        // With these the real one ends the connection as well.
+        let last: [APNsReason] = [.badCertificate, .idleTimeout, .shutdown]
+        if let reason = summary?.reason, last.contains(where: { $0.rawValue == reason }) { sayGoodbye(reason, after: stream, connection) }
     }
 }

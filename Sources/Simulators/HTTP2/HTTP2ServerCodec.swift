@@ -39,6 +39,7 @@ final class HTTP2ServerCodec {
     private var exchanges: [Int32: Exchange] = [:]
     private var fields = HTTP2FieldCache()
     private var events: [Event] = []
+    private var farewell: (stream: Int32, debugData: [UInt8])?
     private var answers = 0
     private var resets = 0
     /// What the SETTINGS frames say that have not been sent yet, oldest first.
@@ -142,6 +143,12 @@ final class HTTP2ServerCodec {
         var entry = nghttp2_settings_entry(
             settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: Self.unlimited)
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
+    }
+
+    /// The same once this request is answered in full, for clients that take GOAWAY for the end of everything.
+    func goAway(after stream: Int32, debugData: [UInt8]) {
+        guard exchanges[stream]?.isAnswered == true else { return goAway(debugData: debugData) }
+        farewell = (stream, debugData)
     }
 
     /// GOAWAY (RFC 9113 section 6.8): no request after those that have begun is taken, and these are still answered.
@@ -308,6 +315,7 @@ extension HTTP2ServerCodec {
     private func close(_ stream: Int32) {
         if opening?.stream == stream { opening = nil }
         guard let exchange = exchanges.removeValue(forKey: stream) else { return }
+        if let farewell, farewell.stream == stream { goAway(debugData: farewell.debugData) }
         if exchange.isHandedOver, !exchange.isAnswered { events.append(.cancelled(stream: stream)) }
     }
 }

@@ -67,6 +67,11 @@ final class HTTP2ServerHandler: ChannelDuplexHandler {
         schedulePump()
     }
 
+    func goAway(after stream: Int32, debugData: [UInt8]) {
+        codec?.goAway(after: stream, debugData: debugData)
+        schedulePump()
+    }
+
     /// Breaks the connection off without another word: the client gets a TCP reset, and never learns what became of its requests.
     func breakOff() {
         isClosing = true

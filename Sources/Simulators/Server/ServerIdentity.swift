@@ -23,7 +23,7 @@ package struct ServerIdentity: Sendable {
     ///
     /// - Parameter clock: Its time is the certificate's, which counts from the day before.
     package init?(now clock: SimulatorClock) {
-        let start = Date(timeIntervalSince1970: TimeInterval(clock.seconds - 86_400))
+        let start: Date = .init(timeIntervalSince1970: TimeInterval(clock.seconds - 86_400))
         let own = P256.Signing.PrivateKey()
         guard let certificate = try? Self.certificate(own, from: start), let text = try? certificate.serializeAsPEM().pemString
         else { return nil }
@@ -35,7 +35,7 @@ package struct ServerIdentity: Sendable {
     package init?(certificate: String, key: String, now clock: SimulatorClock) {
         self.certificate = certificate
         self.key = key
-        let soon = Date(timeIntervalSince1970: TimeInterval(clock.seconds) + Self.remainder)
+        let soon: Date = .init(timeIntervalSince1970: TimeInterval(clock.seconds) + Self.remainder)
         guard let read = try? Certificate(pemEncoded: certificate), let own = try? P256.Signing.PrivateKey(pemRepresentation: key),
             read.publicKey == Certificate.PublicKey(own.publicKey), read.notValidAfter > soon,
             let names = try? read.extensions.subjectAlternativeNames, Self.names.allSatisfy({ names.contains(.dnsName($0)) })

@@ -1,6 +1,7 @@
-"""aioapns against the simulated APNs: PORT CONTROL_PORT FOLDER, the last for a certificate.
+"""aioapns against the simulated APNs: successes|failures PORT CONTROL_PORT FOLDER, the last for a certificate.
 
-It names no protocol in TLS and no :authority, and never opens the window of its connection again.
+It names no protocol in TLS and no :authority, and never opens the window of its connection again. Before it has seen SETTINGS it
+opens as many streams as it likes, and of one that is refused it never tells, so that one connection has to do for many at once.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ import requests
 from aioapns import APNs, NotificationRequest, PushType
 from aioapns.connection import APNsProductionClientProtocol, APNsTLSClientProtocol
 
-port, control_port, folder = sys.argv[1:]
+mode, port, control_port, folder = sys.argv[1:]
 control = f"http://127.0.0.1:{control_port}"
 APNsTLSClientProtocol.APNS_PORT = int(port)
 APNsProductionClientProtocol.APNS_SERVER = "localhost"
@@ -40,7 +41,8 @@ def sender(**options):
     return APNs(
         **{
             "key": credentials["private_key"], "key_id": credentials["key_id"], "team_id": credentials["team_id"],
-            "topic": credentials["topic"], "ssl_context": ssl.create_default_context(cafile=trust), "err_func": quiet, **options,
+            "topic": credentials["topic"], "ssl_context": ssl.create_default_context(cafile=trust), "err_func": quiet,
+            "max_connections": 1, **options,
         }
     )
 
@@ -53,11 +55,16 @@ async def answered(client, status, reason=None, to=ana, message=None, **fields):
     return result
 
 
-async def main():
+async def successes():
     client = sender()
     await answered(client, "200", push_type=PushType.ALERT, collapse_key="k", time_to_live=60, priority=10)
     await asyncio.gather(*(answered(client, "200", to=to) for _ in range(100) for to in (ana, bob)))
     assert len(requests.get(f"{control}/phones/bob", timeout=60).json()["inbox"]) == 100
+
+
+async def failures():
+    client = sender()
+    await answered(client, "200")
 
     # What is wrong with the request.
     await answered(client, "400", "BadDeviceToken", to="ab" * 32)
@@ -88,10 +95,8 @@ async def main():
     # The connection has gone, and aioapns makes another.
     await answered(client, "200")
     order("/connections", reset_connections_every=2)
-    first = sender()
-    for _ in range(2):
+    for _ in range(4):
         await answered(sender(), "200")
-    await answered(first, "200")
     order("/connections", "DELETE")
 
     # With a certificate instead of a key.
@@ -109,5 +114,5 @@ async def main():
     await answered(stranger, "403", "BadCertificateEnvironment")
 
 
-asyncio.run(main())
+asyncio.run({"successes": successes, "failures": failures}[mode]())
 print("done")

@@ -170,14 +170,15 @@ import Testing
         let network = try await APNsNetwork()
         let phone = try network.phone("ana")
         let caller = try await APNsCaller(network)
+        let push = try network.push(to: phone)
         _ = try network.control(.post, "/faults/apns", #"{"reason": "TooManyRequests", "count": 1, "retry_after": 7}"#)
-        let refused = try await caller.send(network.push(to: phone))
+        let refused = try await caller.send(push)
         #expect(refused.verdict == "429 TooManyRequests" && refused.fields["retry-after"] == "7")
-        let answer = try await caller.send(network.push(to: phone))
+        let answer = try await caller.send(push)
         #expect(answer.verdict == "200" && answer.fields["retry-after"] == nil)
         _ = try network.control(.post, "/faults/apns", #"{"reason": "ServiceUnavailable", "share": 0.25}"#)
         var verdicts: [String: Int] = [:]
-        for _ in 0..<200 { verdicts[try await caller.send(network.push(to: phone)).verdict, default: 0] += 1 }
+        for _ in 0..<200 { verdicts[try await caller.send(push).verdict, default: 0] += 1 }
         // The lots are drawn with the numbers of the test.
         #expect(verdicts == ["200": 148, "503 ServiceUnavailable": 52])
         try await caller.close()

@@ -159,6 +159,26 @@ import Testing
         #expect(line.server.isFinished)
     }
 
+    @Test func `GOAWAY may wait for an answer's last byte`() throws {
+        let line = try Line()
+        let stream = line.client.request(Self.head)
+        try line.run()
+        line.respond(stream, 503, body: String(repeating: "x", count: 100_000))
+        line.server.goAway(after: stream, debugData: [])
+        var seen: [Bool] = []
+        while line.client.answers[stream]?.code == nil {
+            var buffer = ByteBuffer()
+            _ = try line.server.drain(into: &buffer, limit: 1)
+            line.client.receive(Array(buffer.readableBytesView))
+            if line.client.answers[stream]?.code == nil { seen.append(line.client.goAways.isEmpty) }
+            try line.feed(line.client.takeBytes())
+        }
+        #expect(seen.count > 3 && seen.allSatisfy { $0 })
+        try line.run()
+        #expect(line.client.goAways.map(\.last) == [stream])
+        #expect(line.server.isFinished)
+    }
+
     @Test func `a body that is too long is handed over cut off, and an early answer ends the request`() throws {
         var limits = HTTP2Limits()
         limits.largestBody = 1000
