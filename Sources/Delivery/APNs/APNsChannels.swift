@@ -83,7 +83,7 @@ package struct APNsChannels: Sendable {
         var fields = HTTPFields()
         fields[.apnsRequestID] = random.uuid()
         if let channel {
-            guard channel.utf8.count <= 256, CredentialText.base64(channel) != nil else {
+            guard DeviceHandle.apns(channel: channel) != nil else {
                 let reason = APNsReason.badChannelID
                 throw PushError(
                     "apns.channel", "\"\(channel.excerpt)\" is not the id of a channel", hint: "use the id that its creation answered",
@@ -120,14 +120,5 @@ extension HTTPRequest {
         var request = self
         request.headerFields[.authorization] = credential.map { "bearer " + $0.token.reveal() }
         return request
-    }
-}
-
-extension DeviceHandle {
-    /// What a direct send to a broadcast channel names in place of a device: the id's bytes in hexadecimal, for no device token
-    /// can have other characters.
-    package static func apns(channel id: String) -> DeviceHandle {
-        .apns(
-            token: (CredentialText.base64(id) ?? []).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined().uppercased())
     }
 }

@@ -57,7 +57,7 @@ package struct APNsConnector: Connector {
 
     /// A broadcast is one request, whoever has subscribed; to devices it would go once for each of them.
     private static func broadcastFault(_ request: APNsRequest, _ batch: DeliveryBatch) -> Rejection? {
-        guard let channel = request.channel, batch.handles != [.apns(channel: channel)] else { return nil }
+        guard let channel = request.channel, batch.handles != [DeviceHandle.apns(channel: channel)] else { return nil }
         let reason = APNsReason.badChannelID
         return Rejection(
             status: 0, reason: reason.rawValue,

@@ -75,7 +75,7 @@ struct APNsRules {
         if pushType != .liveactivity {
             return refused(.invalidPushType, "only live activities are broadcast to a channel; leave apns-push-type out")
         }
-        guard let id = fields[.apnsChannelID], CredentialText.base64(id) != nil else {
+        guard let id = fields[.apnsChannelID], DeviceHandle.apns(channel: id) != nil else {
             return refused(.badChannelID, "apns-channel-id is not the id of a channel; use the id that its creation answered, unchanged")
         }
         return nil

@@ -24,6 +24,9 @@ package struct APNsSigningKey: Sendable, Equatable {
         self.init(teamID: teamID, keyID: keyID, privateKey: Secret(text))
     }
 
+    /// Whether it signs. Throws `credential.invalid`.
+    package func check() throws(PushError) { _ = try signer() }
+
     /// The key itself. Throws `credential.invalid`, which tells what was handed in instead.
     func signer() throws(PushError) -> P256.Signing.PrivateKey {
         let text = privateKey.reveal()

@@ -5,6 +5,7 @@ import Testing
 
 @Suite struct APNsChannelsTests {
     private static let channel = "dHN0LXNyY2gtY2hubA=="
+    private static var handle: DeviceHandle { get throws { try #require(.apns(channel: channel)) } }
     private let clock = VirtualClock(now: Accounts.start)
 
     private func channels(_ transport: ScriptedTransport, _ settings: APNsSettings = Accounts.apns) throws -> APNsChannels {
@@ -13,12 +14,12 @@ import Testing
 
     private func broadcast(
         _ transport: ScriptedTransport, _ body: String = APNsPayloads.update, headers: [PushHeader] = [],
-        options: PushOptions = PushOptions(), to handles: [DeviceHandle] = [.apns(channel: channel)]
+        options: PushOptions = PushOptions(), to handles: [DeviceHandle]? = nil
     ) async throws -> [Verdict] {
         let connector = try APNsConnector(
             settings: Accounts.apns, transport: transport, clock: clock, random: SeededRandom(seed: 1))
         var batch = DeliveryBatch.apns(body, headers: [PushHeader("apns-channel-id", Self.channel)] + headers, options: options)
-        batch.handles = handles
+        batch.handles = try handles ?? [Self.handle]
         return await connector.deliver(batch)
     }
 
@@ -139,7 +140,7 @@ import Testing
     @Test func `It goes to its channel alone, never once for each device, and to live activities alone`() async throws {
         let transport = ScriptedTransport([])
         let many: [DeviceHandle] = [.apns(token: "AA"), .apns(token: "BB")]
-        for handles in [many, [.apns(token: "AA")], [.apns(channel: "YQ==")], [.apns(channel: Self.channel), .apns(token: "AA")]] {
+        for handles in [many, [.apns(token: "AA")], [try #require(.apns(channel: "YQ=="))], [try Self.handle, .apns(token: "AA")]] {
             let verdicts = try await broadcast(transport, to: handles)
             #expect(verdicts.count == handles.count && verdicts.allSatisfy { $0.rejection?.reason == "BadChannelId" })
         }
@@ -149,8 +150,11 @@ import Testing
     }
 
     @Test func `The handle of a channel is its id in hexadecimal`() throws {
-        let handle = DeviceHandle.apns(channel: Self.channel)
+        let handle = try Self.handle
         #expect(handle.text == "7473742D737263682D63686E6C")
         #expect(try handle.checked() == handle)
+        for id in ["", "no id", "ü", "====", String(repeating: "YQ==", count: 65)] {
+            #expect(DeviceHandle.apns(channel: id) == nil, "\(id)")
+        }
     }
 }

@@ -68,9 +68,11 @@ import X509
         try await openSSL.run([
             "pkcs12", "-export", "-in", "FOLDER/certificate.pem", "-inkey", "FOLDER/rsa.pem", "-out", "FOLDER/out.p12", "-passout", "pass:",
         ])
-        func why(file: [UInt8]) -> String { why(APNsSigningKey(teamID: "TEAM123456", keyID: "KEY1234567", file: file).privateKey.reveal()) }
-        #expect(why(file: try openSSL.read("out.p12")) == "it is a .p12 file, which holds a certificate")
-        #expect(why(file: try certificate.certificate.serializeAsPEM().derBytes) == "it is a certificate")
+        func fileFault(_ file: [UInt8]) -> String {
+            why(APNsSigningKey(teamID: "TEAM123456", keyID: "KEY1234567", file: file).privateKey.reveal())
+        }
+        #expect(fileFault(try openSSL.read("out.p12")) == "it is a .p12 file, which holds a certificate")
+        #expect(fileFault(try certificate.certificate.serializeAsPEM().derBytes) == "it is a certificate")
     }
 
     @Test func `No error shows the key`() {
