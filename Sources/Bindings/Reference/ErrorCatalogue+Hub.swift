@@ -1,6 +1,6 @@
 // Devices, the hub that knows them, and the services that reach them.
 extension ErrorCatalogue {
-    static let hubAreas: [ErrorArea] = [device, simulator, handle, hub, key, installation, notification, credential, apns]
+    static let hubAreas: [ErrorArea] = [device, simulator, handle, hub, key, installation, notification, credential, channel]
 
     private static let device = ErrorArea(
         "device", "phones",
@@ -296,17 +296,17 @@ extension ErrorCatalogue {
                     + "certificate together with its key, as .p12. pushhost doctor looks at those of APNs.")
         ])
 
-    private static let apns = ErrorArea(
-        "apns", "broadcast channels of APNs",
+    private static let channel = ErrorArea(
+        "channel", "broadcast channels of APNs",
         [
             ErrorDescription(
-                "apns.channel", .failure, means: "A broadcast channel cannot be made, read or deleted.",
+                "channel.refused", .failure, means: "A broadcast channel cannot be made, read or deleted.",
                 when: "APNs refused, with the reason in the message and in the details (BadChannelId, ChannelNotRegistered, "
                     + "CannotCreateChannelConfig, FeatureNotEnabled …) and its own status; or the hub has no APNs credential (409).",
                 cure: "Do as the hint says: channels belong to one app and one environment, and broadcasts are switched on for an app in "
                     + "Apple's developer account."),
             ErrorDescription(
-                "apns.unreachable", .failure, means: "APNs gave no answer about broadcast channels.",
+                "channel.unreachable", .failure, means: "APNs gave no answer about broadcast channels.",
                 when: "Its host for channels, on port 2196 or, for development, 2195, cannot be reached or did not answer. Status 502.",
                 cure: "Let the server out to it. A channel may have been made nevertheless: look at pushhost apns channels list."),
         ])

@@ -4,7 +4,7 @@ import PushCore
 /// The broadcast channels of one app ("Sending channel management requests to APNs"), iOS 18 and later. Devices subscribe to them
 /// with ActivityKit, and one request reaches all of them.
 ///
-/// Errors: `apns.channel` with the status and, in the details, the `reason` of APNs; `apns.unreachable` (502) without an answer.
+/// Errors: `channel.refused` with the status and, in the details, the `reason` of APNs; `channel.unreachable` (502) without an answer.
 package struct APNsChannels: Sendable {
     /// What APNs keeps for devices that are not connected.
     package enum StoragePolicy: Int, Sendable {
@@ -37,7 +37,7 @@ package struct APNsChannels: Sendable {
         let body: JSON = ["message-storage-policy": .integer(Int64(policy.rawValue)), "push-type": "LiveActivity"]
         let response = try await exchange(.post, "channels", body: Array(body.text().utf8))
         guard let id = response.headers[.apnsChannelID], !id.isEmpty else {
-            throw PushError("apns.channel", "APNs made a channel and did not name it", hint: "look for it among all channels", status: 502)
+            throw PushError("channel.refused", "APNs made a channel and did not name it", hint: "look for it among all channels", status: 502)
         }
         return id
     }
@@ -86,7 +86,7 @@ package struct APNsChannels: Sendable {
             guard DeviceHandle.apns(channel: channel) != nil else {
                 let reason = APNsReason.badChannelID
                 throw PushError(
-                    "apns.channel", "\"\(channel.excerpt)\" is not the id of a channel", hint: "use the id that its creation answered",
+                    "channel.refused", "\"\(channel.excerpt)\" is not the id of a channel", hint: "use the id that its creation answered",
                     status: 400, details: ["reason": .string(reason.rawValue)])
             }
             fields[.apnsChannelID] = channel
@@ -101,7 +101,7 @@ package struct APNsChannels: Sendable {
         case .rejected(let rejection), .transient(let rejection, _):
             guard rejection.status > 0 else { return unreachable(rejection.explanation) }
             return PushError(
-                "apns.channel", "APNs refused: \(rejection.reason)", hint: rejection.explanation, status: rejection.status,
+                "channel.refused", "APNs refused: \(rejection.reason)", hint: rejection.explanation, status: rejection.status,
                 details: ["reason": .string(rejection.reason)])
         case .unknown(let why): return unreachable(why)
         case .accepted: return unreachable("the answer could not be read")
@@ -110,7 +110,7 @@ package struct APNsChannels: Sendable {
 
     private func unreachable(_ why: String) -> PushError {
         PushError(
-            "apns.unreachable", "\(settings.environment.channelHost) gave no answer: \(why)",
+            "channel.unreachable", "\(settings.environment.channelHost) gave no answer: \(why)",
             hint: "let the server out to this host and port, and look at the list of channels before trying again", status: 502)
     }
 }

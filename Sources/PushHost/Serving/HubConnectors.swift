@@ -93,13 +93,13 @@ extension HubConnectors {
     }
 
     /// The broadcast channels of the app that a hub sends to. Throws `credential.invalid` and, where it sends to no APNs,
-    /// `apns.channel` (409).
+    /// `channel.refused` (409).
     func channels(of hub: HubRecord) async throws(PushError) -> APNsChannels {
         if let credential = own(.apns, of: hub) { return try senders.channels(try senders.settings(credential, of: hub.name)) }
         if !isLab, let files { return try senders.channels(try files.current().settings) }
         guard let simulators else {
             throw PushError(
-                "apns.channel", "the hub \(hub.name) has no APNs credential", hint: "give it one, or apns.* in the settings", status: 409)
+                "channel.refused", "the hub \(hub.name) has no APNs credential", hint: "give it one, or apns.* in the settings", status: 409)
         }
         return try await simulators.channels()
     }

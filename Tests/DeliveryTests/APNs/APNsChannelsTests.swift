@@ -62,7 +62,7 @@ import Testing
         let transport = ScriptedTransport([.answer(status, [:], #"{"reason":"\#(reason)"}"#)])
         let channels = try channels(transport)
         let error = await #expect(throws: PushError.self) { try await channels.create(.nothing) }
-        #expect(error?.code == "apns.channel" && error?.status == status && error?.details["reason"] == .string(reason))
+        #expect(error?.code == "channel.refused" && error?.status == status && error?.details["reason"] == .string(reason))
         #expect(error?.hint?.isEmpty == false)
     }
 
@@ -71,7 +71,7 @@ import Testing
         let channels = try channels(transport)
         for _ in 0..<2 {
             let error = await #expect(throws: PushError.self) { try await channels.all() }
-            #expect(error?.code == "apns.unreachable" && error?.status == 502)
+            #expect(error?.code == "channel.unreachable" && error?.status == 502)
         }
         #expect(transport.all.count == 3)
         for id in ["", "a b", "../x", String(repeating: "YQ==", count: 100), "ü"] {

@@ -74,9 +74,9 @@ import Testing
             #expect(shown.contains("channel \(channel)") && shown.contains("keeps               newest"))
             #expect(try await run("apns channels delete \(channel)").output == "✓ channel \(channel) deleted\n")
             let refused = try await run("apns channels show YQ==")
-            #expect(refused.status == 4 && refused.errors.contains("error[apns.channel]: APNs refused: ChannelNotRegistered"), "\(refused)")
+            #expect(refused.status == 4 && refused.errors.contains("error[channel.refused]: APNs refused: ChannelNotRegistered"), "\(refused)")
             let malformed = try await run("apns channels delete 'no id'")
-            #expect(malformed.status == 4 && malformed.errors.contains("error[apns.channel]: \"no id\" is not the id of a channel"))
+            #expect(malformed.status == 4 && malformed.errors.contains("error[channel.refused]: \"no id\" is not the id of a channel"))
             let sent = try await run("send --channel \(channel) --native apns score.json")
             #expect(sent.status == 0 && sent.output.contains("1 of 1 sent"), "\(sent)")
             for line in ["send Hello --channel \(channel)", "send --channel \(channel) --broadcast --native apns score.json"] {
@@ -101,7 +101,7 @@ import Testing
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)
         try await server.hear("Ctrl-C ends it.")
         let none = try await Program.shell("$P apns channels list --data data", in: folder.url)
-        #expect(none.status == 4 && none.errors.contains("error[apns.channel]: the hub hub has no APNs credential"), "\(none)")
+        #expect(none.status == 4 && none.errors.contains("error[channel.refused]: the hub hub has no APNs credential"), "\(none)")
         let absent = try await Program.shell("$P apns channels list --hub other --data data", in: folder.url)
         #expect(absent.errors.contains("there is no hub \"other\""))
         let port = try await Program.shell(

@@ -62,7 +62,7 @@ struct APNsFiles: Sendable, Equatable {
 
     private static func read(_ path: String) throws(PushError) -> [UInt8] {
         do {
-            return try TextFile.read(path, limit: largestFile, kind: "credential")
+            return try TextFile.read(path, limit: largestFile, kind: "credential file")
         } catch {
             throw PushError("credential.invalid", error.message, hint: "check apns.* in the settings, and the rights of the file")
         }
