@@ -37,7 +37,8 @@ package struct APNsChannels: Sendable {
         let body: JSON = ["message-storage-policy": .integer(Int64(policy.rawValue)), "push-type": "LiveActivity"]
         let response = try await exchange(.post, "channels", body: Array(body.text().utf8))
         guard let id = response.headers[.apnsChannelID], !id.isEmpty else {
-            throw PushError("channel.refused", "APNs made a channel and did not name it", hint: "look for it among all channels", status: 502)
+            throw PushError(
+                "channel.refused", "APNs made a channel and did not name it", hint: "look for it among all channels", status: 502)
         }
         return id
     }

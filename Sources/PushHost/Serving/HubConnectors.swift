@@ -99,7 +99,8 @@ extension HubConnectors {
         if !isLab, let files { return try senders.channels(try files.current().settings) }
         guard let simulators else {
             throw PushError(
-                "channel.refused", "the hub \(hub.name) has no APNs credential", hint: "give it one, or apns.* in the settings", status: 409)
+                "channel.refused", "the hub \(hub.name) has no APNs credential", hint: "give it one, or apns.* in the settings", status: 409
+            )
         }
         return try await simulators.channels()
     }

@@ -74,7 +74,8 @@ import Testing
             #expect(shown.contains("channel \(channel)") && shown.contains("keeps               newest"))
             #expect(try await run("apns channels delete \(channel)").output == "✓ channel \(channel) deleted\n")
             let refused = try await run("apns channels show YQ==")
-            #expect(refused.status == 4 && refused.errors.contains("error[channel.refused]: APNs refused: ChannelNotRegistered"), "\(refused)")
+            #expect(
+                refused.status == 4 && refused.errors.contains("error[channel.refused]: APNs refused: ChannelNotRegistered"), "\(refused)")
             let malformed = try await run("apns channels delete 'no id'")
             #expect(malformed.status == 4 && malformed.errors.contains("error[channel.refused]: \"no id\" is not the id of a channel"))
             let sent = try await run("send --channel \(channel) --native apns score.json")
