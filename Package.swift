@@ -84,7 +84,8 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "PushCore", "CNGHTTP2", crypto, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioPosix, nioTLS, nioHTTP1, nioSSL, x509, asn1,
+                "PushCore", "CNGHTTP2", crypto, cryptoExtras, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioPosix, nioTLS, nioHTTP1,
+                nioSSL, x509, asn1,
             ],
             swiftSettings: strict),
         .systemLibrary(name: "CNGHTTP2"),

@@ -45,7 +45,7 @@ package struct Message: Sendable, Equatable {
                 hint: "say when, such as 2026-01-31T12:00:00Z", status: 400)
         }
         let audience: Audience
-        if headers.isDirect || query.has("direct") {
+        if headers.isDirect(platform) || query.has("direct") {
             audience = .device(try headers.device(Self.direct(platform)))
         } else {
             audience = try headers.audience()

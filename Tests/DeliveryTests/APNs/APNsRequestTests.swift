@@ -79,7 +79,7 @@ struct APNsRequestTests {
             ("controls", ".push-type.controls"), ("tomorrow", ""),
         ])
     func topicSuffix(type: String, suffix: String) async throws {
-        let push = try await push(.apns(headers: [PushHeader("apns-push-type", type)]))
+        let push = try await push(.apns(APNsPayloads.fitting(type), headers: [PushHeader("apns-push-type", type)]))
         #expect(push.header("apns-topic") == "com.example.app" + suffix)
         #expect(push.header("apns-push-type") == type)
     }
@@ -154,6 +154,7 @@ struct APNsRequestTests {
             #expect(verdict?.isRejected == true)
             #expect(rejection.outcome == .invalidNotificationSize)
             #expect(rejection.status == 0)
+            #expect(rejection.reason == "PayloadTooLarge")
             #expect(rejection.explanation.contains("\(size)"))
             #expect(rejection.explanation.contains("\(size - 1)"))
         }

@@ -53,6 +53,16 @@ struct APNsVerdictTests {
         Row(reason: "InternalServerError", status: 500, outcome: .pnsServerError, isTransient: true),
         Row(reason: "ServiceUnavailable", status: 503, outcome: .pnsUnavailable, isTransient: true),
         Row(reason: "Shutdown", status: 503, outcome: .pnsUnavailable, isTransient: true),
+        Row(reason: "MissingChannelId", status: 400, outcome: .badChannel),
+        Row(reason: "BadChannelId", status: 400, outcome: .badChannel),
+        Row(reason: "ChannelNotRegistered", status: 400, outcome: .badChannel),
+        Row(reason: "MissingPushType", status: 400, outcome: .pnsInterfaceError),
+        Row(reason: "CannotCreateChannelConfig", status: 400, outcome: .pnsInterfaceError),
+        Row(reason: "BadRequestParams", status: 400, outcome: .pnsInterfaceError),
+        Row(reason: "BadRequestPayload", status: 400, outcome: .pnsInterfaceError),
+        Row(reason: "FeatureNotEnabled", status: 403, outcome: .invalidCredentials),
+        Row(reason: "TopicMismatch", status: 403, outcome: .invalidCredentials),
+        Row(reason: "BadEnvironmentKeyInToken", status: 403, outcome: .invalidCredentials),
     ]
 
     @Test("The table has a row for every documented reason, and nothing else")
