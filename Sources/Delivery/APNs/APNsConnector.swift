@@ -7,14 +7,14 @@ package struct APNsConnector: Connector {
 
     private let settings: APNsSettings
     private let token: APNsProviderToken
-    private let transport: any PushTransport
+    private let transport: any PushBatchTransport
     private let clock: any HubClock
     private let random: any RandomSource
 
     /// `token` is shared by all connectors of one team and key; without it the connector has its own. Throws
     /// `credential.invalid`.
     package init(
-        settings: APNsSettings, transport: any PushTransport, clock: any HubClock, random: any RandomSource,
+        settings: APNsSettings, transport: any PushBatchTransport, clock: any HubClock, random: any RandomSource,
         token: APNsProviderToken? = nil
     ) throws(PushError) {
         self.settings = settings
@@ -24,7 +24,16 @@ package struct APNsConnector: Connector {
         self.random = random
     }
 
+    /// One request after the other, through a transport that takes them singly.
+    package init(
+        settings: APNsSettings, transport: any PushTransport, clock: any HubClock, random: any RandomSource,
+        token: APNsProviderToken? = nil
+    ) throws(PushError) {
+        try self.init(settings: settings, transport: SequentialTransport(transport), clock: clock, random: random, token: token)
+    }
+
     package func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
+        if Task.isCancelled { return batch.handles.map { _ in .transient(.abandoned, retryAfter: nil) } }
         let request = APNsRequest(batch, settings: settings, now: clock.now)
         let limit = (request.pushType ?? .alert).payloadLimit
         guard request.body.count <= limit else {
@@ -32,27 +41,100 @@ package struct APNsConnector: Connector {
                 .tooLarge(APNsReason.payloadTooLarge.rawValue, bytes: request.body.count, limit: limit, service: "APNs")
             )
         }
-        return await batch.verdicts { (handle) async throws(Undelivered) in
-            guard case .apns(let device) = handle else { return .rejected(.foreign(handle, to: "APNs")) }
-            return try await send(request, to: device)
+        let refusals = batch.handles.map(Self.refusal)
+        let tokens = batch.handles.compactMap { Self.refusal($0) == nil ? $0.apnsToken : nil }
+        let verdicts = tokens.isEmpty ? [] : await send(request, to: tokens)
+        if tokens.count == refusals.count { return verdicts }
+        var rest = verdicts[...]
+        return refusals.compactMap { refusal in refusal.map { .rejected($0) } ?? rest.popFirst() }
+    }
+
+    /// Why there is no request for a handle at all.
+    private static func refusal(_ handle: DeviceHandle) -> Rejection? {
+        guard let token = handle.apnsToken else { return .foreign(handle, to: "APNs") }
+        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            return Rejection(
+                status: 0, reason: APNsReason.badDeviceToken.rawValue, explanation: APNsReason.badDeviceToken.explanation,
+                outcome: APNsReason.badDeviceToken.outcome)
+        }
+        return nil
+    }
+
+    private func send(_ request: APNsRequest, to tokens: [String]) async -> [Verdict] {
+        let credential: Credential
+        do throws(Undelivered) {
+            credential = try await token.credential()
+        } catch {
+            return Array(repeating: error.verdict, count: tokens.count)
+        }
+        let pushes = pushes(request, to: tokens, credential: credential)
+        let outcomes = await transport.send(pushes)
+        var verdicts: [Verdict] = []
+        var expired: [Int] = []
+        verdicts.reserveCapacity(tokens.count)
+        for (index, outcome) in outcomes.enumerated() {
+            verdicts.append(verdict(outcome, ownID: pushes.id(index), request))
+            if case .rejected(let rejection) = verdicts[index], rejection.reason == APNsReason.expiredProviderToken.rawValue {
+                expired.append(index)
+            }
+        }
+        if !expired.isEmpty { await sendAgain(expired, of: pushes, request, inPlaceOf: credential, &verdicts) }
+        return verdicts
+    }
+
+    private func pushes(_ request: APNsRequest, to tokens: [String], credential: Credential) -> PushBatch {
+        var pushes = PushBatch(
+            headers: request.headers(settings: settings, credential: credential), body: request.body, capacity: tokens.count)
+        for token in tokens {
+            pushes.append(id: request.fixedID == nil ? PushID(random: random) : nil) { APNsRequest.writePath(to: token, &$0) }
+        }
+        return pushes
+    }
+
+    /// With a new token and the same ids, so that a device shows a notification once. Where no new one is to be had, the refusal stands.
+    private func sendAgain(
+        _ expired: [Int], of pushes: PushBatch, _ request: APNsRequest, inPlaceOf credential: Credential, _ verdicts: inout [Verdict]
+    ) async {
+        let replacement: Credential?
+        do throws(Undelivered) {
+            replacement = try await token.replacement(for: credential)
+        } catch {
+            for index in expired { verdicts[index] = error.verdict }
+            return
+        }
+        guard let replacement else { return }
+        let again = pushes.subset(expired, headers: request.headers(settings: settings, credential: replacement))
+        for (index, outcome) in zip(expired, await transport.send(again)) {
+            verdicts[index] = verdict(outcome, ownID: pushes.id(index), request)
         }
     }
 
-    private func send(_ request: APNsRequest, to device: String) async throws(Undelivered) -> Verdict {
-        let id = request.id(random: random)
-        let credential = try await token.credential()
-        let answer = try await exchange(request, device: device, id: id, credential: credential)
-        guard answer.reason == .expiredProviderToken,
-            let replacement = try await token.replacement(for: credential)
-        else { return answer.verdict }
-        return try await exchange(request, device: device, id: id, credential: replacement).verdict
+    /// What an outcome means. The text of an id is made once, here.
+    private func verdict(_ outcome: PushOutcome, ownID: PushID?, _ request: APNsRequest) -> Verdict {
+        switch outcome {
+        case .answered(let answer):
+            if answer.status == 200 {
+                return .accepted(id: answer.details?.idText ?? (answer.id ?? ownID)?.description ?? request.fixedID)
+            }
+            return APNsAnswer(answer.response, id: ownID?.description ?? request.fixedID ?? "", now: clock.now).verdict
+        case .notSent(let failure): return failure.verdict(host: settings.environment.host)
+        case .unknown(let failure): return .unknown(reason: failure.text)
+        }
     }
+}
 
-    /// The same id every time, so that a device shows a notification once.
-    private func exchange(
-        _ request: APNsRequest, device: String, id: String, credential: Credential
-    ) async throws(Undelivered) -> APNsAnswer {
-        let message = request.addressed(to: device, id: id, credential: credential)
-        return APNsAnswer(try await transport.attempt(message, body: request.body), id: id, now: clock.now)
+extension DeviceHandle {
+    fileprivate var apnsToken: String? { if case .apns(let token) = self { token } else { nil } }
+}
+
+extension PushFailure {
+    /// What it means that nothing was sent.
+    func verdict(host: String) -> Verdict {
+        switch self {
+        case .cancelled: .transient(.abandoned, retryAfter: nil)
+        case .forbidden(let why): .rejected(.forbidden(host, why: why))
+        case .unreachable(let why, let retryAfter): .transient(.unreachable(host, why: why), retryAfter: retryAfter)
+        default: .transient(.unreachable(host, why: text), retryAfter: nil)
+        }
     }
 }

@@ -1,14 +1,15 @@
 import HTTPTypes
 import PushCore
 
-/// The request that one batch makes to APNs; only token, id and authorization differ from device to device.
+/// The request that one batch makes to APNs; only token and id differ from device to device.
 struct APNsRequest: Sendable {
     /// What the batch counts as: it decides the topic's suffix and the size limit. Nil for a type this program does not
     /// know, which travels as it is.
     let pushType: APNsPushType?
     let body: [UInt8]
-    private let common: HTTPRequest
-    private let fixedID: String?
+    /// The `apns-id` that the caller gave it; every copy has a fresh one otherwise.
+    let fixedID: String?
+    private let fields: HTTPFields
 
     init(_ batch: DeliveryBatch, settings: APNsSettings, now: Timestamp) {
         var explicit = HTTPFields()
@@ -32,23 +33,31 @@ struct APNsRequest: Sendable {
         fields[.apnsExpiration] = batch.options.expiration.map { Self.expiration($0, now: now) }
         fields[.apnsCollapseID] = batch.options.collapseID.flatMap { PushHeader("", $0).sendableValue }
         for field in explicit where field.name != .apnsID { fields[field.name] = field.value }
-        common = HTTPRequest(
-            method: .post, scheme: "https", authority: settings.environment.host, path: "/", headerFields: fields)
+        self.fields = fields
     }
 
-    /// A copy of a notification that the caller did not number gets a fresh UUID.
-    func id(random: any RandomSource) -> String { fixedID ?? random.uuid() }
-
-    func addressed(to token: String, id: String, credential: Credential) -> HTTPRequest {
-        var request = common
-        request.path = "/3/device/" + token.lowercased()
-        var fields = HTTPFields()
-        fields[.authorization] = "bearer " + credential.token.reveal()
-        fields[.apnsID] = id
-        fields.append(contentsOf: common.headerFields)
-        request.headerFields = fields
-        return request
+    /// What all copies have in common, sent with one credential.
+    func headers(settings: APNsSettings, credential: Credential) -> HeaderTemplate {
+        var headers = fields.map { PushHeader($0.name.canonicalName, $0.value) }
+        if let fixedID { headers.insert(PushHeader("apns-id", fixedID), at: 0) }
+        return HeaderTemplate(
+            origin: PushOrigin(authority: settings.environment.host, sender: "\(settings.teamID)/\(settings.keyID)"),
+            authorization: Secret("bearer " + credential.token.reveal()), fields: headers)
     }
+
+    /// Writes the path of one device, whose token is visible ASCII.
+    static func writePath(to token: String, _ bytes: inout [UInt8]) {
+        bytes.append(contentsOf: pathPrefix)
+        let start = bytes.count
+        bytes.append(contentsOf: token.utf8)
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            for index in start..<bytes.count where (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(bytes[index]) {
+                bytes[index] |= 0x20
+            }
+        }
+    }
+
+    private static let pathPrefix = Array("/3/device/".utf8)
 
     /// Background notifications are refused with anything but 5.
     private static func priority(_ wanted: PushOptions.Priority?, pushType: APNsPushType?) -> String? {
