@@ -175,6 +175,7 @@ final class PushHandler: ChannelInboundHandler {
                 try codec.submit(slot)
             } catch {
                 queue.putBack(slots.release(slot))
+                isOurEnd = true
                 drain("the connection has used all its stream identifiers")
                 owner?.isDraining(self)
                 return

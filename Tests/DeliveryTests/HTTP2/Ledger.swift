@@ -3,11 +3,15 @@ import Delivery
 /// What a service has processed, by the ids of the pushes: what the client claims is held against it.
 final class Ledger {
     private var processed: [PushID: Int] = [:]
+    private var declined: Set<PushID> = []
     private var statuses: [PushID: Int] = [:]
     private var outcomes: [PushID: PushOutcome] = [:]
     private(set) var faults: [String] = []
 
     func process(_ id: PushID) { processed[id, default: 0] += 1 }
+
+    /// Refused before its end was there: it was not processed, whatever the client learns of it.
+    func decline(_ id: PushID) { declined.insert(id) }
 
     func answer(_ id: PushID, status: Int) { statuses[id] = status }
 
@@ -23,7 +27,8 @@ final class Ledger {
             let count = processed[id] ?? 0
             switch outcomes[id] {
             case .answered(let answer):
-                if count != 1 { note("\(id) was answered and processed \(count) times") }
+                let isDeclined = answer.status == 413 && declined.contains(id)
+                if count != (isDeclined ? 0 : 1) { note("\(id) was answered \(answer.status) and processed \(count) times") }
                 if answer.id != id { note("\(id) got the answer of \(answer.id.map(\.description) ?? "nobody")") }
                 if answer.status != statuses[id] { note("\(id) got \(answer.status), the service gave \(statuses[id] ?? 0)") }
                 checkBody(id, answer)

@@ -1,5 +1,6 @@
 import CNGHTTP2
 import Delivery
+import NIOCore
 
 /// A push service on libnghttp2's server mode, which the client's framing was not written against: it keeps a ledger and misbehaves.
 final class TorturePeer {
@@ -65,20 +66,21 @@ final class TorturePeer {
     }
 
     /// False when the connection is over.
-    func receive(_ bytes: [UInt8]) -> Bool {
-        let count = nghttp2_session_mem_recv(session, bytes, bytes.count)
+    func receive(_ bytes: ByteBuffer) -> Bool {
+        let count = bytes.withUnsafeReadableBytes { bytes in
+            nghttp2_session_mem_recv(session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        }
         if count < 0 { ledger.note("the client broke the protocol: \(String(cString: nghttp2_strerror(Int32(count))))") }
         return count >= 0 && !wantsCut
     }
 
     /// Frames to be sent.
-    func write() -> [UInt8] {
-        var all: [UInt8] = []
+    func write(to all: inout ByteBuffer) {
         while true {
             var bytes: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(session, &bytes)
-            guard count > 0, let bytes else { return all }
-            all.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+            guard count > 0, let bytes else { return }
+            all.writeBytes(UnsafeRawBufferPointer(start: bytes, count: count))
         }
     }
 
@@ -91,8 +93,8 @@ final class TorturePeer {
     func begin(_ stream: Int32) {
         count += 1
         var request = Request(number: count)
-        if isTurn(manner.refusal, count) {
-            request.isIgnored = !manner.liesAboutRefusal
+        if isTurn(manner.refusal, count), !manner.liesAboutRefusal {
+            request.isIgnored = true
             reset(stream, NGHTTP2_REFUSED_STREAM)
         }
         requests[stream] = request
@@ -102,7 +104,8 @@ final class TorturePeer {
         guard let request = requests[stream], !request.isIgnored, isTaken(stream) else { return }
         if isEnd { return ended(stream) }
         guard isTurn(manner.early, request.number), let id = request.id else { return }
-        process(stream, id)
+        lastProcessed = max(lastProcessed, stream)
+        ledger.decline(id)
         answer(stream, status: 413)
     }
 
@@ -115,7 +118,8 @@ final class TorturePeer {
             requests[stream]?.isAnswered = true
             return reset(stream, NGHTTP2_INTERNAL_ERROR)
         }
-        if !manner.liesAboutRefusal || !isTurn(manner.refusal, request.number) { due.append(stream) }
+        if manner.liesAboutRefusal, isTurn(manner.refusal, request.number) { return reset(stream, NGHTTP2_REFUSED_STREAM) }
+        due.append(stream)
         if isTurn(manner.pings, request.number) { nghttp2_submit_ping(session, 0, nil) }
         if manner.goodbye > 0, processed >= manner.goodbye { sayGoodbye() }
         if manner.cut > 0, processed >= manner.cut { wantsCut = true }

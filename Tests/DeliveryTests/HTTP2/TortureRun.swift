@@ -12,8 +12,8 @@ final class TortureRun {
     private final class Link {
         let channel: EmbeddedChannel
         let peer: TorturePeer
-        var up: [UInt8] = []
-        var down: [UInt8] = []
+        var up = ByteBuffer()
+        var down = ByteBuffer()
         var isOver = false
         /// The peer reads nothing for a while.
         var isDeaf = false
@@ -150,36 +150,31 @@ final class TortureRun {
     }
 
     private func collect(_ link: Link) {
-        while let buffer = try? link.channel.readOutbound(as: ByteBuffer.self) { link.up += buffer.readableBytesView }
+        while var buffer = try? link.channel.readOutbound(as: ByteBuffer.self) { link.up.writeBuffer(&buffer) }
     }
 
     private func carryUp(_ link: Link, _ most: Int) {
         collect(link)
-        guard !link.isOver, !link.isDeaf, !link.up.isEmpty else { return end(link) }
-        let count = min(most, link.up.count)
-        let isOpen = link.peer.receive(Array(link.up[..<count]))
-        link.up.removeFirst(count)
-        if !isOpen { cut(link) }
+        guard !link.isOver, !link.isDeaf, let bytes = link.up.readSlice(length: min(most, link.up.readableBytes)) else { return end(link) }
+        if bytes.readableBytes > 0, !link.peer.receive(bytes) { cut(link) }
         end(link)
     }
 
     private func carryDown(_ link: Link, _ most: Int) {
         guard !link.isOver else { return end(link) }
-        link.down += link.peer.write()
-        guard !link.down.isEmpty else { return end(link) }
-        let count = min(most, link.down.count)
-        let bytes = ByteBuffer(bytes: link.down[..<count])
-        link.down.removeFirst(count)
-        if link.channel.isActive { _ = try? link.channel.writeInbound(bytes) }
+        link.peer.write(to: &link.down)
+        if let bytes = link.down.readSlice(length: min(most, link.down.readableBytes)), bytes.readableBytes > 0, link.channel.isActive {
+            _ = try? link.channel.writeInbound(bytes)
+        }
         end(link)
     }
 
     /// The connection is cut: some of what was on its way still arrives, or none.
     private func cut(_ link: Link) {
         link.isOver = true
-        link.down += link.peer.write()
-        if dice.chance(2), !link.down.isEmpty {
-            _ = try? link.channel.writeInbound(ByteBuffer(bytes: link.down.prefix(dice.roll(1...link.down.count))))
+        link.peer.write(to: &link.down)
+        if dice.chance(2), link.down.readableBytes > 0, let bytes = link.down.readSlice(length: dice.roll(1...link.down.readableBytes)) {
+            _ = try? link.channel.writeInbound(bytes)
         }
         link.channel.close(promise: nil)
         loop.run()
@@ -190,8 +185,8 @@ final class TortureRun {
         guard link.isOver || !link.channel.isActive else { return }
         if !link.isOver {
             collect(link)
-            let count = dice.roll(0...link.up.count)
-            if !link.isDeaf { _ = link.peer.receive(Array(link.up[..<count])) }
+            let last = link.up.readSlice(length: dice.roll(0...link.up.readableBytes))
+            if let last, !link.isDeaf { _ = link.peer.receive(last) }
         }
         link.isOver = true
         links.removeAll { $0 === link }
@@ -199,18 +194,25 @@ final class TortureRun {
 
     /// Everything on its way arrives; what is never answered meets its deadline.
     private func settle() {
-        for _ in 0..<400 {
+        for _ in 0..<5_000 {
             for link in links {
                 link.channel.isWritable = true
                 link.channel.pipeline.fireChannelWritabilityChanged()
-                for _ in 0..<30 {
-                    carryUp(link, 4_000)
-                    while link.peer.answerOne(&dice) {}
-                    carryDown(link, 4_000)
-                }
+                while move(link) {}
             }
-            loop.advanceTime(by: .milliseconds(500))
             if completed == batches { return }
+            loop.advanceTime(by: .milliseconds(500))
         }
+    }
+
+    /// Whether anything moved.
+    private func move(_ link: Link) -> Bool {
+        collect(link)
+        let isIdle = link.up.readableBytes == 0 || link.isDeaf
+        carryUp(link, 4_000)
+        var hasAnswered = false
+        while link.peer.answerOne(&dice) { hasAnswered = true }
+        carryDown(link, 4_000)
+        return !link.isOver && (!isIdle || hasAnswered || link.down.readableBytes > 0)
     }
 }

@@ -2,7 +2,7 @@ import Delivery
 import Testing
 
 @Suite struct TortureTests {
-    private static let seedsPerManner: UInt64 = 60
+    private static let seedsPerManner: UInt64 = 40
 
     @Test(arguments: TortureManner.names)
     func `every push ends once and as the service's ledger says`(name: String) {
