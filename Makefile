@@ -4,7 +4,7 @@ SHELL := /bin/bash
 
 # What the project needs of Debian, to build and, beyond that, to test.
 PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev libroaring-dev libnghttp2-dev
-TEST_PACKAGES := lua-check python3 python3-venv curl openssl
+TEST_PACKAGES := lua-check python3 python3-venv curl openssl nghttp2-client nghttp2-server
 COUNT_PACKAGES := valgrind
 HTTP_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev wrk
 # Clients of Azure, as they are on PyPI, that tests run against the served hub; fetched once.

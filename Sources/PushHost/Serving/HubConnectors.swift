@@ -5,6 +5,8 @@ import PushCore
 /// Connectors for hubs: from a hub's own credentials where it has them, else to the simulators where the server knows some.
 struct HubConnectors: Sendable {
     let transport: any PushTransport
+    /// Connections to APNs.
+    let apnsTransport: any PushBatchTransport
     let clock: any HubClock
     let random: any RandomSource
     let simulators: SimulatedConnectors?
@@ -41,7 +43,7 @@ struct HubConnectors: Sendable {
             privateKey: try credential.secret("Token", "APNs"), topic: try credential.text("AppName", "APNs"),
             environment: endpoint.contains("sandbox") || endpoint.contains("development") ? .development : .production)
         return try APNsConnector(
-            settings: settings, transport: transport, clock: clock, random: random,
+            settings: settings, transport: apnsTransport, clock: clock, random: random,
             token: try APNsProviderToken(settings: settings, clock: clock, store: providerTokens))
     }
 

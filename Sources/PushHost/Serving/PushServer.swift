@@ -28,6 +28,7 @@ final class PushServer: Sendable {
     private let socket: ControlSocket
     private let current: Mutex<ServerSettings>
     private let transports: [HTTPClientTransport]
+    private let apnsTransport: HTTP2Transport
     private let lab: LabInterface?
     private let throttles: Throttles
     private let limits: ConnectionLimits
@@ -49,6 +50,7 @@ final class PushServer: Sendable {
         if let keys = settings.backend.keys { try await IssuerKeySource(keys)?.checkFile() }
         let payloadKey = try PayloadKeyFile(folder: folder).key()
         let route = try settings.simulatorRoute
+        let apnsTransport = try settings.delivery.transport(random: random)
         let socket = try ControlSocket(folder: settings.data)
         let storage = try await SQLiteStorage.open(folder.database)
         let transport = HTTPClientTransport(network: settings.allowsPrivate ? nil : PublicNetwork())
@@ -65,8 +67,8 @@ final class PushServer: Sendable {
             }
         }
         let connectors = HubConnectors(
-            transport: transport, clock: hubClock, random: random, simulators: simulators, isLab: settings.isLab,
-            providerTokens: storage.providerTokens, log: log)
+            transport: transport, apnsTransport: apnsTransport, clock: hubClock, random: random, simulators: simulators,
+            isLab: settings.isLab, providerTokens: storage.providerTokens, log: log)
         let environment = HubEnvironment(
             clock: hubClock, random: random, start: { work in lab?.thread.start(work) ?? Task { await work() } },
             observer: { event in
@@ -88,7 +90,7 @@ final class PushServer: Sendable {
             let server = PushServer(
                 settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
                 clock: clock, random: random, log: log, metrics: metrics, jobPlaces: jobPlaces,
-                transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []),
+                transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []), apnsTransport: apnsTransport,
                 lab: sessions.map {
                     LabInterface(sessions: $0) { name, password throws(PushError) in
                         try await backend.accounts.ensureAccount(username: name, password: password) == .created
@@ -105,6 +107,7 @@ final class PushServer: Sendable {
         } catch {
             await jobPlaces.shutdown()
             await transport.shutdown()
+            await apnsTransport.shutdown()
             await routed?.shutdown()
             await issuerTransport.shutdown()
             try? await storage.close()
@@ -115,13 +118,14 @@ final class PushServer: Sendable {
     private init(
         settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, backend: BackendServices, folder: DataFolder,
         socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry, jobPlaces: JobPlaces,
-        transports: [HTTPClientTransport], lab: LabInterface?
+        transports: [HTTPClientTransport], apnsTransport: HTTP2Transport, lab: LabInterface?
     ) {
         current = Mutex(settings)
         (self.namespace, self.storage, self.folder) = (namespace, storage, folder)
         (self.backend, accounts) = (backend, backend.accounts)
         (self.clock, self.random, self.log, self.metrics) = (clock, random, log, metrics)
         (self.jobPlaces, self.transports, self.socket, self.lab) = (jobPlaces, transports, socket, lab)
+        self.apnsTransport = apnsTransport
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         limits = ConnectionLimits(
             connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
@@ -275,6 +279,7 @@ final class PushServer: Sendable {
         await namespace.stop()
         await jobPlaces.shutdown()
         for transport in transports { await transport.shutdown() }
+        await apnsTransport.shutdown()
         do throws(PushError) {
             try await storage.close()
         } catch {

@@ -28,6 +28,8 @@ struct TortureManner {
     var stallsWriting = false
     var deafness = 0
     var pushes = 90
+    /// Takes requests of any content.
+    var isLoose = false
     /// Sabotage, to see that the ledger sees it.
     var liesAboutRefusal = false
     var mixesIDs = false

@@ -84,6 +84,8 @@ final class TorturePeer {
         }
     }
 
+    /// Requests that were processed and have no answer yet.
+    var waiting: Int { due.count }
     var isOver: Bool { nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
 
     private func isTurn(_ every: Int, _ number: Int) -> Bool { every > 0 && number % every == every - 1 }
@@ -134,6 +136,7 @@ final class TorturePeer {
     }
 
     private func check(_ request: Request) {
+        if manner.isLoose { return }
         if request.body != expectedBody(request.topic) { ledger.note("a body of \(request.body.count) bytes came for \(request.topic)") }
         if !request.path.hasPrefix("/3/device/") || request.path.count < 20 { ledger.note("a request came to \(request.path)") }
         if request.authorization != "bearer \(request.topic)" { ledger.note("a request for \(request.topic) had another's credential") }
