@@ -41,23 +41,33 @@ package struct APNsConnector: Connector {
                 .tooLarge(APNsReason.payloadTooLarge.rawValue, bytes: request.body.count, limit: limit, service: "APNs")
             )
         }
-        let refusals = batch.handles.map(Self.refusal)
-        let tokens = batch.handles.compactMap { Self.refusal($0) == nil ? $0.apnsToken : nil }
+        var refusals: [Int: Rejection] = [:]
+        var tokens: [String] = []
+        tokens.reserveCapacity(batch.handles.count)
+        for (place, handle) in batch.handles.enumerated() {
+            if case .apns(let token) = handle, Self.isSendable(token) {
+                tokens.append(token)
+            } else {
+                refusals[place] = Self.refusal(handle)
+            }
+        }
         let verdicts = tokens.isEmpty ? [] : await send(request, to: tokens)
-        if tokens.count == refusals.count { return verdicts }
+        if refusals.isEmpty { return verdicts }
         var rest = verdicts[...]
-        return refusals.compactMap { refusal in refusal.map { .rejected($0) } ?? rest.popFirst() }
+        return batch.handles.indices.compactMap { place in refusals[place].map { .rejected($0) } ?? rest.popFirst() }
+    }
+
+    /// Whether a path can hold it. What it means beyond that, APNs knows.
+    private static func isSendable(_ token: String) -> Bool {
+        !token.isEmpty && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 
     /// Why there is no request for a handle at all.
-    private static func refusal(_ handle: DeviceHandle) -> Rejection? {
-        guard let token = handle.apnsToken else { return .foreign(handle, to: "APNs") }
-        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            return Rejection(
-                status: 0, reason: APNsReason.badDeviceToken.rawValue, explanation: APNsReason.badDeviceToken.explanation,
-                outcome: APNsReason.badDeviceToken.outcome)
-        }
-        return nil
+    private static func refusal(_ handle: DeviceHandle) -> Rejection {
+        guard case .apns = handle else { return .foreign(handle, to: "APNs") }
+        return Rejection(
+            status: 0, reason: APNsReason.badDeviceToken.rawValue, explanation: APNsReason.badDeviceToken.explanation,
+            outcome: APNsReason.badDeviceToken.outcome)
     }
 
     private func send(_ request: APNsRequest, to tokens: [String]) async -> [Verdict] {
@@ -85,8 +95,10 @@ package struct APNsConnector: Connector {
     private func pushes(_ request: APNsRequest, to tokens: [String], credential: Credential) -> PushBatch {
         var pushes = PushBatch(
             headers: request.headers(settings: settings, credential: credential), body: request.body, capacity: tokens.count)
+        var id = request.fixedID == nil ? PushID(random: random) : nil
         for token in tokens {
-            pushes.append(id: request.fixedID == nil ? PushID(random: random) : nil) { APNsRequest.writePath(to: token, &$0) }
+            pushes.append(id: id) { APNsRequest.writePath(to: token, &$0) }
+            id = id?.successor
         }
         return pushes
     }
@@ -121,10 +133,6 @@ package struct APNsConnector: Connector {
         case .unknown(let failure): return .unknown(reason: failure.text)
         }
     }
-}
-
-extension DeviceHandle {
-    fileprivate var apnsToken: String? { if case .apns(let token) = self { token } else { nil } }
 }
 
 extension PushFailure {

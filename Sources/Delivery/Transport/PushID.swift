@@ -19,6 +19,9 @@ package struct PushID: Hashable, Sendable {
         low = random.next().byteSwapped & ~(3 << 62) | 2 << 62
     }
 
+    /// The next one, of the same version and variant: as unique as this one, and drawn without chance.
+    var successor: PushID { PushID(high: high, low: low & 3 << 62 | (low &+ 1) & ~(3 << 62)) }
+
     /// Nil for anything but the canonical text in lower case, which is what ``description`` gives back.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
