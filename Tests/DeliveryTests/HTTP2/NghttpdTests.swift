@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import NIOCore
 import NIOPosix
 import PushCore
@@ -16,7 +17,8 @@ import Testing
         try identity.certificatePEM.write(to: folder.appending(path: "cert.pem"), atomically: true, encoding: .utf8)
         try identity.keyPEM.write(to: folder.appending(path: "key.pem"), atomically: true, encoding: .utf8)
         let (server, port) = try await started(in: folder)
-        defer { server.terminate() }
+        // It is asked for nothing more: SIGTERM it does not heed.
+        defer { kill(server.processIdentifier, SIGKILL) }
         let transport = HTTP2Transport(
             route: PushRoute(host: "127.0.0.1", port: port, name: "localhost"), trust: identity.trust, random: SeededRandom(seed: 1))
         let outcomes = await withTaskGroup(of: [PushOutcome].self) { group in
