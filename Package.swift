@@ -189,10 +189,17 @@ if part == "bench" {
 }
 if part == "bench-storage" {
     package.products = []
-    package.targets = package.targets.filter { ["PushCore", "Storage"].contains($0.name) }
+    package.targets = package.targets.filter { ["PushCore", "CRoaring", "Storage"].contains($0.name) }
     package.targets.append(
         .executableTarget(
             name: "StorageBenchmark", dependencies: ["PushCore", "Storage", grdbSQLite], path: "Benchmarks/Storage", swiftSettings: strict))
+}
+if part == "bench-delivery" {
+    package.products = []
+    package.targets = package.targets.filter { ["PushCore", "CRoaring", "CNGHTTP2", "Delivery"].contains($0.name) }
+    package.targets.append(
+        .executableTarget(
+            name: "DeliveryBenchmark", dependencies: ["PushCore", "Delivery"], path: "Benchmarks/Delivery/Program", swiftSettings: strict))
 }
 
 // Some tests alone, with what they need: `PUSHHOST_TESTS=DeliveryTests,PushCoreTests swift test` builds no more than that.

@@ -1,7 +1,7 @@
 import HTTPTypes
 import PushCore
 
-/// The request that one batch makes to APNs; only token, id and authorization differ from device to device.
+/// The request that one batch makes to APNs; only token and id differ from device to device.
 struct APNsRequest: Sendable {
     /// What the batch counts as: it decides the topic's suffix and the size limit. Nil for a type this program does not
     /// know, which travels as it is.
@@ -11,8 +11,10 @@ struct APNsRequest: Sendable {
     let channel: String?
     /// Why APNs would take it from nobody; then nothing is sent.
     let refusal: Rejection?
-    private let common: HTTPRequest
-    private let fixedID: String?
+    /// The `apns-id` that the caller gave it; every copy has one of its own otherwise.
+    let fixedID: String?
+    private let fields: HTTPFields
+    private let bundleID: String
 
     init(_ batch: DeliveryBatch, settings: APNsSettings, now: Timestamp) {
         let explicit = Self.explicitFields(batch.headers)
@@ -44,9 +46,8 @@ struct APNsRequest: Sendable {
             fields[.apnsTopic] = nil
             fields[.apnsExpiration] = fields[.apnsExpiration] ?? "0"
         }
-        common = HTTPRequest(
-            method: .post, scheme: "https", authority: settings.environment.host, path: "/4/broadcasts/apps/\(settings.topic)",
-            headerFields: fields)
+        self.fields = fields
+        bundleID = settings.topic
         refusal =
             APNsRules(
                 settings: settings, pushType: pushType, fields: fields, id: fixedID, body: batch.body, isBroadcast: channel != nil, now: now
@@ -73,20 +74,33 @@ struct APNsRequest: Sendable {
         return settings.topic + (pushType?.topicSuffix ?? "")
     }
 
-    /// A copy of a notification that the caller did not number gets a fresh UUID.
-    func id(random: any RandomSource) -> String { fixedID ?? random.uuid() }
-
-    /// - Parameter credential: nil where the connection shows a certificate.
-    func addressed(to token: String, id: String, credential: Credential?) -> HTTPRequest {
-        var request = common
-        if channel == nil { request.path = "/3/device/" + token.lowercased() }
-        var fields = HTTPFields()
-        fields[.authorization] = credential.map { "bearer " + $0.token.reveal() }
-        fields[channel == nil ? .apnsID : .apnsRequestID] = id
-        fields.append(contentsOf: common.headerFields)
-        request.headerFields = fields
-        return request
+    /// What all copies have in common, sent with one credential: nil where the connection shows a certificate.
+    ///
+    /// - Parameter id: of a broadcast, which is one request.
+    func headers(settings: APNsSettings, credential: Credential?, id: String?) -> HeaderTemplate {
+        var headers = fields.map { PushHeader($0.name.canonicalName, $0.value) }
+        if let id = fixedID ?? id { headers.insert(PushHeader(channel == nil ? "apns-id" : "apns-request-id", id), at: 0) }
+        return HeaderTemplate(
+            origin: PushOrigin(
+                authority: settings.environment.host, sender: settings.signingKey.map { "\($0.teamID)/\($0.keyID)" } ?? "",
+                certificate: settings.certificate?.identity.shown),
+            authorization: credential.map { Secret("bearer " + $0.token.reveal()) }, fields: headers)
     }
+
+    /// Writes the path of one device, whose token is visible ASCII, or that of a broadcast.
+    func writePath(to token: String, _ bytes: inout [UInt8]) {
+        guard channel == nil else { return bytes.append(contentsOf: "/4/broadcasts/apps/\(bundleID)".utf8) }
+        bytes.append(contentsOf: Self.pathPrefix)
+        let start = bytes.count
+        bytes.append(contentsOf: token.utf8)
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            for index in start..<bytes.count where (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(bytes[index]) {
+                bytes[index] |= 0x20
+            }
+        }
+    }
+
+    private static let pathPrefix = Array("/3/device/".utf8)
 
     /// Background notifications are refused with anything but 5, live activities with 1.
     private static func priority(_ wanted: PushOptions.Priority?, pushType: APNsPushType?) -> String? {

@@ -47,6 +47,9 @@ package struct ClientIdentity: Sendable {
         try self.init(chain, documents: keys)
     }
 
+    /// What a connection shows.
+    var shown: ClientCertificate { ClientCertificate(chain: chain, key: key) }
+
     /// For connections that show it, to servers that the system trusts.
     package var tls: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()

@@ -50,6 +50,7 @@ final class PushServer: Sendable {
         if let keys = settings.backend.keys { try await IssuerKeySource(keys)?.checkFile() }
         let payloadKey = try PayloadKeyFile(folder: folder).key()
         let route = try settings.simulatorRoute
+        let apnsTransport = try settings.delivery.transport(random: random)
         let socket = try ControlSocket(folder: settings.data)
         let storage = try await SQLiteStorage.open(folder.database)
         let network = settings.allowsPrivate ? nil : PublicNetwork()
@@ -67,7 +68,8 @@ final class PushServer: Sendable {
             }
         }
         let senders = APNsSenders(
-            transport: transport, network: network, clock: hubClock, random: random, providerTokens: storage.providerTokens)
+            pushes: apnsTransport, transport: transport, network: network, clock: hubClock, random: random,
+            providerTokens: storage.providerTokens)
         let files = settings.isLab || !settings.apns.isGiven ? nil : WatchedAPNsFiles(settings.apns)
         let connectors = HubConnectors(
             transport: transport, clock: hubClock, random: random, simulators: simulators, isLab: settings.isLab, senders: senders,

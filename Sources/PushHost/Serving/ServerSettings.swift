@@ -35,6 +35,7 @@ struct ServerSettings: Sendable, Equatable {
     var keepSecurePayloads: Duration = .seconds(7 * 86_400)
     var backend = BackendSettings()
     var apns = APNsFiles()
+    var delivery = DeliverySettings()
     var jobFolders: [String] = []
     var jobHosts: [String] = []
     var logFormat = LogFormat.text
@@ -148,5 +149,5 @@ extension ServerSettings {
                 "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "The least that is logged.", default: "info",
                 isLive: true
             ) { $0.logLevel = $1.text },
-        ] + apnsSettings + backendSettings
+        ] + apnsSettings + backendSettings + deliverySettings
 }

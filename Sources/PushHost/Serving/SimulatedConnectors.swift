@@ -19,7 +19,7 @@ struct SimulatedConnectors: Sendable {
         func text(_ service: String, _ name: String) throws(PushError) -> String { try self.text(credentials, service, name) }
         if platforms.contains(.apns) {
             return try APNsConnector(
-                settings: try apns(credentials), transport: transport, clock: clock, random: random)
+                settings: try apns(credentials), transport: transport, clock: clock)
         }
         if platforms.contains(.fcmV1) {
             return try FCMConnector(

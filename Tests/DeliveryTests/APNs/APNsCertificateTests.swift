@@ -9,7 +9,7 @@ import Testing
         let transport = ScriptedTransport([])
         let connector = try APNsConnector(
             settings: APNsSettings(certificate: try certificate.loaded(), topic: topic), transport: transport,
-            clock: VirtualClock(now: Accounts.start), random: SeededRandom(seed: 1))
+            clock: VirtualClock(now: Accounts.start))
         let verdict = await connector.deliver(batch).first
         return (transport, verdict)
     }

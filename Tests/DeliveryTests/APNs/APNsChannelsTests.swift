@@ -17,7 +17,7 @@ import Testing
         options: PushOptions = PushOptions(), to handles: [DeviceHandle]? = nil
     ) async throws -> [Verdict] {
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: clock, random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: transport, clock: clock)
         var batch = DeliveryBatch.apns(body, headers: [PushHeader("apns-channel-id", Self.channel)] + headers, options: options)
         batch.handles = try handles ?? [Self.handle]
         return await connector.deliver(batch)

@@ -10,7 +10,7 @@ struct APNsProviderTokenTests {
 
     private func connector(_ transport: ScriptedTransport, token: APNsProviderToken? = nil) throws -> APNsConnector {
         try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: clock, random: SeededRandom(seed: 1), token: token)
+            settings: Accounts.apns, transport: transport, clock: clock, token: token)
     }
 
     private func tokens(_ transport: ScriptedTransport) -> [String] {

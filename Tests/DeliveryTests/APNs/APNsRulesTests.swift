@@ -6,7 +6,7 @@ import Testing
     private func push(_ batch: DeliveryBatch) async throws -> (ScriptedTransport, Verdict?) {
         let transport = ScriptedTransport([])
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start), random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start))
         let verdict = await connector.deliver(batch).first
         return (transport, verdict)
     }
@@ -153,8 +153,7 @@ import Testing
 
     @Test func `Every device of a refused batch gets the refusal`() async throws {
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: ScriptedTransport([]), clock: VirtualClock(now: Accounts.start),
-            random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: ScriptedTransport([]), clock: VirtualClock(now: Accounts.start))
         let verdicts = await connector.deliver(.apns(headers: headers(nil, ["apns-priority": "3"]), tokens: ["aa", "bb", "cc"]))
         #expect(verdicts.count == 3 && verdicts.allSatisfy { $0.rejection?.reason == "BadPriority" })
     }

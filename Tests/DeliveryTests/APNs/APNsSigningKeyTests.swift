@@ -26,8 +26,7 @@ import X509
     private func signs(_ key: APNsSigningKey) async throws -> Bool {
         let transport = ScriptedTransport([])
         let connector = try APNsConnector(
-            settings: APNsSettings(authentication: .token(key), topic: "com.example.app"), transport: transport, clock: clock,
-            random: SeededRandom(seed: 1))
+            settings: APNsSettings(authentication: .token(key), topic: "com.example.app"), transport: transport, clock: clock)
         _ = await connector.deliver(.apns())
         let bearer = try #require(transport.pushes.first?.header("authorization"))
         return try #require(SignedToken(bearer.dropFirst("bearer ".count))).isSigned(by: Accounts.signingKey.publicKey)

@@ -6,8 +6,7 @@ import Testing
 struct APNsVerdictTests {
     private func verdict(_ steps: ScriptedTransport.Step...) async throws -> Verdict? {
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: ScriptedTransport(steps), clock: VirtualClock(now: Accounts.start),
-            random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: ScriptedTransport(steps), clock: VirtualClock(now: Accounts.start))
         return await connector.deliver(.apns()).first
     }
 
@@ -95,8 +94,7 @@ struct APNsVerdictTests {
     func acceptedWithoutEcho() async throws {
         let transport = ScriptedTransport([.answer(200)])
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start),
-            random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start))
         let verdict = await connector.deliver(.apns()).first
         #expect(verdict == .accepted(id: try #require(transport.pushes.first?.header("apns-id"))))
     }

@@ -204,8 +204,7 @@ import X509
             let route = try #require(WebAddress("https://127.0.0.1:\(canned.port)"))
             let transport = HTTPClientTransport(route: route, tls: tls)
             let connector = try APNsConnector(
-                settings: APNsSettings(certificate: try sender.loaded()), transport: transport, clock: VirtualClock(now: Accounts.start),
-                random: SeededRandom(seed: 3))
+                settings: APNsSettings(certificate: try sender.loaded()), transport: transport, clock: VirtualClock(now: Accounts.start))
             let verdict = await connector.deliver(.apns()).first
             if case .accepted? = verdict { #expect(isTaken) } else { #expect(!isTaken, "\(String(describing: verdict))") }
             #expect(canned.requests.count == (isTaken ? 1 : 0))

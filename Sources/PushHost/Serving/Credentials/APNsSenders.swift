@@ -20,6 +20,7 @@ final class APNsSenders: Sendable {
         init(_ own: APNsSigningKey) { (team, key, text) = (own.teamID, own.keyID, own.privateKey) }
     }
 
+    private let pushes: HTTP2Transport
     private let transport: any PushTransport
     private let network: PublicNetwork?
     private let clock: any HubClock
@@ -28,19 +29,19 @@ final class APNsSenders: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - transport: for those that bear tokens.
+    ///   - pushes: for notifications.
+    ///   - transport: for broadcast channels of those that bear tokens.
     ///   - network: what refuses addresses that are not public, for those that show certificates.
     init(
-        transport: any PushTransport, network: PublicNetwork?, clock: any HubClock, random: any RandomSource,
+        pushes: HTTP2Transport, transport: any PushTransport, network: PublicNetwork?, clock: any HubClock, random: any RandomSource,
         providerTokens: any ProviderTokenStore
     ) {
-        (self.transport, self.network, self.clock, self.random) = (transport, network, clock, random)
+        (self.pushes, self.transport, self.network, self.clock, self.random) = (pushes, transport, network, clock, random)
         self.providerTokens = providerTokens
     }
 
     func connector(_ settings: APNsSettings) throws(PushError) -> any Connector {
-        try APNsConnector(
-            settings: settings, transport: transport(for: settings), clock: clock, random: random, token: try token(for: settings))
+        try APNsConnector(settings: settings, transport: pushes, clock: clock, token: try token(for: settings))
     }
 
     func channels(_ settings: APNsSettings) throws(PushError) -> APNsChannels {
@@ -82,8 +83,9 @@ final class APNsSenders: Sendable {
         }
     }
 
-    /// Closes the connections of certificates.
+    /// Closes all connections that are not the server's.
     func shutdown() async {
+        await pushes.shutdown()
         let transports = state.withLock { state in
             defer { state.transports = [:] }
             return Array(state.transports.values)
