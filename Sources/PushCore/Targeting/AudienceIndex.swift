@@ -1,90 +1,249 @@
 /// Which registrations a tag expression names.
 ///
-/// Registrations are dense 32-bit ids; a tag is the set of its ids. A conjunction starts from its smallest member and
-/// tests the others per candidate, so that cost follows the candidates and not the registrations.
+/// Registrations are places: dense 32-bit numbers, of which 65,536 make a block. A tag of many registrations is a compressed set of
+/// their places; one of few, as the name of a user is, stands in a table by its fingerprint at 17 bytes a registration. The letters
+/// of tags are not kept: whoever needs them reads the registrations that have them (`firstPlace`).
+///
+/// A value: a reader who copies it goes on with what it was while the original changes. A copy is made in no time, and the first
+/// change after it copies the set of each tag that it touches.
 package struct AudienceIndex: Sendable {
-    private var postings: [Tag: Set<UInt32>] = [:]
-    /// The universe for a negation.
-    private var live: Set<UInt32> = []
+    /// Most registrations of a tag that stands in the table: up to about as many, a set of its own takes more memory.
+    package static let mostRare = 64
 
-    package init() {}
+    private let key: FingerprintKey
+    private let mostRare: Int
+    /// The places of each tag of few registrations.
+    private var rare = FingerprintTable()
+    /// Where the other tags stand in `sets`.
+    private var shared = FingerprintTable()
+    private var sets: [PlaceSet] = []
+    /// Unused numbers in `sets`.
+    private var free: [UInt32] = []
+    /// Everybody: the universe for a negation.
+    package private(set) var live = PlaceSet()
 
-    package var count: Int { live.count }
+    package init() { self.init(key: .process) }
 
-    package mutating func insert(_ id: UInt32, tags: [Tag]) {
-        live.insert(id)
-        for tag in tags { postings[tag, default: []].insert(id) }
+    init(key: FingerprintKey, mostRare: Int = Self.mostRare) {
+        self.key = key
+        self.mostRare = mostRare
     }
 
+    /// Registrations.
+    package var count: Int { live.count }
+}
+
+// MARK: - Changes
+
+extension AudienceIndex {
+    package mutating func insert(_ id: UInt32, tags: [Tag]) { update(id, from: [], to: tags) }
+
+    /// - Parameter tags: those that it was inserted with.
     package mutating func remove(_ id: UInt32, tags: [Tag]) {
         live.remove(id)
-        for tag in tags {
-            postings[tag]?.remove(id)
-            if postings[tag]?.isEmpty == true { postings[tag] = nil }
+        for tag in tags { remove(id, from: key.fingerprint(of: tag)) }
+    }
+
+    /// A registration whose tags were `old` has the tags `new` now. Only the difference is touched.
+    package mutating func update(_ id: UInt32, from old: [Tag], to new: [Tag]) {
+        live.insert(id)
+        guard !old.isEmpty else {
+            for tag in new { add(id, to: key.fingerprint(of: tag)) }
+            return
         }
+        guard old != new else { return }
+        let (before, after) = (Fingerprints(old.map(key.fingerprint)), Fingerprints(new.map(key.fingerprint)))
+        for fingerprint in before.list where !after.contains(fingerprint) { remove(id, from: fingerprint) }
+        for fingerprint in after.list where !before.contains(fingerprint) { add(id, to: fingerprint) }
+    }
+
+    /// Gives back what was kept for more: after many registrations have come at once.
+    package mutating func compact() {
+        live.compact()
+        for number in sets.indices { sets[number].compact() }
+        rare.compact()
+        shared.compact()
+    }
+
+    private mutating func add(_ id: UInt32, to fingerprint: TagFingerprint) {
+        if let number = shared.first(of: fingerprint) {
+            sets[Int(number)].insert(id)
+        } else if let count = rare.insert(id, of: fingerprint), count > mostRare {
+            share(fingerprint)
+        }
+    }
+
+    private mutating func remove(_ id: UInt32, from fingerprint: TagFingerprint) {
+        guard let number = shared.first(of: fingerprint) else {
+            rare.remove(id, of: fingerprint)
+            return
+        }
+        sets[Int(number)].remove(id)
+        // Half: a tag that comes and goes at the border does not move each time.
+        if sets[Int(number)].count <= mostRare / 2 { unshare(Int(number), fingerprint) }
+    }
+
+    private mutating func share(_ fingerprint: TagFingerprint) {
+        let places = PlaceSet(rare.numbers(of: fingerprint))
+        rare.removeAll(of: fingerprint)
+        if let number = free.popLast() {
+            sets[Int(number)] = places
+            _ = shared.insert(number, of: fingerprint)
+        } else {
+            _ = shared.insert(UInt32(sets.count), of: fingerprint)
+            sets.append(places)
+        }
+    }
+
+    private mutating func unshare(_ number: Int, _ fingerprint: TagFingerprint) {
+        for place in sets[number].places { _ = rare.insert(place, of: fingerprint) }
+        sets[number] = PlaceSet()
+        free.append(UInt32(number))
+        shared.removeAll(of: fingerprint)
+    }
+}
+
+// MARK: - Tags
+
+extension AudienceIndex {
+    /// Registrations with a tag.
+    package func count(of tag: Tag) -> Int {
+        let fingerprint = key.fingerprint(of: tag)
+        return shared.first(of: fingerprint).map { sets[Int($0)].count } ?? rare.count(of: fingerprint)
+    }
+
+    /// The first `count` ids with a tag from `first` on, ascending.
+    package func ids(of tag: Tag, from first: UInt32, count: Int) -> [UInt32] {
+        let fingerprint = key.fingerprint(of: tag)
+        if let number = shared.first(of: fingerprint) { return sets[Int(number)].places(from: first, count: count) }
+        return Array(rare.numbers(of: fingerprint).lazy.filter { $0 >= first }.prefix(count))
+    }
+
+    /// The least id with a tag. Whoever goes through all registrations and names each tag at its first place names every tag once.
+    package func firstPlace(of tag: Tag) -> UInt32? {
+        let fingerprint = key.fingerprint(of: tag)
+        guard let number = shared.first(of: fingerprint) else { return rare.first(of: fingerprint) }
+        return sets[Int(number)].places(from: 0, count: 1).first
+    }
+
+    /// Different tags in use.
+    package var tagCount: Int { shared.count + rare.fingerprintCount }
+
+    /// Those of them that have a set.
+    var sharedCount: Int { shared.count }
+
+    /// Where a tag is, as the evaluation takes it.
+    func places(of tag: Tag) -> PlaceSet {
+        let fingerprint = key.fingerprint(of: tag)
+        return shared.first(of: fingerprint).map { sets[Int($0)] } ?? PlaceSet(rare.numbers(of: fingerprint))
+    }
+}
+
+// MARK: - Selection
+
+extension AudienceIndex {
+    /// Whom the expression names; everybody for nil. It stays what it is, whatever comes and goes afterwards.
+    package func selection(_ expression: TagExpression?) -> PlaceSet {
+        guard let expression else { return live }
+        return AudiencePlan(expression, of: self).selection
     }
 
     /// The ids that the expression names, ascending; everybody for nil.
-    package func select(_ expression: TagExpression?) -> [UInt32] {
-        (expression.map(matches) ?? live).sorted()
-    }
-
-    /// The first `count` ids with a tag from `first` on, ascending; the others are looked at and not put in order.
-    package func ids(of tag: Tag, from first: UInt32, count: Int) -> [UInt32] {
-        var least: [UInt32] = []
-        for id in postings[tag] ?? [] where id >= first {
-            if least.count == count {
-                guard let last = least.last, id < last else { continue }
-                least.removeLast()
-            }
-            let place = least.firstIndex { $0 > id } ?? least.endIndex
-            least.insert(id, at: place)
-        }
-        return least
-    }
-
-    package func count(of tag: Tag) -> Int { postings[tag]?.count ?? 0 }
-
-    package var tagCount: Int { postings.count }
-
-    /// Every tag in use.
-    package var tags: some Sequence<Tag> { postings.keys }
-
-    private func matches(_ expression: TagExpression) -> Set<UInt32> {
-        switch expression {
-        case .tag(let tag): postings[tag] ?? []
-        case .not(let inner): live.subtracting(matches(inner))
-        case .or(let terms): terms.reduce(into: []) { $0.formUnion(matches($1)) }
-        case .and(let terms): conjunction(terms)
-        }
-    }
-
-    private func conjunction(_ terms: [TagExpression]) -> Set<UInt32> {
-        let bounds = terms.map { (term: $0, bound: upperBound($0)) }
-        guard let driver = bounds.indices.min(by: { bounds[$0].bound < bounds[$1].bound }) else { return live }
-        var candidates = matches(bounds[driver].term)
-        for (index, term) in terms.enumerated() where index != driver {
-            candidates = candidates.filter { contains($0, term) }
-        }
-        return candidates
-    }
-
-    private func contains(_ id: UInt32, _ expression: TagExpression) -> Bool {
-        switch expression {
-        case .tag(let tag): postings[tag]?.contains(id) == true
-        case .not(let inner): !contains(id, inner)
-        case .or(let terms): terms.contains { contains(id, $0) }
-        case .and(let terms): terms.allSatisfy { contains(id, $0) }
-        }
-    }
+    package func select(_ expression: TagExpression?) -> [UInt32] { selection(expression).places }
 
     /// No fewer than the expression names; found in the time that its length takes.
     package func upperBound(_ expression: TagExpression) -> Int {
         switch expression {
         case .tag(let tag): count(of: tag)
-        case .not: live.count
-        case .or(let terms): min(live.count, terms.reduce(0) { $0 + upperBound($1) })
-        case .and(let terms): terms.map(upperBound).min() ?? live.count
+        case .not: count
+        case .or(let terms): min(count, terms.reduce(0) { $0 + upperBound($1) })
+        case .and(let terms): terms.map(upperBound).min() ?? count
         }
+    }
+}
+
+// MARK: - Loading
+
+extension AudienceIndex {
+    /// Builds an index of many registrations, several times as fast as one by one.
+    package struct Loader: Sendable {
+        /// Places of a tag that go to its set together, and of rare ones at first.
+        private static let batch = 4096
+        /// Most entries of rare tags that wait.
+        private static let longest = 1 << 20
+
+        private var index: AudienceIndex
+        private var ids: [UInt32] = []
+        /// By the numbers of `index.sets`: what is still to be inserted there.
+        private var waiting: [[UInt32]] = []
+        /// What is still to be inserted into `index.rare`, among it tags that turn out to be shared.
+        private var rare: [FingerprintTable.Entry] = []
+
+        package init() { self.init(AudienceIndex()) }
+
+        init(_ index: AudienceIndex) { self.index = index }
+
+        /// Ids that ascend are the fastest; each comes once.
+        package mutating func insert(_ id: UInt32, tags: [Tag]) {
+            ids.append(id)
+            if ids.count == Self.batch { Self.flush(&ids, to: &index.live) }
+            for tag in tags {
+                let fingerprint = index.key.fingerprint(of: tag)
+                if let number = index.shared.first(of: fingerprint) {
+                    insert(id, at: Int(number))
+                } else {
+                    rare.append(FingerprintTable.Entry(fingerprint, id))
+                }
+            }
+            // Half of what is there: each entry is merged a few times, however many there are.
+            if rare.count >= max(Self.batch, min(Self.longest, index.rare.count / 2)) { flushRare() }
+        }
+
+        /// The index with all of them, in the least memory.
+        package consuming func finish() -> AudienceIndex {
+            flush()
+            index.compact()
+            return index
+        }
+
+        private mutating func flush() {
+            flushRare()
+            Self.flush(&ids, to: &index.live)
+            for number in waiting.indices { Self.flush(&waiting[number], to: &index.sets[number]) }
+        }
+
+        private mutating func insert(_ id: UInt32, at number: Int) {
+            while waiting.count <= number { waiting.append([]) }
+            waiting[number].append(id)
+            if waiting[number].count == Self.batch { Self.flush(&waiting[number], to: &index.sets[number]) }
+        }
+
+        private mutating func flushRare() {
+            for fingerprint in index.rare.insert(contentsOf: rare, limit: index.mostRare) { index.share(fingerprint) }
+            rare.removeAll(keepingCapacity: true)
+        }
+
+        private static func flush(_ places: inout [UInt32], to set: inout PlaceSet) {
+            set.insert(contentsOf: places)
+            places.removeAll(keepingCapacity: true)
+        }
+    }
+}
+
+/// The fingerprints of a registration's tags.
+private struct Fingerprints {
+    /// From so many on, hashing them pays.
+    private static let many = 24
+
+    let list: [TagFingerprint]
+    private let set: Set<TagFingerprint>
+
+    init(_ list: [TagFingerprint]) {
+        self.list = list
+        set = list.count < Self.many ? [] : Set(list)
+    }
+
+    func contains(_ fingerprint: TagFingerprint) -> Bool {
+        list.count < Self.many ? list.contains(fingerprint) : set.contains(fingerprint)
     }
 }

@@ -1,0 +1,238 @@
+/// Numbers by fingerprint; a fingerprint may have several, each once.
+///
+/// Linear hashing (Litwin, 1980) in segments that are sorted and packed: 17 bytes a number, none of them lost to gaps. It grows and
+/// shrinks by one segment at a time, so that no change waits for the whole table; and the first change after a copy of the table
+/// copies one segment of some 4 KB with the list of the segments.
+struct FingerprintTable: Sendable {
+    struct Entry {
+        let high: UInt64
+        let low: UInt32
+        let number: UInt32
+
+        init(_ fingerprint: TagFingerprint, _ number: UInt32) {
+            high = fingerprint.high
+            low = fingerprint.low
+            self.number = number
+        }
+
+        var fingerprint: TagFingerprint { TagFingerprint(high: high, low: low) }
+
+        func has(_ fingerprint: TagFingerprint) -> Bool { high == fingerprint.high && low == fingerprint.low }
+
+        static func < (left: Entry, right: Entry) -> Bool {
+            if left.high != right.high { return left.high < right.high }
+            return left.low == right.low ? left.number < right.number : left.low < right.low
+        }
+    }
+
+    /// Entries of a segment, in the mean: an insertion moves 2 KB.
+    private static let fill = 256
+    /// As many entries more get room at once.
+    private static let room = 16
+
+    private var segments: [[Entry]] = [[]]
+    /// Of all fingerprints together.
+    private(set) var count = 0
+    /// Different ones.
+    private(set) var fingerprintCount = 0
+
+    /// Ascending.
+    func numbers(of fingerprint: TagFingerprint) -> [UInt32] {
+        let entries = segments[segment(of: fingerprint)]
+        return entries[range(of: fingerprint, in: entries)].map(\.number)
+    }
+
+    func count(of fingerprint: TagFingerprint) -> Int {
+        let entries = segments[segment(of: fingerprint)]
+        return range(of: fingerprint, in: entries).count
+    }
+
+    /// The least number of a fingerprint.
+    func first(of fingerprint: TagFingerprint) -> UInt32? {
+        let segment = segment(of: fingerprint)
+        return segments[segment].withUnsafeBufferPointer { entries in
+            let place = Self.place(of: Entry(fingerprint, 0), in: entries)
+            return place < entries.count && entries[place].has(fingerprint) ? entries[place].number : nil
+        }
+    }
+
+    // MARK: - Changes
+
+    /// Answers how many numbers the fingerprint has now; nil where it had this one.
+    mutating func insert(_ number: UInt32, of fingerprint: TagFingerprint) -> Int? {
+        let segment = segment(of: fingerprint)
+        guard let numbers = Self.insert(Entry(fingerprint, number), into: &segments[segment]) else { return nil }
+        count += 1
+        if numbers == 1 { fingerprintCount += 1 }
+        if count > segments.count * Self.fill { split() }
+        return numbers
+    }
+
+    private static func insert(_ entry: Entry, into entries: inout [Entry]) -> Int? {
+        let place = place(of: entry, in: entries)
+        if place < entries.count, entries[place].has(entry.fingerprint), entries[place].number == entry.number { return nil }
+        if entries.count == entries.capacity { entries.reserveCapacity(entries.count + room) }
+        entries.insert(entry, at: place)
+        return range(around: place, in: entries).count
+    }
+
+    /// Answers whether it was there.
+    @discardableResult
+    mutating func remove(_ number: UInt32, of fingerprint: TagFingerprint) -> Bool {
+        let entry = Entry(fingerprint, number)
+        let segment = segment(of: fingerprint)
+        let place = Self.place(of: entry, in: segments[segment])
+        guard place < segments[segment].count, segments[segment][place].has(fingerprint), segments[segment][place].number == number
+        else { return false }
+        remove(place..<place + 1, from: segment)
+        if range(of: fingerprint, in: segments[segment]).isEmpty { fingerprintCount -= 1 }
+        shrink()
+        return true
+    }
+
+    mutating func removeAll(of fingerprint: TagFingerprint) {
+        let segment = segment(of: fingerprint)
+        let range = range(of: fingerprint, in: segments[segment])
+        guard !range.isEmpty else { return }
+        remove(range, from: segment)
+        fingerprintCount -= 1
+        shrink()
+    }
+
+    /// Takes the least memory for what it holds, until it changes.
+    mutating func compact() {
+        for segment in segments.indices where segments[segment].capacity > segments[segment].count + 1 {
+            segments[segment] = segments[segment].packed
+        }
+    }
+
+    private mutating func remove(_ range: Range<Int>, from segment: Int) {
+        segments[segment].removeSubrange(range)
+        count -= range.count
+        // A tag that many registrations had is one segment's: what it leaves is given back.
+        if segments[segment].capacity > 2 * segments[segment].count + Self.fill { segments[segment] = segments[segment].packed }
+    }
+
+    // MARK: - Many at once
+
+    /// Answers the fingerprints that have more than `limit` numbers now.
+    mutating func insert(contentsOf entries: [Entry], limit: Int) -> [TagFingerprint] {
+        while count + entries.count > segments.count * Self.fill { split() }
+        // A counting sort by segment, then each segment on its own: memory is gone through in order.
+        var ends = [Int](repeating: 0, count: segments.count)
+        for entry in entries { ends[segment(of: entry.fingerprint)] += 1 }
+        for segment in ends.indices.dropFirst() { ends[segment] += ends[segment - 1] }
+        var starts = ends
+        var order = [Int32](repeating: 0, count: entries.count)
+        for (index, entry) in entries.enumerated() {
+            let segment = segment(of: entry.fingerprint)
+            starts[segment] -= 1
+            order[starts[segment]] = Int32(index)
+        }
+        var crowded: [TagFingerprint] = []
+        for segment in ends.indices where starts[segment] < ends[segment] {
+            let added = order[starts[segment]..<ends[segment]].map { entries[Int($0)] }.sorted(by: <)
+            let before = (segments[segment].count, Self.groups(in: segments[segment]) { _, _ in })
+            segments[segment] = Self.merged(segments[segment], added)
+            let groups = Self.groups(in: segments[segment]) { fingerprint, count in
+                if count > limit { crowded.append(fingerprint) }
+            }
+            count += segments[segment].count - before.0
+            fingerprintCount += groups - before.1
+        }
+        return crowded
+    }
+
+    /// Both are sorted; what is in both comes once.
+    private static func merged(_ left: [Entry], _ right: [Entry]) -> [Entry] {
+        var merged: [Entry] = []
+        merged.reserveCapacity(left.count + right.count)
+        var place = 0
+        for entry in right {
+            while place < left.count, left[place] < entry {
+                merged.append(left[place])
+                place += 1
+            }
+            let isThere = place < left.count ? !(entry < left[place]) : false
+            if !isThere, merged.last.map({ $0 < entry }) ?? true { merged.append(entry) }
+        }
+        merged += left[place...]
+        return merged
+    }
+
+    /// Counts different fingerprints, and tells how many numbers each has.
+    private static func groups(in entries: [Entry], _ body: (TagFingerprint, Int) -> Void) -> Int {
+        var (groups, first) = (0, 0)
+        while first < entries.count {
+            let fingerprint = entries[first].fingerprint
+            var end = first + 1
+            while end < entries.count, entries[end].has(fingerprint) { end += 1 }
+            body(fingerprint, end - first)
+            groups += 1
+            first = end
+        }
+        return groups
+    }
+
+    // MARK: - Search
+
+    private static func place(of entry: Entry, in entries: [Entry]) -> Int {
+        entries.withUnsafeBufferPointer { place(of: entry, in: $0) }
+    }
+
+    /// The first place that holds nothing less.
+    private static func place(of entry: Entry, in entries: UnsafeBufferPointer<Entry>) -> Int {
+        // Fingerprints are spread evenly: where one of them stands is known to within a few entries.
+        var place = Int(truncatingIfNeeded: entry.high.multipliedFullWidth(by: UInt64(entries.count)).high)
+        while place > 0, !(entries[place &- 1] < entry) { place &-= 1 }
+        while place < entries.count, entries[place] < entry { place &+= 1 }
+        return place
+    }
+
+    private func range(of fingerprint: TagFingerprint, in entries: [Entry]) -> Range<Int> {
+        let place = Self.place(of: Entry(fingerprint, 0), in: entries)
+        guard place < entries.count, entries[place].has(fingerprint) else { return place..<place }
+        return Self.range(around: place, in: entries)
+    }
+
+    /// The entries with the fingerprint of one.
+    private static func range(around place: Int, in entries: [Entry]) -> Range<Int> {
+        let fingerprint = entries[place].fingerprint
+        var (first, end) = (place, place + 1)
+        while first > 0, entries[first - 1].has(fingerprint) { first -= 1 }
+        while end < entries.count, entries[end].has(fingerprint) { end += 1 }
+        return first..<end
+    }
+
+    // MARK: - Segments
+
+    /// As many segments as there were when the last round of splits began: a power of two.
+    private static func round(_ segments: Int) -> Int { 1 << (Int.bitWidth - 1 - segments.leadingZeroBitCount) }
+
+    private func segment(of fingerprint: TagFingerprint) -> Int {
+        let round = Self.round(segments.count)
+        let segment = Int(fingerprint.low) & (2 * round - 1)
+        return segment < segments.count ? segment : segment - round
+    }
+
+    private mutating func split() {
+        let round = Self.round(segments.count)
+        let old = segments.count - round
+        let entries = segments[old]
+        segments[old] = entries.filter { Int($0.low) & round == 0 }.packed
+        segments.append(entries.filter { Int($0.low) & round != 0 }.packed)
+    }
+
+    private mutating func shrink() {
+        guard segments.count > 1, count < segments.count * Self.fill / 4, let last = segments.popLast() else { return }
+        let other = segments.count - Self.round(segments.count)
+        var merged = segments[other] + last
+        merged.sort(by: <)
+        segments[other] = merged.packed
+    }
+}
+
+extension Array {
+    /// The same without room for more.
+    fileprivate var packed: [Element] { map { $0 } }
+}
