@@ -170,13 +170,15 @@ import Testing
     @Test func `Old notifications are removed with their devices, however many`() async throws {
         let bench = try await Bench()
         for sequence in 1...2 as ClosedRange<Int64> { _ = try await bench.store.accept(try Samples.notification(sequence)) }
-        for start in [0, 2000] {
-            let devices = (start..<start + 2000).map { Samples.device($0) }
-            try await bench.store.record(try Samples.ended(1, devices: devices))
+        for number in 0..<50 {
+            var device = Samples.device(number)
+            device.isRegistrationRemoved = true
+            try await bench.store.record(try Samples.ended(1, devices: [device, Samples.device(number)]))
         }
         try await bench.store.record(try Samples.ended(2, after: 9, devices: [Samples.device(1)]))
         #expect(try await bench.store.removeEnded(before: HubBench.dawn + .seconds(5), limit: 9) == 1)
-        #expect(try await bench.integer("SELECT count(*) FROM device_outcome") == 1)
+        #expect(try await bench.integer("SELECT count(*) FROM outcome_batch") == 1)
+        #expect(try await bench.integer("SELECT count(*) FROM dead_batch") == 0)
         #expect(try await bench.store.notifications(before: nil, limit: 9).map(\.sequence) == [2])
     }
 }
