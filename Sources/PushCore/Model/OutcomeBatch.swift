@@ -114,6 +114,20 @@ package struct OutcomeBatch: Sendable {
         starts.append(rows.count)
     }
 
+    /// The number of a device's kind: to look for some without reading all.
+    package func kind(at position: Int) -> Int {
+        rows.withUnsafeBytes { rows in
+            var cursor = ByteCursor(rows, from: starts[position])
+            return Int(cursor.number())
+        }
+    }
+
+    /// Where the devices stand whose registrations were removed.
+    package var removed: [Int] {
+        guard kinds.contains(where: \.isRegistrationRemoved) else { return [] }
+        return indices.filter { kinds[kind(at: $0)].isRegistrationRemoved }
+    }
+
     /// The same devices in batches of at most so many.
     package func parts(of most: Int) -> [OutcomeBatch] {
         guard count > most else { return isEmpty ? [] : [self] }

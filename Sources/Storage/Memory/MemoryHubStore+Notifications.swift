@@ -105,9 +105,9 @@ struct MemoryNotifications {
 
     func deadDevices(after position: DeadDevice.Position?, limit: Int) -> [DeadDevice] {
         let dead = rows.reversed().lazy.flatMap { row in
-            row.batches.reversed().lazy.filter { $0.devices.kinds.contains(where: \.isRegistrationRemoved) }.flatMap { first, devices in
-                devices.indices.reversed().lazy.map { ($0 + first, devices[$0]) }
-            }.filter { $1.isRegistrationRemoved }.map { ordinal, device in
+            row.batches.reversed().lazy.flatMap { first, devices in
+                devices.removed.reversed().lazy.map { ($0 + first, devices[$0]) }
+            }.map { ordinal, device in
                 let outcome = row.notification.outcome
                 return DeadDevice(
                     position: DeadDevice.Position(sequence: row.notification.sequence, ordinal: Int64(ordinal)),

@@ -95,7 +95,7 @@ extension SQLiteHubStore {
     /// Removes some devices of a notification that has ended, so many that others need not wait long. Answers whether there may be
     /// more.
     func removeDevices(of key: NotificationKey) async throws(PushError) -> Bool {
-        let step = 16
+        let step = 8
         return try await database.write { database in
             for table in ["outcome_batch", "dead_batch"] {
                 let before = database.totalChangesCount
@@ -115,14 +115,14 @@ extension SQLiteHubStore {
 /// through all to find these.
 struct OutcomeRows: Sendable {
     let count: Int
-    private let content: [UInt8]
+    /// As it is kept.
+    let content: [UInt8]
     private let dead: (ordinals: [Int], content: [UInt8])?
 
     init(_ devices: OutcomeBatch) {
         count = devices.count
         content = devices.stored
-        let ordinals =
-            devices.kinds.contains(where: \.isRegistrationRemoved) ? devices.indices.filter { devices[$0].isRegistrationRemoved } : []
+        let ordinals = devices.removed
         dead = ordinals.isEmpty ? nil : (ordinals, OutcomeBatch(ordinals.lazy.map { devices[$0] }).stored)
     }
 

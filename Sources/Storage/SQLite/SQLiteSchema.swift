@@ -49,8 +49,8 @@ enum SQLiteSchema {
     static let tablesOfHub = [
         ("registration", "hub, place", ofHub, 1000), ("installation", "hub, place", ofHub, 1000), ("departure", "hub, id", ofHub, 1000),
         ("last_outcome_block", "key", keyed("key", LastOutcomes.hubBits), 1000),
-        ("outcome_batch", "id", keyed("notification", NotificationKey.sequenceBits), 16),
-        ("dead_batch", "notification, first", keyed("notification", NotificationKey.sequenceBits), 16),
+        ("outcome_batch", "id", keyed("notification", NotificationKey.sequenceBits), 8),
+        ("dead_batch", "notification, first", keyed("notification", NotificationKey.sequenceBits), 8),
         ("notification", "key", keyed("key", NotificationKey.sequenceBits), 1000), ("sequence", "hub", ofHub, 1000),
         ("job", "hub, id", ofHub, 1000),
     ]
