@@ -54,7 +54,7 @@ extension SQLiteHubStore: NotificationStore {
         let (key, rows) = (NotificationKey(hub: hub, upTo: progress.sequence), Self.rows(for: progress.devices))
         let counts = progress.outcome.storedCounts?.text()
         let lastOutcomes = progress.lastOutcomes.map { (place: $0.key, code: $0.value.storedCode) }.sorted { $0.place < $1.place }
-        try await database.write { [hub] database in
+        try await database.write(size: rows.reduce(0) { $0 + $1.content.count }) { [hub] database in
             let outcome = progress.outcome
             let before = database.totalChangesCount
             try database.run(
