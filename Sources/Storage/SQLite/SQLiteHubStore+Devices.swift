@@ -25,7 +25,7 @@ extension SQLiteHubStore {
     ) throws -> (first: Int, batch: OutcomeBatch)? {
         let found = try database.first(
             """
-            SELECT first, count, content FROM outcome_batch WHERE notification = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1
+            SELECT first, count, content FROM outcome_batch WHERE notification = ?1 AND first BETWEEN 0 AND ?2 ORDER BY first DESC LIMIT 1
             """, key.stored, ordinal
         ) { row -> (first: Int, batch: OutcomeBatch)? in
             let (first, count) = (Int(row.integer(0)), Int(row.integer(1)))
