@@ -27,6 +27,8 @@ struct Outcomes {
             let storage = try await SQLiteStorage.open(path)
             let store = storage.namespace.store(ofHub: 1)
             try await register(in: store)
+            let alone = try await sendersAlone(store)
+            print("| 8 senders, nothing else | – | – | – | – | \(alone.accepted) | \(alone.worst) | – | – |")
             for (number, name) in [(1, "first push to each"), (2, "second, as the first"), (3, "third, beside 8 senders")]
                 as [(Int64, String)]
             {
@@ -53,6 +55,21 @@ struct Outcomes {
         var processor: Double
         var accepted = "–"
         var worst = "–"
+
+        mutating func add(_ sent: (rate: Double, worst: Double)) {
+            accepted = "\(Int(sent.rate))"
+            worst = "\(fixed(sent.worst * 1000)) ms"
+        }
+    }
+
+    private func sendersAlone(_ store: any HubStore) async throws -> Cost {
+        let senders = Senders(store: store, behind: 1000, request: try Load.request(), clock: clock)
+        let sending = Task { try await senders.run(8) }
+        try await Task.sleep(for: .seconds(3))
+        senders.stop()
+        var cost = Cost(time: 0, processor: 0)
+        cost.add(try await sending.value)
+        return cost
     }
 
     private func register(in store: any HubStore) async throws {
@@ -71,7 +88,7 @@ struct Outcomes {
         var outcome = NotificationOutcome(id: "n-\(sequence)", state: .processing, tags: nil, enqueuedAt: clock.now)
         let request = try Load.request()
         _ = try await store.accept(KeptNotification(sequence: sequence, request: request, outcome: outcome))
-        let senders = isBesideSenders ? Senders(store: store, request: request, clock: clock) : nil
+        let senders = isBesideSenders ? Senders(store: store, behind: 1_000_000, request: request, clock: clock) : nil
         let sending = Task { try await senders?.run(8) }
         var (time, processor) = (0.0, 0.0)
         for first in stride(from: 0, to: Self.devices, by: step) {
@@ -93,10 +110,7 @@ struct Outcomes {
         senders?.stop()
         let sent = try await sending.value
         var cost = Cost(time: time, processor: processor / Double(Self.devices) * 1_000_000)
-        if let sent {
-            cost.accepted = "\(Int(sent.rate))"
-            cost.worst = "\(fixed(sent.worst * 1000)) ms"
-        }
+        if let sent { cost.add(sent) }
         return cost
     }
 

@@ -7,9 +7,11 @@ final class Senders: Sendable {
     private let request: NotificationRequest
     private let clock: MachineClock
     private let isStopped = Atomic(false)
-    private let sequence = Atomic<Int64>(1000)
+    private let sequence: Atomic<Int64>
 
-    init(store: any HubStore, request: NotificationRequest, clock: MachineClock) {
+    /// - Parameter number: that no notification of the hub has reached.
+    init(store: any HubStore, behind number: Int64, request: NotificationRequest, clock: MachineClock) {
+        sequence = Atomic(number)
         self.store = store
         self.request = request
         self.clock = clock
