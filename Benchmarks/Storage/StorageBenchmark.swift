@@ -36,6 +36,7 @@ struct StorageBenchmark {
             }
         }
         folder.clear()
+        if "outcomes".contains(wanted) { try await Outcomes(folder: folder).run() }
     }
 
     /// The last cells of a row: the time of the processors for each of `total`.
@@ -73,7 +74,7 @@ struct StorageBenchmark {
 }
 
 /// Two digits after the point.
-private func fixed(_ value: Double) -> String {
+func fixed(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
 }

@@ -14,7 +14,7 @@ struct Delivery: Sendable {
     private let holdsDevices: Bool
     private var settled: [(place: Int, device: DeviceOutcome)] = []
     private var settledPlaces: Set<Int> = []
-    private(set) var unkept: [DeviceOutcome] = []
+    private(set) var unkept = OutcomeBatch()
     /// By place, with whom it belongs to.
     private var lastOutcomes: [UInt32: (id: RegistrationID, outcome: OutcomeName)] = [:]
     private(set) var isKept = false
@@ -58,7 +58,7 @@ struct Delivery: Sendable {
     }
 
     mutating func wasKept() {
-        unkept = []
+        unkept = OutcomeBatch()
         lastOutcomes = [:]
         isKept = true
     }

@@ -30,13 +30,14 @@ struct SQLiteHubStore: RegistrationStore {
 
     private static func loadRegistrations(of hub: Int64, into stored: inout StoredHub, from database: Database) throws {
         var templates: [Int64: RegistrationTemplate] = [:]
+        let lastOutcomes = try LastOutcomes(of: hub, in: database)
         let count = try database.first("SELECT count(*) FROM registration WHERE hub = ?", hub) { Int($0.integer(0)) }
         stored.registrations.reserveCapacity(count ?? 0)
         try database.each(
             """
             SELECT place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation,
-                secondary_tile, outcome
-            FROM registration LEFT JOIN last_outcome USING (hub, place) WHERE hub = ? ORDER BY place
+                secondary_tile
+            FROM registration WHERE hub = ? ORDER BY place
             """, hub
         ) { row in
             try stored.read(.registrations, row, "the registration \(row.text(1)) of hub \(hub)") { stored in
@@ -54,7 +55,7 @@ struct SQLiteHubStore: RegistrationStore {
                     pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
                     installationID: row.optional(10, row.text), secondaryTile: row.optional(11, row.text))
                 stored.registrations.append(PlacedRegistration(place: place, registration: registration))
-                if let outcome = row.optional(12, row.text) { stored.lastOutcomes[place] = try OutcomeName(stored: outcome) }
+                if let outcome = lastOutcomes[place] { stored.lastOutcomes[place] = outcome }
             }
         }
     }
@@ -76,7 +77,7 @@ struct SQLiteHubStore: RegistrationStore {
             for removal in change.removals {
                 if let key = try Self.templateKey(at: removal.place, hub: hub, in: database) { left.insert(key) }
                 try database.run("DELETE FROM registration WHERE hub = ? AND place = ?", hub, removal.place)
-                try database.run("DELETE FROM last_outcome WHERE hub = ? AND place = ?", hub, removal.place)
+                try LastOutcomes.clear(removal.place, hub: hub, in: database)
                 try database.run(
                     "INSERT OR REPLACE INTO departure (hub, id, time, reason, detail) VALUES (?, ?, ?, ?, ?)", hub, removal.id.text,
                     removal.departure.time.milliseconds, removal.departure.reason.storedText, removal.departure.reason.detail)
@@ -110,12 +111,7 @@ struct SQLiteHubStore: RegistrationStore {
     /// - Parameter template: the row of its template.
     private static func put(_ put: PlacedRegistration, template: Int64?, hub: Int64, in database: Database) throws {
         let registration = put.registration
-        // The outcome of whoever stood here before is not this registration's.
-        try database.run(
-            """
-            DELETE FROM last_outcome WHERE hub = ?1 AND place = ?2
-                AND NOT EXISTS (SELECT 1 FROM registration WHERE hub = ?1 AND place = ?2 AND id = ?3)
-            """, hub, put.place, registration.id.text)
+        try LastOutcomes.clear(put.place, unlessOf: registration.id, hub: hub, in: database)
         try database.run("DELETE FROM departure WHERE hub = ? AND id = ?", hub, registration.id.text)
         // Replacing also takes an id off the place where it stood before.
         try database.run(
