@@ -13,6 +13,7 @@ final class AnswerReader {
     private static let mostStreams: UInt32 = 1 << 20
 
     private static let apnsID: StaticString = "apns-id"
+    private static let apnsRequestID: StaticString = "apns-request-id"
     private static let retryAfter: StaticString = "retry-after"
 
     init(slots: StreamSlots) {
@@ -87,11 +88,11 @@ final class AnswerReader {
     private func readHeader(
         _ session: OpaquePointer?, _ stream: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
     ) {
-        // ":status" and "apns-id" have seven letters, "retry-after" has eleven.
-        guard name.count == 7 || name.count == 11, let place = place(session, stream) else { return }
+        // ":status" and "apns-id" have seven letters, "retry-after" has eleven, "apns-request-id" fifteen.
+        guard name.count == 7 || name.count == 11 || name.count == 15, let place = place(session, stream) else { return }
         if name[0] == UInt8(ascii: ":") {
             if value.count == 3 { place.pointee.status = value.reduce(0) { $0 * 10 + Int32($1) - 48 } }
-        } else if Self.apnsID.isSame(name) {
+        } else if Self.apnsID.isSame(name) || Self.apnsRequestID.isSame(name) {
             place.pointee.id = PushID(ascii: value)
             if place.pointee.id == nil { place.pointee.idText = String(decoding: value, as: UTF8.self).excerpt }
         } else if Self.retryAfter.isSame(name) {

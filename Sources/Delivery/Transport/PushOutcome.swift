@@ -13,7 +13,7 @@ package enum PushOutcome: Sendable, Equatable {
 
 package struct PushAnswer: Sendable, Equatable {
     package var status: Int
-    /// The service's `apns-id`, where it is a UUID.
+    /// The service's `apns-id`, or `apns-request-id` of a broadcast, where it is a UUID.
     package var id: PushID?
     /// What a success does not have.
     package var details: AnswerDetails?
@@ -87,7 +87,7 @@ extension PushAnswer {
     }
 
     init(_ response: PushResponse) {
-        let text = response.headers[.apnsID]
+        let text = response.headers[.apnsID] ?? response.headers[.apnsRequestID]
         let id = text.flatMap { PushID($0) }
         let details = AnswerDetails(
             body: response.body, retryAfter: response.headers[.retryAfter], idText: id == nil ? text : nil)

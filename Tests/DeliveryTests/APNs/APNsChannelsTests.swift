@@ -1,7 +1,8 @@
-import Delivery
 import HTTPTypes
 import PushCore
 import Testing
+
+@testable import Delivery
 
 @Suite struct APNsChannelsTests {
     private static let channel = "dHN0LXNyY2gtY2hubA=="
@@ -107,7 +108,8 @@ import Testing
         #expect(push.request.path == "/4/broadcasts/apps/com.example.app" && push.request.authority == "api.push.apple.com")
         #expect(
             push.headers.dropFirst() == [
-                "apns-request-id: \(SeededRandom(seed: 1).uuid())", "apns-push-type: liveactivity", "apns-priority: 10",
+                "apns-request-id: \(PushIDSeries(notificationID: "n1", body: Array(push.text.utf8)).id(of: Self.channel))",
+                "apns-push-type: liveactivity", "apns-priority: 10",
                 "apns-channel-id: \(Self.channel)", "apns-expiration: 0",
             ])
     }

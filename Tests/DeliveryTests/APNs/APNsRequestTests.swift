@@ -1,7 +1,8 @@
-import Delivery
 import HTTPTypes
 import PushCore
 import Testing
+
+@testable import Delivery
 
 @Suite("What APNs is sent")
 struct APNsRequestTests {
@@ -28,7 +29,7 @@ struct APNsRequestTests {
         #expect(
             push.headers == [
                 "Authorization: \(bearer)",
-                "apns-id: \(SeededRandom(seed: 7).uuid())",
+                "apns-id: \(PushIDSeries(notificationID: "n1", body: Array(push.text.utf8)).id(of: "00FC13ADFF78"))",
                 "apns-topic: com.example.app",
                 "apns-push-type: alert",
                 "apns-priority: 10",
