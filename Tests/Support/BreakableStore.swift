@@ -3,7 +3,7 @@ import Synchronization
 
 /// A store that can be told to refuse what is to be kept, as one on a full disk does.
 package final class BreakableStore: RegistrationStore, NotificationStore, JobStore {
-    package enum Call: Sendable, Hashable, CaseIterable { case commit, accept, record, read, devices }
+    package enum Call: Sendable, Hashable, CaseIterable { case commit, rows, accept, record, read, devices }
 
     private let store: any HubStore
     private let refused = Mutex<Set<Call>>([])
@@ -22,6 +22,16 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
     }
 
     package func load() async throws(PushError) -> StoredHub { try await store.load() }
+
+    package func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
+        try check(.rows)
+        return try await store.registrations(at: places)
+    }
+
+    package func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation] {
+        try check(.rows)
+        return try await store.installations(at: places)
+    }
 
     package func commit(_ change: RegistrationChange) async throws(PushError) {
         try check(.commit)

@@ -5,6 +5,12 @@
 package protocol RegistrationStore: Sendable {
     /// Everything that is kept, in the order of the places. Rows that mean nothing are named apart and stay where they are.
     func load() async throws(PushError) -> StoredHub
+    /// The registrations that stand at these places, in the order of the places; of places where none stands there is none.
+    ///
+    /// Throws `storage.corrupt` where one of them cannot be read.
+    func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration]
+    /// The same of installations, which have places of their own.
+    func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation]
     /// Keeps all of a change or nothing; returns when it is as safe as the store can make it.
     func commit(_ change: RegistrationChange) async throws(PushError)
     /// Forgets ids of registrations that left before `moment`, at most `limit`; answers how many.

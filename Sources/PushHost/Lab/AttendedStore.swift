@@ -24,6 +24,14 @@ struct AttendedHubStore: Sendable {
 extension AttendedHubStore: RegistrationStore {
     func load() async throws(PushError) -> StoredHub { try await thread.outside(try await base.load()) }
 
+    func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
+        try await thread.outside(try await base.registrations(at: places))
+    }
+
+    func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation] {
+        try await thread.outside(try await base.installations(at: places))
+    }
+
     func commit(_ change: RegistrationChange) async throws(PushError) { try await thread.outside(try await base.commit(change)) }
 
     func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {

@@ -21,6 +21,12 @@ package actor MemoryHubStore: RegistrationStore {
             lastOutcomes: lastOutcomes, lastSequence: notifications.lastSequence)
     }
 
+    package func registrations(at places: [UInt32]) -> [PlacedRegistration] {
+        places.compactMap { place in registrations[place].map { PlacedRegistration(place: place, registration: $0) } }
+    }
+
+    package func installations(at places: [UInt32]) -> [PlacedInstallation] { places.compactMap { installations[$0] } }
+
     package func commit(_ change: RegistrationChange) {
         for removal in change.removals {
             clear(removal.place)

@@ -10,11 +10,9 @@ struct SQLiteHubStore: RegistrationStore {
         try await database.read { [hub] database in
             var stored = StoredHub()
             try Self.loadRegistrations(of: hub, into: &stored, from: database)
-            try database.each("SELECT place, expiration, content FROM installation WHERE hub = ? ORDER BY place", hub) { row in
-                try stored.read(.installations, row, "the installation \(row.integer(0)) of hub \(hub)") { stored in
-                    stored.installations.append(
-                        PlacedInstallation(
-                            place: try row.place(0), installation: try Installation(stored: row.json(2)), expiration: row.time(1)))
+            try database.each("\(Self.selectInstallation) WHERE hub = ? ORDER BY place", hub) { row in
+                try stored.read(.installations, row, Self.name(ofInstallation: row, hub)) { stored in
+                    stored.installations.append(try Self.installation(row))
                 }
             }
             try database.each("SELECT id, time, reason, detail FROM departure WHERE hub = ?", hub) { row in
@@ -32,39 +30,13 @@ struct SQLiteHubStore: RegistrationStore {
         var templates: [Int64: RegistrationTemplate] = [:]
         let count = try database.first("SELECT count(*) FROM registration WHERE hub = ?", hub) { Int($0.integer(0)) }
         stored.registrations.reserveCapacity(count ?? 0)
-        try database.each(
-            """
-            SELECT place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation,
-                secondary_tile, outcome
-            FROM registration LEFT JOIN last_outcome USING (hub, place) WHERE hub = ? ORDER BY place
-            """, hub
-        ) { row in
-            try stored.read(.registrations, row, "the registration \(row.text(1)) of hub \(hub)") { stored in
-                var template: RegistrationTemplate?
-                if let key = row.optional(8, row.integer) {
-                    template = try templates[key] ?? Self.template(key, in: database)
-                    templates[key] = template
-                }
-                let place = try row.place(0)
-                let registration = Registration(
-                    id: try RegistrationID(stored: row.text(1)), etag: Int(row.integer(2)), expiration: row.time(3),
-                    updatedAt: row.time(4),
-                    handle: try DeviceHandle(platform: Platform(stored: row.text(5)), stored: row.text(6)),
-                    tags: try row.text(7).split(separator: ",").map { try Tag(stored: String($0)) }, template: template,
-                    pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
-                    installationID: row.optional(10, row.text), secondaryTile: row.optional(11, row.text))
-                stored.registrations.append(PlacedRegistration(place: place, registration: registration))
-                if let outcome = row.optional(12, row.text) { stored.lastOutcomes[place] = try OutcomeName(stored: outcome) }
+        try database.each("\(selectRegistration) WHERE hub = ? ORDER BY place", hub) { row in
+            try stored.read(.registrations, row, name(ofRegistration: row, hub)) { stored in
+                let placed = try registration(row, &templates, in: database)
+                stored.registrations.append(placed)
+                if let outcome = row.optional(12, row.text) { stored.lastOutcomes[placed.place] = try OutcomeName(stored: outcome) }
             }
         }
-    }
-
-    private static func template(_ key: Int64, in database: Database) throws -> RegistrationTemplate {
-        let template = try database.first("SELECT content FROM template WHERE key = ?", key) { row in
-            try reading("the template \(key)") { try RegistrationTemplate(stored: row.json(0)) }
-        }
-        guard let template else { throw UnreadableValue(reason: "there is no template \(key)") }
-        return template
     }
 
     // MARK: - Changes

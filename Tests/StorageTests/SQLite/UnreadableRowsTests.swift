@@ -29,6 +29,12 @@ import Testing
         #expect(stored.unreadable.map(\.table) == [.registrations, .installations, .departures])
         #expect(stored.registrations.map(\.place) == [0, 1] && stored.installations.map(\.place) == [0])
 
+        for read: Work in [
+            { _ = try await bench.store.registrations(at: [0, 2]) }, { _ = try await bench.store.installations(at: [1]) },
+        ] {
+            #expect(await refusal { try await read() }?.code == "storage.corrupt")
+        }
+
         let clock = VirtualClock(now: HubBench.dawn)
         let connector = ScriptedConnector(clock: clock)
         let hub = NotificationHub(
