@@ -1,10 +1,26 @@
 /// The work that is left of one notification: batches for its push services, each at its moment.
 struct DeliveryRun: Sendable {
-    /// A batch on its way: some members of a group, for the first time or again, each with what it was told before.
+    /// Some members of a group whose turn comes, for the first time or again.
     struct Attempt: Sendable {
+        enum Members: Sendable {
+            /// By their numbers in the group.
+            case first(Range<Int>)
+            /// As in the group, each with what it was told before.
+            case again([(member: UInt32, result: DeliveryResult)])
+        }
+
         var group: Int
         var number: Int
-        var waiting: [(member: Int, result: DeliveryResult?)]
+        var members: Members
+    }
+
+    /// An attempt on its way, with those who stand at its targets.
+    struct Batch: Sendable {
+        var attempt: Attempt
+        var members: [UInt32]
+        var recipients: [Recipient]
+        /// Those that have left since the send began.
+        var left: [SettledTarget]
     }
 
     /// What is done one after the other: a platform's batches, or all of them where nothing is side by side.
@@ -33,10 +49,9 @@ struct DeliveryRun: Sendable {
 
     /// Gives a group its first attempt of this run, in batches of `step` handles.
     mutating func begin(_ group: Int, number: Int, at moment: Timestamp, step: Int) {
-        let count = groups[group].targets.count
+        let count = groups[group].members.count
         for first in stride(from: 0, to: count, by: step) {
-            let members = first..<min(first + step, count)
-            insert(Attempt(group: group, number: number, waiting: members.map { ($0, nil) }), at: moment)
+            insert(Attempt(group: group, number: number, members: .first(first..<min(first + step, count))), at: moment)
         }
     }
 
@@ -73,11 +88,34 @@ struct DeliveryRun: Sendable {
         return (groups[attempt.group].platform, moment)
     }
 
-    func batch(_ attempt: Attempt) -> DeliveryBatch {
-        let group = groups[attempt.group]
+    func members(of attempt: Attempt) -> [UInt32] {
+        switch attempt.members {
+        case .first(let range): Array(groups[attempt.group].members[range])
+        case .again(let waiting): waiting.map(\.member)
+        }
+    }
+
+    /// - Parameter recipients: who stands at the members of the attempt, in their order.
+    func batch(_ attempt: Attempt, of recipients: [Recipient]) -> Batch {
+        var batch = Batch(attempt: attempt, members: [], recipients: [], left: [])
+        let size = groups[attempt.group].body.count
+        for (member, recipient) in zip(members(of: attempt), recipients) {
+            guard recipient.hasLeft else {
+                batch.members.append(member)
+                batch.recipients.append(recipient)
+                continue
+            }
+            let device = recipient.outcome(.skipped, reason: "", "the registration left before its turn came", size: size)
+            batch.left.append(SettledTarget(order: Int(member), result: DeliveryResult(device: device)))
+        }
+        return batch
+    }
+
+    func work(_ batch: Batch) -> DeliveryBatch {
+        let group = groups[batch.attempt.group]
         return DeliveryBatch(
             notificationID: id, platform: group.platform, body: group.body, headers: group.headers, options: options,
-            handles: attempt.waiting.map { group.targets[$0.member].handle })
+            handles: batch.recipients.map(\.handle))
     }
 
     /// Takes everything that is left out of the lanes, in order.
@@ -94,8 +132,9 @@ struct DeliveryRun: Sendable {
 enum DeliveryEnd: Sendable {
     /// Every target has its verdict.
     case done
-    /// It was cancelled. These targets a service had put off, with what it said; nobody was told of them.
-    case cutOff([SettledTarget])
+    /// It was cancelled. Of these targets nobody was told: a service had put some off, with what it said, and of the others nothing
+    /// is known.
+    case cutOff(open: [SettledTarget], rest: [(group: RecipientGroup, members: [UInt32])])
     /// What is left has to wait, and nothing is under way.
     case putOff(Patience)
 }

@@ -4,7 +4,7 @@ struct NearMisses {
 
     /// - Parameter comparableTags: the nearest tag is looked for in a hub that has at most so many.
     init(table: RegistrationTable, request: NotificationRequest, comparableTags: Int = .max) {
-        guard table.index.count > 0 else {
+        guard table.count > 0 else {
             sentences = ["the hub has no registrations yet"]
             return
         }
@@ -18,7 +18,7 @@ struct NearMisses {
         }
         var sentences: [String] = []
         let matched = table.select(expression)
-        if !matched.isEmpty { sentences.append(Self.otherKind(matched, request.content)) }
+        if !matched.isEmpty { sentences.append(Self.otherKind(matched, in: table, request.content)) }
         // A long expression is not explained to its end: each tag is looked for among all tags of the hub.
         let wanted = Array((expression.map { Self.wanted($0) } ?? []).prefix(8))
         let isComparable = table.index.tagCount <= comparableTags
@@ -48,16 +48,17 @@ struct NearMisses {
         return collect(expression, isNegated: false).uniqued()
     }
 
-    private static func otherKind(_ matched: [Registration], _ content: NotificationContent) -> String {
+    private static func otherKind(_ matched: [UInt32], in table: RegistrationTable, _ content: NotificationContent) -> String {
         switch content {
         case .template:
             return "\(matches(matched.count, "native registration")); properties reach template registrations only"
         case .native(let payloads):
-            let natives = matched.filter { $0.template == nil }
+            let natives = matched.filter { table.columns.templates[$0] == TemplateRegister.none }
             guard !natives.isEmpty else {
                 return "\(matches(matched.count, "template registration")); send properties to reach them"
             }
-            let missing = Set(natives.map(\.platform)).subtracting(payloads.keys).sorted().map(\.displayName)
+            let platforms = Set(natives.map { table.columns.traits[$0].platform })
+            let missing = platforms.subtracting(payloads.keys).sorted().map(\.displayName)
             return
                 "\(matches(natives.count, "registration")), on \(missing.joined(separator: ", ")), "
                 + "for which there is no payload"
