@@ -21,7 +21,9 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         throw PushError("storage.unavailable", "the disk is full", hint: "make room", status: 503, isRetryable: true)
     }
 
-    package func load() async throws(PushError) -> StoredHub { try await store.load() }
+    package func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader {
+        try await store.load(into: reader)
+    }
 
     package func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
         try check(.rows)

@@ -3,8 +3,9 @@
 ///
 /// Errors: `storage.unavailable` (503) where nothing could be kept; then nothing was.
 package protocol RegistrationStore: Sendable {
-    /// Everything that is kept, in the order of the places. Rows that mean nothing are named apart and stay where they are.
-    func load() async throws(PushError) -> StoredHub
+    /// Hands everything that is kept to a reader: installations in the order of their places, registrations likewise, then the rest.
+    /// Rows that mean nothing are named apart and stay where they are. Answers the reader.
+    func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader
     /// The registrations that stand at these places, in the order of the places; of places where none stands there is none.
     ///
     /// Throws `storage.corrupt` where one of them cannot be read.
@@ -74,47 +75,5 @@ package struct RegistrationChange: Sendable, Equatable {
 
     package var isEmpty: Bool {
         removals.isEmpty && installationRemovals.isEmpty && puts.isEmpty && installationPuts.isEmpty
-    }
-}
-
-package struct StoredHub: Sendable, Equatable {
-    package var registrations: [PlacedRegistration]
-    package var installations: [PlacedInstallation]
-    package var departures: [RegistrationID: RegistrationDeparture]
-    /// How the last push to a registration ended, by place; of those that no push has reached there is none.
-    package var lastOutcomes: [UInt32: OutcomeName]
-    /// The largest that a notification ever had; 0 before the first one.
-    package var lastSequence: Int64
-    /// Rows that cannot be read. Whoever loads a hub goes on without them, and leaves their places to them.
-    package var unreadable: [UnreadableRow]
-
-    package init(
-        registrations: [PlacedRegistration] = [], installations: [PlacedInstallation] = [],
-        departures: [RegistrationID: RegistrationDeparture] = [:], lastOutcomes: [UInt32: OutcomeName] = [:],
-        lastSequence: Int64 = 0, unreadable: [UnreadableRow] = []
-    ) {
-        self.registrations = registrations
-        self.installations = installations
-        self.departures = departures
-        self.lastOutcomes = lastOutcomes
-        self.lastSequence = lastSequence
-        self.unreadable = unreadable
-    }
-}
-
-/// A row of a hub that cannot be read.
-package struct UnreadableRow: Sendable, Equatable {
-    package enum Table: Sendable { case registrations, installations, departures }
-
-    package var table: Table
-    /// Nil where it is none, and among departures, which have none.
-    package var place: UInt32?
-    /// Which row it is, and what is wrong with it.
-    package var reason: String
-
-    package init(table: Table, place: UInt32?, reason: String) {
-        self.table = table
-        self.place = place
-        self.reason = reason
     }
 }

@@ -35,9 +35,9 @@ package actor NotificationHub: HubGateway {
     /// Most devices that a test send reaches, as in Azure.
     static let testSize = 10
 
-    /// - Parameter stored: what the store had when it was loaded.
+    /// - Parameter loaded: what the store had, once it was loaded.
     package init(
-        environment: HubEnvironment, connectors: [any Connector], store: any HubStore, stored: StoredHub = StoredHub(),
+        environment: HubEnvironment, connectors: [any Connector], store: any HubStore, loaded: HubLoader,
         settings: HubSettings = HubSettings()
     ) {
         self.environment = environment
@@ -45,14 +45,24 @@ package actor NotificationHub: HubGateway {
         self.store = store
         self.settings = settings
         meter = HubMeter(hub: settings.name)
-        table = RegistrationTable(stored)
-        for row in stored.unreadable {
+        table = loaded.table
+        for row in loaded.unreadable {
             environment.note(.hub, "left out: \(row.reason)")
             meter.leftOut()
         }
-        sequences = Atomic(stored.lastSequence)
+        sequences = Atomic(loaded.lastSequence)
         naming = settings.naming
         refusesLargePayloads = settings.refusesLargePayloads
+    }
+
+    /// The same of a hub that is held in whole rows, or of one that is new.
+    package init(
+        environment: HubEnvironment, connectors: [any Connector], store: any HubStore, stored: StoredHub = StoredHub(),
+        settings: HubSettings = HubSettings()
+    ) {
+        var loader = HubLoader()
+        stored.read(into: &loader)
+        self.init(environment: environment, connectors: connectors, store: store, loaded: loader, settings: settings)
     }
 
     /// What begins from now on goes through these connectors; what is registered from now on lives that long.

@@ -25,11 +25,8 @@ struct InstallationTable: Sendable {
 
     init() {}
 
-    /// - Parameter taken: places where the store has what is not current.
-    init(_ stored: [PlacedInstallation], taken: Set<UInt32> = []) {
-        for placed in stored { set(placed, replacing: nil) }
-        let last = max(stored.last?.place ?? 0, taken.max() ?? 0)
-        let end = stored.isEmpty && taken.isEmpty ? 0 : last + 1
+    /// - Parameter taken: places where the store has what cannot be read or is not current.
+    mutating func loaded(end: UInt32, taken: Set<UInt32>) {
         supply = PlaceSupply(end: end) { [traits] in traits[$0] != nil || taken.contains($0) }
     }
 

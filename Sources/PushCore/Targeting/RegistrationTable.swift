@@ -29,7 +29,7 @@ struct RegistrationTable: Sendable {
     /// The same by their moments; one that is back, or left anew since, is passed over.
     private var departures = TimeQueue<RegistrationID>()
     /// What the store has and shall have no longer: rows of installations that were written anew elsewhere. Their places are taken.
-    let leftovers: RegistrationChange
+    var leftovers = RegistrationChange()
     var expiries = ExpiryQueue()
     private(set) var count = 0
 
@@ -37,29 +37,7 @@ struct RegistrationTable: Sendable {
     /// Behind the last place.
     var end: UInt32 { supply.end }
 
-    init() { leftovers = RegistrationChange() }
-
-    /// A table as it was kept.
-    init(_ stored: StoredHub) {
-        let outlived = OutlivedRows(stored)
-        leftovers = outlived.removal
-        for (id, departure) in stored.departures { depart(id, departure) }
-        func unreadable(_ table: UnreadableRow.Table) -> [UInt32] {
-            stored.unreadable.filter { $0.table == table }.compactMap(\.place)
-        }
-        let current = stored.installations.filter { !outlived.installations.contains($0.place) }
-        installations = InstallationTable(current, taken: outlived.installations.union(unreadable(.installations)))
-        let taken = outlived.registrations.union(unreadable(.registrations))
-        let rows = stored.registrations.filter { !outlived.registrations.contains($0.place) }
-        ids.reserve(rows.count) { _ in 0 }
-        handles.reserve(rows.count) { _ in 0 }
-        for placed in rows { set(placed.registration, at: placed.place, replacing: nil) }
-        for removal in leftovers.removals { depart(removal.id, removal.departure) }
-        for (place, outcome) in stored.lastOutcomes where columns.isLive(place) { columns.traits[place].outcome = outcome }
-        let last = max(rows.last?.place ?? 0, taken.max() ?? 0)
-        let end = rows.isEmpty && taken.isEmpty ? 0 : last + 1
-        supply = PlaceSupply(end: end) { [columns] in columns.isLive($0) || taken.contains($0) }
-    }
+    init() {}
 
     func departure(of id: RegistrationID) -> RegistrationDeparture? { departed[id] }
 
@@ -149,34 +127,96 @@ struct RegistrationTable: Sendable {
         let outcome = columns.isLive(place) ? columns.traits[place].outcome : nil
         if columns.isLive(place) { detach(place) }
         unindex(place, tags)
-        let packed = PackedRegistrationID(registration.id)
-        columns.set(registration.id, packed, at: place)
-        columns.traits[place] = RegistrationTraits(
-            platform: registration.platform, shard: packed?.shard ?? RegistrationTraits.unusualShard, outcome: outcome)
-        columns.templates[place] = templates.take(registration.template)
-        columns.set(variables: registration.pushVariables, at: place)
-        enterID(place, RegistrationColumns.hash(of: registration.id, packed))
-        attach(registration.handle, at: place)
+        enter(registration, at: place)
+        columns.traits[place].outcome = outcome
         index.insert(place, tags: registration.tags)
         if !departed.isEmpty { departed[registration.id] = nil }
-        count += 1
-        guard let installation = registration.installationID else { return expire(place, at: registration.expiration) }
-        expiries.clear(place)
-        join(installation, place)
-    }
-
-    private mutating func attach(_ handle: DeviceHandle, at place: UInt32) {
-        if case .browser(let endpoint, _, _) = handle { placesByEndpoint[endpoint, default: PlaceList()].insert(place) }
-        handle.withPackedBytes { bytes, isToken in
-            columns.set(bytes, isToken: isToken, at: place)
-            let hash = RegistrationColumns.hash(of: handle.platform, bytes)
-            if let other = handles.find(hash, where: { columns.has(handle.platform, bytes, isToken: isToken, at: $0) }) {
-                columns.link(place, behind: other)
-            } else {
-                enterHandle(place, hash)
-            }
+        if let installation = registration.installationID {
+            expiries.clear(place)
+            join(installation, place)
+        } else {
+            expire(place, at: registration.expiration)
         }
     }
+
+    /// Enters a registration everywhere but in the index and among those that expire.
+    private mutating func enter(_ registration: Registration, at place: UInt32) {
+        let packed = PackedRegistrationID(registration.id)
+        let template = templates.take(registration.template)
+        registration.handle.withPackedBytes { bytes, isToken in
+            enter(packed, packed == nil ? registration.id : nil, registration.platform, bytes, isToken: isToken, at: place)
+        }
+        columns.templates[place] = template
+        columns.set(variables: registration.pushVariables, at: place)
+    }
+
+    /// - Parameter unusual: the id where it is not packed.
+    private mutating func enter(
+        _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, _ platform: Platform, _ handle: UnsafeRawBufferPointer, isToken: Bool,
+        at place: UInt32
+    ) {
+        columns.traits[place] = RegistrationTraits(platform: platform, shard: packed?.shard ?? RegistrationTraits.unusualShard)
+        columns.set(unusual, packed, at: place)
+        enterID(place, columns.idHash(at: place))
+        columns.set(handle, isToken: isToken, at: place)
+        let hash = RegistrationColumns.hash(of: platform, handle)
+        if let other = handles.find(hash, where: { columns.has(platform, handle, isToken: isToken, at: $0) }) {
+            columns.link(place, behind: other)
+        } else {
+            enterHandle(place, hash)
+        }
+        if platform == .browser, case .browser(let endpoint, _, _) = columns.handle(at: place) {
+            placesByEndpoint[endpoint, default: PlaceList()].insert(place)
+        }
+        count += 1
+    }
+
+    // MARK: - Loading
+
+    /// Makes room for so many registrations at once.
+    mutating func reserve(_ count: Int) {
+        ids.reserve(count) { _ in 0 }
+        handles.reserve(count) { _ in 0 }
+    }
+
+    /// Enters a registration that a store has; its tags and when it leaves are still to come.
+    ///
+    /// - Parameters:
+    ///   - handle: as packed.
+    ///   - template: a number that was taken for it.
+    mutating func load(
+        _ row: StoredRegistration, _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, handle: UnsafeRawBufferPointer,
+        isToken: Bool, template: UInt32
+    ) {
+        enter(packed, unusual, row.platform, handle, isToken: isToken, at: row.place)
+        columns.templates[row.place] = template
+        if !row.pushVariables.isEmpty { columns.set(variables: row.pushVariables, at: row.place) }
+        if let installation = row.installationID { join(installation, row.place) }
+    }
+
+    mutating func loadTemplate(_ template: RegistrationTemplate) -> UInt32 { templates.take(template) }
+
+    /// Another registration has a template that was loaded.
+    mutating func shareTemplate(_ number: UInt32) { templates.share(number) }
+
+    /// - Parameters:
+    ///   - index: over the tags of all.
+    ///   - taken: places where the store has what cannot be read or is not current.
+    mutating func loaded(_ index: AudienceIndex, end: UInt32, taken: Set<UInt32>) {
+        self.index = index
+        for removal in leftovers.removals { depart(removal.id, removal.departure) }
+        supply = PlaceSupply(end: end) { [columns] in columns.isLive($0) || taken.contains($0) }
+    }
+
+    mutating func load(_ outcome: OutcomeName, at place: UInt32) {
+        if columns.isLive(place) { columns.traits[place].outcome = outcome }
+    }
+
+    mutating func load(_ departure: RegistrationDeparture, of id: RegistrationID) {
+        if place(of: id) == nil { depart(id, departure) }
+    }
+
+    // MARK: - Entering and leaving
 
     // The columns are copied only where a table grows.
 

@@ -22,7 +22,9 @@ struct AttendedHubStore: Sendable {
 }
 
 extension AttendedHubStore: RegistrationStore {
-    func load() async throws(PushError) -> StoredHub { try await thread.outside(try await base.load()) }
+    func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader {
+        try await thread.outside(try await base.load(into: reader))
+    }
 
     func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
         try await thread.outside(try await base.registrations(at: places))

@@ -13,12 +13,15 @@ package actor MemoryHubStore: RegistrationStore {
 
     package init() {}
 
-    package func load() -> StoredHub {
-        StoredHub(
+    package func load<Reader: StoredHubReader>(into reader: Reader) -> Reader {
+        let stored = StoredHub(
             registrations: registrations.map { PlacedRegistration(place: $0.key, registration: $0.value) }
                 .sorted { $0.place < $1.place },
             installations: installations.values.sorted { $0.place < $1.place }, departures: departures,
             lastOutcomes: lastOutcomes, lastSequence: notifications.lastSequence)
+        var reader = reader
+        stored.read(into: &reader)
+        return reader
     }
 
     package func registrations(at places: [UInt32]) -> [PlacedRegistration] {

@@ -8,7 +8,10 @@ extension SQLiteHubStore {
             var templates: [Int64: RegistrationTemplate] = [:]
             return try places.compactMap { place in
                 try database.first("\(Self.selectRegistration) WHERE hub = ? AND place = ?", hub, place) { row in
-                    try reading(Self.name(ofRegistration: row, hub)) { try Self.registration(row, &templates, in: database) }
+                    try reading(Self.name(ofRegistration: row, hub)) {
+                        PlacedRegistration(
+                            place: place, registration: try Self.registration(row, try Self.template(row, &templates, in: database)))
+                    }
                 }
             }
         }
@@ -34,32 +37,34 @@ extension SQLiteHubStore {
 
     static let selectRegistration = """
         SELECT place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation,
-            secondary_tile, outcome
-        FROM registration LEFT JOIN last_outcome USING (hub, place)
+            secondary_tile
+        FROM registration
         """
 
     static func name(ofRegistration row: SQLRow, _ hub: Int64) -> String { "the registration \(row.text(1)) of hub \(hub)" }
 
-    /// - Parameter templates: those that were compiled before, by their rows.
-    static func registration(
-        _ row: SQLRow, _ templates: inout [Int64: RegistrationTemplate], in database: Database
-    ) throws -> PlacedRegistration {
-        var template: RegistrationTemplate?
-        if let key = row.optional(8, row.integer) {
-            template = try templates[key] ?? Self.template(key, in: database)
-            templates[key] = template
-        }
-        return PlacedRegistration(
-            place: try row.place(0),
-            registration: Registration(
-                id: try RegistrationID(stored: row.text(1)), etag: Int(row.integer(2)), expiration: row.time(3), updatedAt: row.time(4),
-                handle: try DeviceHandle(platform: Platform(stored: row.text(5)), stored: row.text(6)),
-                tags: try row.text(7).split(separator: ",").map { try Tag(stored: String($0)) }, template: template,
-                pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
-                installationID: row.optional(10, row.text), secondaryTile: row.optional(11, row.text)))
+    static func registration(_ row: SQLRow, _ template: RegistrationTemplate?) throws -> Registration {
+        Registration(
+            id: try RegistrationID(stored: row.text(1)), etag: Int(row.integer(2)), expiration: row.time(3), updatedAt: row.time(4),
+            handle: try DeviceHandle(platform: Platform(stored: row.text(5)), stored: row.text(6)),
+            tags: try row.text(7).split(separator: ",").map { try Tag(stored: String($0)) }, template: template,
+            pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
+            installationID: row.optional(10, row.text), secondaryTile: row.optional(11, row.text))
     }
 
-    static func template(_ key: Int64, in database: Database) throws -> RegistrationTemplate {
+    /// The template of a registration.
+    ///
+    /// - Parameter templates: those that were compiled before, by their rows.
+    static func template(
+        _ row: SQLRow, _ templates: inout [Int64: RegistrationTemplate], in database: Database
+    ) throws -> RegistrationTemplate? {
+        guard let key = row.optional(8, row.integer) else { return nil }
+        let template = try templates[key] ?? Self.template(key, in: database)
+        templates[key] = template
+        return template
+    }
+
+    private static func template(_ key: Int64, in database: Database) throws -> RegistrationTemplate {
         let template = try database.first("SELECT content FROM template WHERE key = ?", key) { row in
             try reading("the template \(key)") { try RegistrationTemplate(stored: row.json(0)) }
         }

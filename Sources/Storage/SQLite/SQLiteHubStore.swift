@@ -6,39 +6,6 @@ struct SQLiteHubStore: RegistrationStore {
     let database: SQLiteAccess
     let hub: Int64
 
-    func load() async throws(PushError) -> StoredHub {
-        try await database.read { [hub] database in
-            var stored = StoredHub()
-            try Self.loadRegistrations(of: hub, into: &stored, from: database)
-            try database.each("\(Self.selectInstallation) WHERE hub = ? ORDER BY place", hub) { row in
-                try stored.read(.installations, row, Self.name(ofInstallation: row, hub)) { stored in
-                    stored.installations.append(try Self.installation(row))
-                }
-            }
-            try database.each("SELECT id, time, reason, detail FROM departure WHERE hub = ?", hub) { row in
-                try stored.read(.departures, nil, "the departure of \(row.text(0)) from hub \(hub)") { stored in
-                    stored.departures[try RegistrationID(stored: row.text(0))] = RegistrationDeparture(
-                        try RegistrationDeparture.Reason(stored: row.text(2), detail: row.text(3)), at: row.time(1))
-                }
-            }
-            stored.lastSequence = try Self.lastSequence(of: hub, in: database)
-            return stored
-        }
-    }
-
-    private static func loadRegistrations(of hub: Int64, into stored: inout StoredHub, from database: Database) throws {
-        var templates: [Int64: RegistrationTemplate] = [:]
-        let count = try database.first("SELECT count(*) FROM registration WHERE hub = ?", hub) { Int($0.integer(0)) }
-        stored.registrations.reserveCapacity(count ?? 0)
-        try database.each("\(selectRegistration) WHERE hub = ? ORDER BY place", hub) { row in
-            try stored.read(.registrations, row, name(ofRegistration: row, hub)) { stored in
-                let placed = try registration(row, &templates, in: database)
-                stored.registrations.append(placed)
-                if let outcome = row.optional(12, row.text) { stored.lastOutcomes[placed.place] = try OutcomeName(stored: outcome) }
-            }
-        }
-    }
-
     // MARK: - Changes
 
     func commit(_ change: RegistrationChange) async throws(PushError) {
@@ -114,21 +81,6 @@ struct SQLiteHubStore: RegistrationStore {
     }
 }
 
-extension StoredHub {
-    /// Adds a row, or its name to those that cannot be read.
-    ///
-    /// - Parameter placed: the row, whose place is its first column; nil in a table without places.
-    fileprivate mutating func read(
-        _ table: UnreadableRow.Table, _ placed: SQLRow?, _ name: String, _ add: (inout StoredHub) throws -> Void
-    ) throws {
-        do {
-            try reading(name) { try add(&self) }
-        } catch let error as PushError where error.code == "storage.corrupt" {
-            unreadable.append(UnreadableRow(table: table, place: placed.flatMap { UInt32(exactly: $0.integer(0)) }, reason: error.message))
-        }
-    }
-}
-
 extension RegistrationDeparture.Reason {
     fileprivate var storedText: String {
         switch self {
@@ -143,7 +95,7 @@ extension RegistrationDeparture.Reason {
         if case .handleDied(let reason) = self { reason } else { nil }
     }
 
-    fileprivate init(stored text: String, detail: String) throws {
+    init(stored text: String, detail: String) throws {
         switch text {
         case "deleted": self = .deleted
         case "expired": self = .expired

@@ -14,14 +14,19 @@ extension DeviceHandle {
             }
             if let packed { return packed }
         }
-        // Neither a browser's parts nor Baidu's hold a line's end.
+        return withTextBytes { body($0, false) }
+    }
+
+    /// The handle as one text; the parts of a browser's subscription and of a Baidu handle are lines, for none of them can hold a
+    /// line's end.
+    func withTextBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         var text =
             switch self {
             case .browser(let endpoint, let p256dh, let auth): "\(endpoint)\n\(p256dh)\n\(auth)"
             case .baidu(let user, let channel): "\(user)\n\(channel)"
             default: self.text
             }
-        return text.withUTF8 { body(UnsafeRawBufferPointer($0), false) }
+        return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
     /// False for digits that the bytes would not give back: those in lower case are another text.

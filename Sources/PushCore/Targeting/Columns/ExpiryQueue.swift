@@ -65,9 +65,10 @@ struct ExpiryQueue: Sendable {
     /// The next place whose moment has come by `now`. It has no moment from then on.
     mutating func popFirst(dueBy now: Timestamp) -> UInt32? {
         while let bucket = order.popFirst(dueBy: now) { open(bucket) }
-        while let place = opened.popFirst(dueBy: now) {
+        while let (moment, place) = opened.first, moment <= now {
+            _ = opened.popFirst()
             entries -= 1
-            guard let moment = moment(of: place), moment <= now else { continue }
+            guard self.moment(of: place) == moment else { continue }
             clear(place)
             return place
         }

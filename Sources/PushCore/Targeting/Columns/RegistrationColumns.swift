@@ -45,12 +45,13 @@ struct RegistrationColumns: Sendable {
         packed?.hash ?? UInt64(bitPattern: Int64(id.text.hashValue))
     }
 
-    mutating func set(_ id: RegistrationID, _ packed: PackedRegistrationID?, at place: UInt32) {
+    /// - Parameter unusual: the id where it is not packed.
+    mutating func set(_ unusual: RegistrationID?, _ packed: PackedRegistrationID?, at place: UInt32) {
         if let packed {
             firsts[place] = packed.first
             seconds[place] = packed.second
         } else {
-            unusualIDs[place] = id
+            unusualIDs[place] = unusual
         }
     }
 

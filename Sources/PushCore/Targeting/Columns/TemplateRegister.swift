@@ -45,6 +45,9 @@ struct TemplateRegister: Sendable {
         return number
     }
 
+    /// Takes a number once more.
+    mutating func share(_ number: UInt32) { entries[Int(number)]?.uses += 1 }
+
     mutating func release(_ number: UInt32) {
         guard number != Self.none, let entry = entries[Int(number)] else { return }
         guard entry.uses == 1 else {
