@@ -23,7 +23,7 @@ struct NearMisses {
         let wanted = Array((expression.map { Self.wanted($0) } ?? []).prefix(8))
         let isComparable = table.index.tagCount <= comparableTags
         for tag in wanted where table.index.count(of: tag) == 0 {
-            if isComparable, let near = nearest(tag.text, in: table.index.tags.lazy.map(\.text)), let other = Tag(validating: near) {
+            if isComparable, let near = nearest(tag.text, in: table.tags.lazy.map(\.text)), let other = Tag(validating: near) {
                 sentences.append("\"\(near)\" has \(Self.registrations(table.index.count(of: other)))")
             } else {
                 sentences.append("no registration has the tag \"\(tag.text)\"")

@@ -54,7 +54,7 @@ extension NotificationHub {
         let top = Self.top(page)
         // Of many tags few are asked for: what is kept is as long as the page and one more, and never the whole list.
         var best: [TagCount] = []
-        for tag in table.index.tags where tag.reservedForm == nil {
+        for tag in table.tags where tag.reservedForm == nil {
             let count = TagCount(tag: tag, registrations: table.index.count(of: tag))
             guard prefix.isEmpty || tag.text.lowercased().hasPrefix(prefix), first.map({ $0 < count }) ?? true else { continue }
             if best.count > top, let last = best.last {

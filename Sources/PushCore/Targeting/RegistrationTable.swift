@@ -52,6 +52,7 @@ struct RegistrationTable: Sendable {
         for place in taken { reserve(place) }
         for removal in leftovers.removals { depart(removal.id, removal.departure) }
         free = rows.indices.reversed().filter { rows[$0] == nil && !taken.contains(UInt32($0)) }.map { UInt32($0) }
+        index.compact()
         for (place, outcome) in stored.lastOutcomes where Int(place) < rows.count { lastOutcomes[Int(place)] = outcome }
     }
 
@@ -135,13 +136,14 @@ struct RegistrationTable: Sendable {
 
     private mutating func set(_ registration: Registration, at place: UInt32) {
         reserve(place)
-        let oldExpiration = rows[Int(place)]?.expiration
+        let old = rows[Int(place)]
+        let oldExpiration = old?.expiration
         detach(place)
+        index.update(place, from: old?.tags ?? [], to: registration.tags)
         rows[Int(place)] = registration
         places[registration.id] = place
         placesByHandle[registration.handle, default: []].insert(place)
         if case .browser(let endpoint, _, _) = registration.handle { placesByEndpoint[endpoint, default: []].insert(place) }
-        index.insert(place, tags: registration.tags)
         departed[registration.id] = nil
         if let installation = registration.installationID {
             placesByInstallation[installation, default: []].insert(place)
@@ -152,6 +154,7 @@ struct RegistrationTable: Sendable {
 
     /// Takes a registration off the air. Its place stays taken until its removal is applied.
     private mutating func withdraw(_ removal: RemovedRegistration) {
+        if let row = rows[Int(removal.place)] { index.remove(removal.place, tags: row.tags) }
         detach(removal.place)
         rows[Int(removal.place)] = nil
         lastOutcomes[Int(removal.place)] = nil
@@ -159,10 +162,9 @@ struct RegistrationTable: Sendable {
         depart(removal.id, removal.departure)
     }
 
-    /// Takes the row at `place` out of every index.
+    /// Takes the row at `place` out of every index but that over tags.
     private mutating func detach(_ place: UInt32) {
         guard let registration = rows[Int(place)] else { return }
-        index.remove(place, tags: registration.tags)
         placesByHandle[registration.handle]?.remove(place)
         if placesByHandle[registration.handle]?.isEmpty == true { placesByHandle[registration.handle] = nil }
         if case .browser(let endpoint, _, _) = registration.handle {
@@ -176,6 +178,13 @@ struct RegistrationTable: Sendable {
     }
 
     // MARK: - Reading
+
+    /// Every tag in use, once: the index keeps the names of few.
+    var tags: some Sequence<Tag> {
+        rows.indices.lazy.flatMap { place in
+            (rows[place]?.tags ?? []).filter { index.firstPlace(of: $0) == UInt32(place) }
+        }
+    }
 
     func select(_ expression: TagExpression?) -> [Registration] {
         index.select(expression).compactMap { rows[Int($0)] }
