@@ -35,6 +35,11 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         return try await store.installations(at: places)
     }
 
+    package func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags] {
+        try check(.rows)
+        return try await store.tags(behind: place, limit: limit)
+    }
+
     package func commit(_ change: RegistrationChange) async throws(PushError) {
         try check(.commit)
         try await store.commit(change)

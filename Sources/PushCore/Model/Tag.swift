@@ -10,7 +10,7 @@ package struct Tag: Hashable, Sendable, CustomStringConvertible {
     /// The tag as it was given.
     package let text: String
     /// Lower-cased; shares its storage with `text` where that is lower case already.
-    private let key: String
+    let key: String
 
     /// - Throws: `TagError` with the first character that does not fit.
     package init(_ text: String) throws(TagError) {

@@ -12,6 +12,10 @@ package protocol RegistrationStore: Sendable {
     func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration]
     /// The same of installations, which have places of their own.
     func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation]
+    /// The tags of the registrations behind a place, of all for nil, in the order of the places: of `limit` registrations at most.
+    ///
+    /// What is no tag is left out.
+    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags]
     /// Keeps all of a change or nothing; returns when it is as safe as the store can make it.
     func commit(_ change: RegistrationChange) async throws(PushError)
     /// Forgets ids of registrations that left before `moment`, at most `limit`; answers how many.
@@ -39,6 +43,16 @@ package struct PlacedInstallation: Sendable, Equatable {
         self.place = place
         self.installation = installation
         self.expiration = expiration
+    }
+}
+
+package struct PlacedTags: Sendable, Equatable {
+    package var place: UInt32
+    package var tags: [Tag]
+
+    package init(place: UInt32, tags: [Tag]) {
+        self.place = place
+        self.tags = tags
     }
 }
 

@@ -2,8 +2,8 @@
 struct NearMisses {
     let sentences: [String]
 
-    /// - Parameter comparableTags: the nearest tag is looked for in a hub that has at most so many.
-    init(table: RegistrationTable, request: NotificationRequest, comparableTags: Int = .max) {
+    /// - Parameter names: of tags, among which the nearest one is looked for.
+    init(table: RegistrationTable, request: NotificationRequest, names: [Tag]) {
         guard table.count > 0 else {
             sentences = ["the hub has no registrations yet"]
             return
@@ -21,9 +21,8 @@ struct NearMisses {
         if !matched.isEmpty { sentences.append(Self.otherKind(matched, in: table, request.content)) }
         // A long expression is not explained to its end: each tag is looked for among all tags of the hub.
         let wanted = Array((expression.map { Self.wanted($0) } ?? []).prefix(8))
-        let isComparable = table.index.tagCount <= comparableTags
         for tag in wanted where table.index.count(of: tag) == 0 {
-            if isComparable, let near = nearest(tag.text, in: table.index.tags.lazy.map(\.text)), let other = Tag(validating: near) {
+            if let near = nearest(tag.text, in: names.lazy.map(\.text)), let other = Tag(validating: near) {
                 sentences.append("\"\(near)\" has \(Self.registrations(table.index.count(of: other)))")
             } else {
                 sentences.append("no registration has the tag \"\(tag.text)\"")

@@ -46,8 +46,7 @@ extension NotificationHub {
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
         if targets.isEmpty, delivery.outcome.counts.isEmpty {
             delivery.outcome.state = .noTargetFound
-            await unindexExpired()
-            delivery.outcome.nearMisses = NearMisses(table: table, request: request, comparableTags: settings.comparableTags).sentences
+            delivery.outcome.nearMisses = await nearMisses(request)
         } else {
             let end = await pipeline.deliver(
                 targets, of: request, id: id, step: settings.devicesPerStep,

@@ -21,14 +21,13 @@ extension NotificationHub {
 
     private func plan(_ request: NotificationRequest) async throws(PushError) -> Plan {
         sweep()
-        await unindexExpired()
         let targets = pipeline.targets(of: request, in: table)
         let reached = targets.platforms
         return Plan(
             pipeline: pipeline,
             request: try request.checked(reaching: reached.isEmpty ? nil : reached, refusingLarge: refusesLargePayloads),
             targets: targets,
-            nearMisses: targets.isEmpty ? NearMisses(table: table, request: request, comparableTags: settings.comparableTags).sentences : []
+            nearMisses: targets.isEmpty ? await nearMisses(request) : []
         )
     }
 }

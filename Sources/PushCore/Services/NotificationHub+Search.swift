@@ -57,17 +57,61 @@ extension NotificationHub {
         let top = Self.top(page)
         // Of many tags few are asked for: what is kept is as long as the page and one more, and never the whole list.
         var best: [TagCount] = []
-        for tag in table.index.tags where tag.reservedForm == nil {
+        try await forEachTag { tag in
+            guard tag.reservedForm == nil else { return true }
             let count = TagCount(tag: tag, registrations: table.index.count(of: tag))
-            guard prefix.isEmpty || tag.text.lowercased().hasPrefix(prefix), first.map({ $0 < count }) ?? true else { continue }
+            guard prefix.isEmpty || tag.text.lowercased().hasPrefix(prefix), first.map({ $0 < count }) ?? true else { return true }
             if best.count > top, let last = best.last {
-                guard count < last else { continue }
+                guard count < last else { return true }
                 best.removeLast()
             }
             best.insert(count, at: best.firstIndex { count < $0 } ?? best.count)
+            return true
         }
         let shown = best.prefix(top)
         return TagPage(tags: Array(shown), continuation: best.count > top ? shown.last?.continuation : nil)
+    }
+}
+
+extension NotificationHub {
+    /// Registrations whose tags are read at a time.
+    private static let tagStep = 5_000
+    /// Most registrations that are looked through for the name of a tag that comes close.
+    private static let tagsCompared = 10_000
+
+    /// Every tag in use, each once, until `body` answers false: of most tags the index has no names, only where each is first.
+    private func forEachTag(_ body: (Tag) -> Bool) async throws(PushError) {
+        var last: UInt32?
+        while true {
+            let rows = try await store.tags(behind: last, limit: Self.tagStep)
+            for row in rows {
+                for tag in row.tags where table.index.firstPlace(of: tag) == row.place {
+                    guard body(tag) else { return }
+                }
+            }
+            guard rows.count == Self.tagStep, let place = rows.last?.place else { return }
+            last = place
+        }
+    }
+
+    /// Why a send found nobody, in words.
+    func nearMisses(_ request: NotificationRequest) async -> [String] {
+        await unindexExpired()
+        var names: [Tag] = []
+        let missing = (request.audience.expression?.tags ?? []).contains { table.index.count(of: $0) == 0 }
+        if missing, table.index.tagCount <= settings.comparableTags {
+            names = Array(table.index.sharedTags)
+            let known = Set(names)
+            do throws(PushError) {
+                let rows = try await store.tags(behind: nil, limit: Self.tagsCompared)
+                for row in rows {
+                    names += row.tags.filter { !known.contains($0) && table.index.firstPlace(of: $0) == row.place }
+                }
+            } catch {
+                environment.note(.audience, "no tags to compare with: \(error.message)")
+            }
+        }
+        return NearMisses(table: table, request: request, names: names).sentences
     }
 }
 

@@ -6,7 +6,7 @@ package struct HubLoader: StoredHubReader {
     private(set) var table = RegistrationTable()
     private(set) var unreadable: [UnreadableRow] = []
     private(set) var lastSequence: Int64 = 0
-    private var index = AudienceIndex()
+    private var index = AudienceIndex.Loader()
     private var tags = TagCache()
     /// The template of the row before, which many rows after it have.
     private var template: (template: RegistrationTemplate, number: UInt32)?
@@ -148,9 +148,9 @@ package struct HubLoader: StoredHubReader {
         self.lastSequence = lastSequence
         table.leftovers.installationRemovals.sort()
         table.installations.loaded(end: ends.installations, taken: taken.installations)
-        table.loaded(index, end: ends.registrations, taken: taken.registrations)
-        // What is not needed any more: the index is the table's now.
-        index = AudienceIndex()
+        let index = index
+        self.index = AudienceIndex.Loader()
+        table.loaded(index.finish(), end: ends.registrations, taken: taken.registrations)
         (tags, template, older) = (TagCache(), nil, [:])
         writings = PlaceColumn(vacant: nil)
     }

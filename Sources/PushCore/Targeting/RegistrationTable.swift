@@ -126,10 +126,10 @@ struct RegistrationTable: Sendable {
     private mutating func set(_ registration: Registration, at place: UInt32, replacing tags: [Tag]?) {
         let outcome = columns.isLive(place) ? columns.traits[place].outcome : nil
         if columns.isLive(place) { detach(place) }
-        unindex(place, tags)
         enter(registration, at: place)
         columns.traits[place].outcome = outcome
-        index.insert(place, tags: registration.tags)
+        index.update(place, from: tags ?? [], to: registration.tags)
+        indexed.remove(place)
         if !departed.isEmpty { departed[registration.id] = nil }
         if let installation = registration.installationID {
             expiries.clear(place)

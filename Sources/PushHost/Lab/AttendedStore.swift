@@ -34,6 +34,10 @@ extension AttendedHubStore: RegistrationStore {
         try await thread.outside(try await base.installations(at: places))
     }
 
+    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags] {
+        try await thread.outside(try await base.tags(behind: place, limit: limit))
+    }
+
     func commit(_ change: RegistrationChange) async throws(PushError) { try await thread.outside(try await base.commit(change)) }
 
     func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {

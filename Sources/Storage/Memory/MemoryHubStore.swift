@@ -30,6 +30,11 @@ package actor MemoryHubStore: RegistrationStore {
 
     package func installations(at places: [UInt32]) -> [PlacedInstallation] { places.compactMap { installations[$0] } }
 
+    package func tags(behind place: UInt32?, limit: Int) -> [PlacedTags] {
+        registrations.keys.filter { key in place.map { key > $0 } ?? true }.sorted().prefix(limit)
+            .map { PlacedTags(place: $0, tags: registrations[$0]?.tags ?? []) }
+    }
+
     package func commit(_ change: RegistrationChange) {
         for removal in change.removals {
             clear(removal.place)

@@ -27,6 +27,17 @@ extension SQLiteHubStore {
         }
     }
 
+    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags] {
+        try await database.read { [hub] database in
+            try database.all(
+                "SELECT place, tags FROM registration WHERE hub = ? AND place > ? ORDER BY place LIMIT ?", hub,
+                place.map { Int64($0) } ?? -1, limit
+            ) { row in
+                PlacedTags(place: try row.place(0), tags: row.text(1).split(separator: ",").compactMap { Tag(validating: String($0)) })
+            }
+        }
+    }
+
     static let selectInstallation = "SELECT place, expiration, content FROM installation"
 
     static func name(ofInstallation row: SQLRow, _ hub: Int64) -> String { "the installation \(row.integer(0)) of hub \(hub)" }

@@ -1,6 +1,7 @@
-import PushCore
 import Support
 import Testing
+
+@testable import PushCore
 
 @Suite struct AudienceIndexTests {
     /// What an index must agree with: every registration asked in turn.
@@ -25,6 +26,7 @@ import Testing
         }
     }
 
+    /// Registrations that come, go and change, and what is asked of them.
     private struct Generator {
         let random: SeededRandom
         let tags: [PushCore.Tag]
@@ -41,6 +43,13 @@ import Testing
 
         func tagList() -> [PushCore.Tag] { (0..<number(below: 6)).map { _ in tag() }.uniqued() }
 
+        /// Around the borders of the first blocks, the first and the last places included.
+        func place() -> UInt32 {
+            let border = UInt32(number(below: 4)) << 16
+            let near = UInt32(number(below: 20))
+            return number(below: 20) == 0 ? .max - near : border == 0 ? near : border - 10 + near
+        }
+
         func expression(depth: Int) -> TagExpression {
             switch number(below: depth == 0 ? 2 : 6) {
             case 0, 1: return .tag(number(below: 8) == 0 ? tags[11] : tag())
@@ -49,31 +58,75 @@ import Testing
             default: return .or((0..<number(below: 4)).map { _ in expression(depth: depth - 1) })
             }
         }
-    }
 
-    @Test("The index names whom a naive search names, while registrations come, go and change", arguments: 1...20)
-    func agreement(seed: UInt64) throws {
-        let generator = try Generator(seed: seed)
-        var index = AudienceIndex()
-        var naive = NaiveIndex()
-        for _ in 0..<400 {
-            let id = UInt32(generator.number(below: 80))
-            if let tags = naive.rows.removeValue(forKey: id) { index.remove(id, tags: Array(tags)) }
-            if generator.number(below: 3) > 0 {
-                let tags = generator.tagList()
-                index.insert(id, tags: tags)
+        func step(_ index: inout AudienceIndex, _ naive: inout NaiveIndex) {
+            let id = place()
+            let old = naive.rows[id]
+            if number(below: 3) == 0 {
+                if let old { index.remove(id, tags: Array(old)) }
+                naive.rows[id] = nil
+            } else {
+                let tags = tagList()
+                index.update(id, from: Array(old ?? []), to: tags)
                 naive.rows[id] = Set(tags)
             }
+        }
+    }
+
+    @Test(
+        "The index names whom a naive search names, while registrations come, go and change",
+        arguments: 1...20 as ClosedRange<UInt64>, [1, 4, AudienceIndex.mostRare])
+    func agreement(seed: UInt64, mostRare: Int) throws {
+        let generator = try Generator(seed: seed)
+        var index = AudienceIndex(key: FingerprintKey(first: seed, second: 1), mostRare: mostRare)
+        var naive = NaiveIndex()
+        for _ in 0..<200 {
+            generator.step(&index, &naive)
             let expression = generator.expression(depth: 4)
-            #expect(index.select(expression) == naive.select(expression), "\(expression)")
+            let expected = naive.select(expression)
+            #expect(index.select(expression) == expected, "\(expression)")
+            #expect(index.upperBound(expression) >= expected.count, "\(expression)")
         }
         #expect(index.select(nil) == naive.select(nil))
         #expect(index.count == naive.rows.count)
         for tag in generator.tags {
             #expect(index.count(of: tag) == naive.rows.values.count { $0.contains(tag) })
+            #expect(index.firstPlace(of: tag) == naive.select(.tag(tag)).first)
         }
+        #expect(index.tagCount == Set(naive.rows.values.joined()).count)
         for (id, tags) in naive.rows { index.remove(id, tags: Array(tags)) }
-        #expect(index.count == 0 && Array(index.tags).isEmpty)
+        #expect(index.count == 0 && index.tagCount == 0 && Array(index.sharedTags).isEmpty)
+    }
+
+    @Test(
+        "Readers of a copy see what it was, at the same time as the original goes on changing",
+        arguments: 1...4 as ClosedRange<UInt64>)
+    func readers(seed: UInt64) async throws {
+        let generator = try Generator(seed: seed)
+        let disagreements = try await withThrowingTaskGroup(of: [String].self) { group in
+            var index = AudienceIndex(key: FingerprintKey(first: seed, second: 2), mostRare: 8)
+            var naive = NaiveIndex()
+            for turn in 0..<60 as Range<UInt64> {
+                for _ in 0..<20 { generator.step(&index, &naive) }
+                let questions = try Generator(seed: seed << 32 + turn)
+                group.addTask { [index, naive] in
+                    (0..<40).map { _ in questions.expression(depth: 4) }.filter { index.select($0) != naive.select($0) }.map { "\($0)" }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(disagreements == [])
+    }
+
+    @Test func `What was selected stays what it was`() throws {
+        let tag = try Tag("a")
+        var index = AudienceIndex(key: .process, mostRare: 2)
+        for id in 0..<10 as Range<UInt32> { index.insert(id, tags: [tag]) }
+        let (everybody, tagged) = (index.selection(nil), index.selection(.tag(tag)))
+        for id in 0..<10 as Range<UInt32> { index.remove(id, tags: [tag]) }
+        index.insert(70_000, tags: [tag])
+        #expect(everybody.places == Array(0..<10) && tagged == everybody)
+        #expect(index.select(nil) == [70_000] && index.select(.tag(tag)) == [70_000])
     }
 
     @Test("A parsed expression selects as it evaluates over one device")
@@ -100,16 +153,65 @@ import Testing
         #expect(index.select(.not(.or([]))) == [3])
     }
 
-    @Test func `A part of the ids with a tag is that part of all of them`() throws {
+    @Test func `A part of the ids with a tag is that part of all of them, be they few or many`() throws {
         let tag = try Tag("a")
-        var index = AudienceIndex()
-        for id in 0..<500 as Range<UInt32> where id % 3 != 1 { index.insert(id * 7919 % 500, tags: id % 2 == 0 ? [tag] : []) }
-        let all = index.select(.tag(tag))
-        for first in [0, 1, 250, 499, 500, UInt32.max] {
-            for count in [0, 1, 7, 1000] {
-                #expect(index.ids(of: tag, from: first, count: count) == Array(all.filter { $0 >= first }.prefix(count)))
+        for mostRare in [1, 1000] {
+            var index = AudienceIndex(key: .process, mostRare: mostRare)
+            for id in 0..<500 as Range<UInt32> where id % 3 != 1 { index.insert(id * 7919 % 500, tags: id % 2 == 0 ? [tag] : []) }
+            let all = index.select(.tag(tag))
+            for first in [0, 1, 250, 499, 500, UInt32.max] {
+                for count in [0, 1, 7, 1000] {
+                    #expect(index.ids(of: tag, from: first, count: count) == Array(all.filter { $0 >= first }.prefix(count)))
+                }
             }
+            #expect(index.ids(of: try Tag("b"), from: 0, count: 9).isEmpty)
         }
-        #expect(index.ids(of: try Tag("b"), from: 0, count: 9).isEmpty)
+    }
+
+    @Test func `A tag gets a set of its own from its fifth registration on, where four are few, and loses it at its second last`() throws {
+        let (tag, other) = (try Tag("a"), try Tag("b"))
+        var index = AudienceIndex(key: .process, mostRare: 4)
+        index.insert(1000, tags: [other])
+        for id in 0..<9 as Range<UInt32> {
+            index.insert(id, tags: [tag])
+            #expect(index.count(of: tag) == Int(id) + 1)
+            #expect(Array(index.sharedTags) == (id < 4 ? [] : [tag]))
+            #expect(index.tagCount == 2)
+        }
+        for id in 0..<9 as Range<UInt32> {
+            index.remove(id, tags: [tag])
+            #expect(index.select(.tag(tag)) == Array(id + 1..<9))
+            #expect(Array(index.sharedTags) == (id < 6 ? [tag] : []))
+            #expect(index.tagCount == (id < 8 ? 2 : 1))
+        }
+        #expect(index.select(.tag(other)) == [1000])
+    }
+
+    @Test func `Tags that differ in case or in how their letters are composed are one`() throws {
+        var index = AudienceIndex()
+        index.insert(1, tags: [try Tag("caf\u{E9}"), try Tag("News")])
+        #expect(index.select(.tag(try Tag("CAFE\u{301}"))) == [1])
+        #expect(index.select(.tag(try Tag("nEWS"))) == [1])
+        #expect(index.select(.tag(try Tag("cafe"))).isEmpty)
+        index.update(1, from: [try Tag("cafe\u{301}"), try Tag("NEWS")], to: [try Tag("news")])
+        #expect(index.tagCount == 1)
+        #expect(index.select(.tag(try Tag("CAF\u{C9}"))).isEmpty)
+    }
+
+    @Test func `Many registrations at once make the index that one by one make`() throws {
+        let generator = try Generator(seed: 5)
+        var (loader, index) = (AudienceIndex.Loader(), AudienceIndex())
+        for id in 0..<20_000 as Range<UInt32> where id % 7 != 3 {
+            let tags = generator.tagList() + [try Tag("username:u\(id / 3)")]
+            let place = id * 11 % 140_000
+            loader.insert(place, tags: tags)
+            index.insert(place, tags: tags)
+        }
+        let loaded = loader.finish()
+        #expect(loaded.count == index.count && loaded.tagCount == index.tagCount)
+        #expect(Set(loaded.sharedTags) == Set(index.sharedTags) && Set(loaded.sharedTags) == Set(generator.tags))
+        for tag in generator.tags + [try Tag("username:u7"), try Tag("username:u6666")] {
+            #expect(loaded.select(.tag(tag)) == index.select(.tag(tag)) && index.count(of: tag) > 0)
+        }
     }
 }

@@ -1,0 +1,143 @@
+import Glibc
+import Testing
+
+@testable import PushCore
+
+/// Sets of every density, so that each kind of container and each order of evaluation comes up.
+@Suite struct AudiencePlanTests {
+    /// Every place one bit, every operation bit by bit.
+    private struct BitTable {
+        static let words = 4 * 1024
+
+        var live = [UInt64](repeating: 0, count: words)
+        var columns: [PushCore.Tag: [UInt64]] = [:]
+
+        mutating func set(_ place: UInt32, _ tags: [PushCore.Tag]) {
+            let (word, bit) = (Int(place >> 6), UInt64(1) << UInt64(place & 63))
+            live[word] |= bit
+            for tag in tags { columns[tag, default: [UInt64](repeating: 0, count: Self.words)][word] |= bit }
+        }
+
+        func bits(_ expression: TagExpression) -> [UInt64] {
+            switch expression {
+            case .tag(let tag): columns[tag] ?? [UInt64](repeating: 0, count: Self.words)
+            case .not(let inner): zip(live, bits(inner)).map { $0 & ~$1 }
+            case .and(let terms): terms.reduce(live) { zip($0, bits($1)).map { $0 & $1 } }
+            case .or(let terms): terms.reduce([UInt64](repeating: 0, count: Self.words)) { zip($0, bits($1)).map { $0 | $1 } }
+            }
+        }
+
+        func select(_ expression: TagExpression) -> [UInt32] {
+            bits(expression).enumerated().flatMap { word, bits in
+                bits == 0 ? [] : (0..<64).filter { bits >> UInt64($0) & 1 == 1 }.map { UInt32(word << 6 + $0) }
+            }
+        }
+    }
+
+    /// In thousandths of a percent.
+    private static let densities = [50, 100, 200, 500, 1000, 2500, 5000, 10_000, 20_000, 50_000, 99_000]
+
+    /// Made once for all tests.
+    private static let shared = Result { try audience(seed: 1) }
+
+    private static func tag(_ density: Int, _ copy: Int) throws -> PushCore.Tag { try Tag("d\(density).\(copy)") }
+
+    /// A block with everybody, one with half of them, one that is empty, one with its first and last places only.
+    private static func places(_ random: inout SplitMix64) -> [UInt32] {
+        var places: [UInt32] = Array(0..<65_536)
+        places += (65_536..<131_072).filter { _ in random.chance(50) }
+        return places + [196_608, 196_609, 262_142, 262_143]
+    }
+
+    private static func audience(seed: UInt64) throws -> (AudienceIndex, BitTable) {
+        var random = SplitMix64(seed: seed)
+        let tags = try densities.flatMap { density in try (0..<2).map { (density, try tag(density, $0)) } }
+        var (loader, table) = (AudienceIndex.Loader(), BitTable())
+        for place in places(&random) {
+            let held = tags.filter { Int.random(in: 0..<100_000, using: &random) < $0.0 }.map(\.1)
+            loader.insert(place, tags: held)
+            table.set(place, held)
+        }
+        return (loader.finish(), table)
+    }
+
+    private func expression(_ random: inout SplitMix64, depth: Int) throws -> TagExpression {
+        let length = Int.random(in: 2...4, using: &random)
+        switch depth == 0 ? 0 : Int.random(in: 0..<7, using: &random) {
+        case 0, 1: return .tag(try Self.tag(Self.densities[Int.random(in: 0..<11, using: &random)], Int.random(in: 0..<2, using: &random)))
+        case 2: return .not(try expression(&random, depth: depth - 1))
+        case 3, 4, 5: return .and(try (0..<length).map { _ in try expression(&random, depth: depth - 1) })
+        default: return .or(try (0..<length).map { _ in try expression(&random, depth: depth - 1) })
+        }
+    }
+
+    @Test func `Expressions over sets of every density name whom a search bit by bit names`() throws {
+        let (index, table) = try Self.shared.get()
+        var random = SplitMix64(seed: 2)
+        for _ in 0..<300 {
+            let expression = try expression(&random, depth: 3)
+            #expect(index.select(expression) == table.select(expression), "\(expression)")
+        }
+        #expect(index.select(nil) == table.select(.and([])))
+    }
+
+    @Test func `The expression of the benchmark names the right ones at every density of its parts`() throws {
+        let (index, table) = try Self.shared.get()
+        for first in Self.densities {
+            for driver in Self.densities {
+                let expression = TagExpression.and([
+                    .or([.tag(try Self.tag(first, 0)), .tag(try Self.tag(10_000, 0))]), .tag(try Self.tag(driver, 1)),
+                    .not(.tag(try Self.tag(20_000, 1))),
+                ])
+                #expect(index.select(expression) == table.select(expression), "\(expression)")
+            }
+        }
+    }
+
+    @Test func `A deep expression is evaluated in the time of its length`() throws {
+        let (index, table) = try Self.shared.get()
+        var expression = TagExpression.tag(try Self.tag(2500, 0))
+        for depth in 0..<TagExpression.maximumDepth {
+            let other = TagExpression.tag(try Self.tag(Self.densities[depth % 11], 1))
+            expression = depth.isMultiple(of: 2) ? .and([.not(expression), other]) : .or([other, expression])
+        }
+        #expect(index.select(expression) == table.select(expression))
+    }
+
+    @Test func `Blocks hold what the selection holds, each its own`() throws {
+        let (index, _) = try Self.shared.get()
+        for expression in [nil, .tag(try Self.tag(50, 0)), .not(.tag(try Self.tag(50_000, 0)))] as [TagExpression?] {
+            let blocks = Array(index.selection(expression).blocks)
+            #expect(blocks.flatMap(\.places) == index.select(expression))
+            #expect(blocks.allSatisfy { block in block.places.allSatisfy { $0 >> 16 == block.number } })
+            #expect(blocks.map(\.number) == blocks.map(\.number).sorted() && Set(blocks.map(\.number)).count == blocks.count)
+        }
+        #expect(index.selection(nil).blocks.map(\.number) == [0, 1, 3])
+    }
+
+    private func residentBytes() throws -> Int {
+        let file = try #require(fopen("/proc/self/statm", "r"))
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 200)
+        try #require(fgets(&line, 200, file) != nil)
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return try #require(Int(text.split(separator: " ")[1])) * Int(getpagesize())
+    }
+
+    @Test func `What copies of an index and its selections took is given back`() throws {
+        let tags = try (0..<3).map { try Tag("t\($0)") }
+        var loader = AudienceIndex.Loader()
+        for id in 0..<100_000 as Range<UInt32> { loader.insert(id, tags: tags.enumerated().filter { id >> $0.0 & 1 == 1 }.map(\.1)) }
+        var index = loader.finish()
+        let expression = TagExpression.and([.or([.tag(tags[0]), .tag(tags[1])]), .not(.and([.tag(tags[1]), .not(.tag(tags[2]))]))])
+        let before = try residentBytes()
+        for turn in 0..<10_000 as Range<UInt32> {
+            let copy = index
+            index.update(turn, from: [tags[1]], to: [])
+            index.insert(turn, tags: [tags[1]])
+            #expect(copy.selection(expression).count > 40_000)
+        }
+        // One set of these lost in each turn would be 160 MB; other tests have their memory meanwhile.
+        #expect(try residentBytes() - before < 80_000_000)
+    }
+}

@@ -1,0 +1,68 @@
+import Testing
+
+@testable import PushCore
+
+@Suite struct PlaceSetTests {
+    @Test func `It holds what a set holds, and a copy what it held`() {
+        var random = SplitMix64(seed: 11)
+        var (places, set): (PlaceSet, Set<UInt32>) = (PlaceSet(), [])
+        var copies: [(PlaceSet, Set<UInt32>)] = []
+        for turn in 0..<4000 {
+            let place = UInt32.random(in: 0..<400, using: &random) * 331
+            if random.chance(60) {
+                #expect(places.insert(place) == set.insert(place).inserted)
+            } else {
+                #expect(places.remove(place) == (set.remove(place) != nil))
+            }
+            #expect(places.contains(place) == set.contains(place) && places.count == set.count)
+            if turn % 500 == 0 { copies.append((places, set)) }
+            if turn % 900 == 0 { places.compact() }
+        }
+        for (places, set) in copies + [(places, set)] {
+            #expect(places.places == set.sorted() && places.isEmpty == set.isEmpty && places == PlaceSet(set.sorted().reversed()))
+        }
+    }
+
+    @Test func `Operations give new sets where the operands are shared, and the same where they are not`() {
+        let (evens, threes) = (PlaceSet((0..<40_000).map { $0 * 2 }), PlaceSet((0..<30_000).map { $0 * 3 }))
+        let (even, three) = (Set(evens.places), Set(threes.places))
+        for isShared in [true, false] {
+            for (name, operation, expected) in [
+                ("intersection", { $0.formIntersection($1) }, even.intersection(three)),
+                ("union", { $0.formUnion($1) }, even.union(three)), ("difference", { $0.subtract($1) }, even.subtracting(three)),
+            ] as [(String, (inout PlaceSet, PlaceSet) -> Void, Set<UInt32>)] {
+                var set = isShared ? evens : PlaceSet(evens.places)
+                operation(&set, threes)
+                #expect(set.places == expected.sorted() && set.count == expected.count, "\(name)")
+            }
+        }
+        #expect(Set(evens.places) == even && Set(threes.places) == three)
+        let all = PlaceSet.union([evens, threes, PlaceSet(), PlaceSet([1, 200_000])])
+        #expect(all.places == even.union(three).union([1, 200_000]).sorted())
+        #expect(PlaceSet.union([]).isEmpty && PlaceSet.union([evens]) == evens)
+    }
+
+    @Test func `Blocks begin and end at multiples of 65,536`() {
+        let places: [UInt32] = [0, 65_535, 65_536, 131_071, 196_608, 4_294_901_760, .max]
+        let blocks = Array(PlaceSet(places).blocks)
+        #expect(blocks.map(\.number) == [0, 1, 3, 65_535])
+        #expect(blocks.map(\.places) == [[0, 65_535], [65_536, 131_071], [196_608], [4_294_901_760, .max]])
+        #expect(Array(PlaceSet().blocks).isEmpty)
+        #expect(PlaceSet(places).blockCount == 65_536 && PlaceSet([65_535]).blockCount == 1 && PlaceSet().blockCount == 0)
+    }
+
+    @Test func `A full block is handed out whole`() {
+        var set = PlaceSet(Array(60_000..<200_000))
+        set.compact()
+        #expect(set.blocks.map(\.places.count) == [5536, 65_536, 65_536, 3392])
+        #expect(set.blocks.flatMap(\.places) == Array(60_000..<200_000))
+    }
+
+    @Test func `A part from a place on is that part of all`() {
+        let set = PlaceSet([3, 70_000, 70_001, .max])
+        #expect(set.places(from: 3, count: 2) == [3, 70_000])
+        #expect(set.places(from: 4, count: 9) == [70_000, 70_001, .max])
+        #expect(set.places(from: .max, count: 1) == [.max] && set.places(from: 0, count: 0) == [])
+        #expect(PlaceSet().places(from: 0, count: 5) == [])
+    }
+}
