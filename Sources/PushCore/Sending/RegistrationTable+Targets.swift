@@ -7,12 +7,14 @@ extension RegistrationTable {
             let traits = columns.traits[place]
             guard traits.isLive else { continue }
             sorting.targets.matched += 1
-            guard let key = sorting.key(traits.platform, columns.templates[place]) else { continue }
-            let variables = traits.hasVariables && sorting.isTemplate ? columns.variables(at: place) : [:]
+            let template = columns.templates[place]
+            guard let key = sorting.key(traits.platform, template) else { continue }
+            if !traits.isLinked, !traits.hasVariables, sorting.add(place, toGroupOf: key) { continue }
+            let variables = sorting.isTemplate ? columns.variables(at: place) : [:]
             if traits.isLinked, sorting.isDuplicate(place, variables, columns, among: places) {
                 sorting.targets.duplicates.append(place)
             } else {
-                sorting.add(place, key, traits.platform, columns.templates[place], variables)
+                sorting.add(place, key, traits.platform, template, variables)
             }
         }
         return sorting.finished
@@ -83,6 +85,15 @@ private struct TargetSorting {
     func key(_ platform: Platform, _ template: UInt32) -> Int? {
         if isTemplate { return template == TemplateRegister.none ? nil : Int(templates.content(of: template)) }
         return template == TemplateRegister.none && isReached[Int(platform.code)] ? Int(platform.code) : nil
+    }
+
+    /// The way of most: false where there is no group of that key yet.
+    @inline(__always)
+    mutating func add(_ place: UInt32, toGroupOf key: Int) -> Bool {
+        let group = groups[key]
+        guard group >= 0 else { return false }
+        members[group].append(place)
+        return true
     }
 
     mutating func add(_ place: UInt32, _ key: Int, _ platform: Platform, _ template: UInt32, _ variables: [String: String]) {

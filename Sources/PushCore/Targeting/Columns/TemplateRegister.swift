@@ -10,12 +10,12 @@ struct TemplateRegister: Sendable {
 
     private struct Entry: Sendable {
         var template: RegistrationTemplate
-        /// The same for templates that give the same bytes.
-        var content: UInt32
         var uses: Int
     }
 
     private var entries: [Entry?] = []
+    /// By number: the same for templates that give the same bytes.
+    private var contentNumbers: [UInt32] = []
     private var free: [UInt32] = []
     private var numbers: [Description: UInt32] = [:]
     private var contents: [RegistrationTemplate.Content: (number: UInt32, uses: Int)] = [:]
@@ -28,7 +28,7 @@ struct TemplateRegister: Sendable {
     }
 
     /// Of a number that is in use.
-    func content(of number: UInt32) -> UInt32 { entries[Int(number)]?.content ?? Self.none }
+    func content(of number: UInt32) -> UInt32 { contentNumbers[Int(number)] }
 
     /// The number of a template; to be released as often as it was taken.
     mutating func take(_ template: RegistrationTemplate?) -> UInt32 {
@@ -39,8 +39,12 @@ struct TemplateRegister: Sendable {
             return number
         }
         let number = free.popLast() ?? UInt32(entries.count)
-        if number == entries.count { entries.append(nil) }
-        entries[Int(number)] = Entry(template: template, content: takeContent(template.content), uses: 1)
+        if number == entries.count {
+            entries.append(nil)
+            contentNumbers.append(Self.none)
+        }
+        entries[Int(number)] = Entry(template: template, uses: 1)
+        contentNumbers[Int(number)] = takeContent(template.content)
         numbers[description] = number
         return number
     }
