@@ -27,16 +27,17 @@ package struct StoredRegistration {
     package let handle: UnsafeRawBufferPointer
     /// With commas between them.
     package let tags: UnsafeRawBufferPointer
-    package let template: RegistrationTemplate?
+    /// The same for registrations with the same template; nil for one without.
+    package let templateKey: Int64?
     package let pushVariables: [String: String]
     package let installationID: String?
     package let expiration: Timestamp
-    /// Reads the rest.
+    /// All of it, the template compiled.
     package let whole: () throws(PushError) -> Registration
 
     package init(
         place: UInt32, id: UnsafeRawBufferPointer, platform: Platform, handle: UnsafeRawBufferPointer, tags: UnsafeRawBufferPointer,
-        template: RegistrationTemplate?, pushVariables: [String: String], installationID: String?, expiration: Timestamp,
+        templateKey: Int64?, pushVariables: [String: String], installationID: String?, expiration: Timestamp,
         whole: @escaping () throws(PushError) -> Registration
     ) {
         self.place = place
@@ -44,7 +45,7 @@ package struct StoredRegistration {
         self.platform = platform
         self.handle = handle
         self.tags = tags
-        self.template = template
+        self.templateKey = templateKey
         self.pushVariables = pushVariables
         self.installationID = installationID
         self.expiration = expiration

@@ -8,8 +8,9 @@ package struct HubLoader: StoredHubReader {
     private(set) var lastSequence: Int64 = 0
     private var index = AudienceIndex()
     private var tags = TagCache()
-    /// The template of the row before, which many rows after it have.
-    private var template: (template: RegistrationTemplate, number: UInt32)?
+    /// The numbers of templates by the keys that the store has for them, and the last of them, which many rows after it have.
+    private var numbers: [Int64: UInt32] = [:]
+    private var last: (key: Int64, number: UInt32)?
     /// When installations were written and when they leave, for those that come twice.
     private var writings = PlaceColumn<Writing?>(vacant: nil)
     /// When the older ones of them left.
@@ -52,7 +53,15 @@ package struct HubLoader: StoredHubReader {
 
     // MARK: - Registrations
 
-    package mutating func add(_ row: StoredRegistration) throws(PushError) {
+    package mutating func add(_ row: StoredRegistration) throws(PushError) { try add(row, .key) }
+
+    /// Where a template comes from: it is looked up by the store's key for it, or is there.
+    private enum TemplateSource {
+        case key
+        case whole(RegistrationTemplate?)
+    }
+
+    private mutating func add(_ row: StoredRegistration, _ source: TemplateSource) throws(PushError) {
         try check(row.place)
         let packed = PackedRegistrationID(row.id)
         let unusual = packed == nil ? RegistrationID(String(decoding: row.id, as: UTF8.self)) : nil
@@ -66,7 +75,7 @@ package struct HubLoader: StoredHubReader {
             if let id = packed?.id ?? unusual { leave(row.place, id, row.expiration) }
             return
         }
-        let number = number(of: row.template)
+        let number = try number(of: row, source)
         if row.platform == .apns, row.handle.count == 2 * DeviceHandle.tokenSize {
             withUnsafeTemporaryAllocation(byteCount: DeviceHandle.tokenSize, alignment: 8) { bytes in
                 let isToken = DeviceHandle.pack(row.handle, into: bytes)
@@ -91,9 +100,9 @@ package struct HubLoader: StoredHubReader {
                         try add(
                             StoredRegistration(
                                 place: placed.place, id: UnsafeRawBufferPointer(id), platform: registration.platform, handle: handle,
-                                tags: tags, template: registration.template, pushVariables: registration.pushVariables,
+                                tags: tags, templateKey: nil, pushVariables: registration.pushVariables,
                                 installationID: registration.installationID, expiration: registration.expiration,
-                                whole: { registration }))
+                                whole: { registration }), .whole(registration.template))
                     }
                 }
             }
@@ -113,14 +122,16 @@ package struct HubLoader: StoredHubReader {
         table.leftovers.removals.append(RemovedRegistration(place: place, id: id, departure: departure))
     }
 
-    private mutating func number(of template: RegistrationTemplate?) -> UInt32 {
-        guard let template else { return TemplateRegister.none }
-        if let last = self.template, last.template == template {
-            table.shareTemplate(last.number)
-            return last.number
+    private mutating func number(of row: StoredRegistration, _ source: TemplateSource) throws(PushError) -> UInt32 {
+        if case .whole(let template) = source { return table.loadTemplate(template) }
+        guard let key = row.templateKey else { return TemplateRegister.none }
+        if let number = last?.key == key ? last?.number : numbers[key] {
+            table.shareTemplate(number)
+            last = (key, number)
+            return number
         }
-        let number = table.loadTemplate(template)
-        self.template = (template, number)
+        let number = table.loadTemplate(try row.whole().template)
+        numbers[key] = number
         return number
     }
 
@@ -151,7 +162,7 @@ package struct HubLoader: StoredHubReader {
         table.loaded(index, end: ends.registrations, taken: taken.registrations)
         // What is not needed any more: the index is the table's now.
         index = AudienceIndex()
-        (tags, template, older) = (TagCache(), nil, [:])
+        (tags, numbers, last, older) = (TagCache(), [:], nil, [:])
         writings = PlaceColumn(vacant: nil)
     }
 

@@ -194,7 +194,7 @@ struct RegistrationTable: Sendable {
         if let installation = row.installationID { join(installation, row.place) }
     }
 
-    mutating func loadTemplate(_ template: RegistrationTemplate) -> UInt32 { templates.take(template) }
+    mutating func loadTemplate(_ template: RegistrationTemplate?) -> UInt32 { templates.take(template) }
 
     /// Another registration has a template that was loaded.
     mutating func shareTemplate(_ number: UInt32) { templates.share(number) }

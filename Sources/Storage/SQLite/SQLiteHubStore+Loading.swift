@@ -31,33 +31,40 @@ extension SQLiteHubStore {
         try database.each("SELECT place, outcome FROM last_outcome WHERE hub = ?", hub) { row in
             outcomes[try row.place(0)] = OutcomeName(rawValue: row.text(1))
         }
-        var templates: [Int64: RegistrationTemplate] = [:]
+        let templates = CompiledTemplates()
         var last: (text: String, platform: Platform)?
         try database.each("\(selectRegistration) WHERE hub = ? ORDER BY place", hub) { row in
             try read(.registrations, row, name(ofRegistration: row, hub), into: &reader) { reader in
                 let name = row.text(5)
                 let platform = try last.flatMap { $0.text == name ? $0.platform : nil } ?? Platform(stored: name)
                 last = (name, platform)
-                if [.browser, .baidu].contains(platform) { _ = try DeviceHandle(platform: platform, stored: row.text(6)) }
-                let template = try template(row, &templates, in: database)
+                if platform == .browser || platform == .baidu { _ = try DeviceHandle(platform: platform, stored: row.text(6)) }
                 try reader.add(
                     StoredRegistration(
                         place: try row.place(0), id: row.rawText(1), platform: platform, handle: row.rawText(6), tags: row.rawText(7),
-                        template: template, pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
+                        templateKey: row.optional(8, row.integer),
+                        pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
                         installationID: row.optional(10, row.text), expiration: row.time(3),
-                        whole: { () throws(PushError) in try whole(row, template, hub) }))
+                        whole: { () throws(PushError) in try whole(row, templates, hub, database) }))
                 if let outcome = outcomes[try row.place(0)] { reader.add(outcome, at: try row.place(0)) }
             }
         }
     }
 
-    private static func whole(_ row: SQLRow, _ template: RegistrationTemplate?, _ hub: Int64) throws(PushError) -> Registration {
+    /// Those that were compiled during one pass, by their rows.
+    private final class CompiledTemplates {
+        var byKey: [Int64: RegistrationTemplate] = [:]
+    }
+
+    private static func whole(
+        _ row: SQLRow, _ templates: CompiledTemplates, _ hub: Int64, _ database: Database
+    ) throws(PushError) -> Registration {
         do {
-            return try reading(name(ofRegistration: row, hub)) { try registration(row, template) }
+            return try reading(name(ofRegistration: row, hub)) { try registration(row, try template(row, &templates.byKey, in: database)) }
         } catch let error as PushError {
             throw error
         } catch {
-            throw StorageError.corrupt(name(ofRegistration: row, hub), "\(error)")
+            throw StorageError.unavailable("\(name(ofRegistration: row, hub)) cannot be read: \(error)", hint: "try again")
         }
     }
 
