@@ -188,7 +188,7 @@ if part == "bench" {
 }
 if part == "bench-storage" {
     package.products = []
-    package.targets = package.targets.filter { ["PushCore", "Storage"].contains($0.name) }
+    package.targets = package.targets.filter { ["CRoaring", "PushCore", "Storage"].contains($0.name) }
     package.targets.append(
         .executableTarget(
             name: "StorageBenchmark", dependencies: ["PushCore", "Storage", grdbSQLite], path: "Benchmarks/Storage", swiftSettings: strict))

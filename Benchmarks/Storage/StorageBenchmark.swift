@@ -15,6 +15,8 @@ struct StorageBenchmark {
         let arguments = CommandLine.arguments.dropFirst()
         let folder = Folder(path: arguments.first ?? ".build/bench-storage/data")
         let wanted = arguments.dropFirst().first ?? ""
+        if wanted == Devices.reading { return try await Devices(folder: folder).read() }
+        if wanted == "devices" { return try await Devices(folder: folder).run() }
         let before = ProcessorTime.now
         let floor = try Floor(path: folder.newFile()).rate(total: 200_000, batch: 64)
         print(
@@ -36,6 +38,7 @@ struct StorageBenchmark {
             }
         }
         folder.clear()
+        if wanted.isEmpty { try await Devices(folder: folder).run() }
     }
 
     /// The last cells of a row: the time of the processors for each of `total`.
@@ -73,7 +76,7 @@ struct StorageBenchmark {
 }
 
 /// Two digits after the point.
-private func fixed(_ value: Double) -> String {
+func fixed(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
 }
