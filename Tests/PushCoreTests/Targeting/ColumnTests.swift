@@ -71,6 +71,26 @@ import Testing
         }
     }
 
+    @Test func `What is in a hash table stands near where its hash says`() {
+        let random = SeededRandom(seed: 6)
+        let hashes = (0..<100_000).map { _ in random.next() }
+        var table = PlaceTable()
+        for place in hashes.indices.map({ UInt32($0) }) {
+            let hash = hashes[Int(place)]
+            if table.isFull(for: place, hash) { table.makeRoom(for: place, hash) { hashes[Int($0)] } }
+            table.insert(place, hash)
+        }
+        // A removal looks at whatever stands behind it, up to the next gap.
+        var looks = 0
+        for place in 0..<1000 as Range<UInt32> {
+            table.remove(place, hashes[Int(place)]) { other in
+                looks += 1
+                return hashes[Int(other)]
+            }
+        }
+        #expect(looks < 1000 * 20, "\(looks)")
+    }
+
     @Test func `Places expire at their moments, the earlier first`() {
         let random = SeededRandom(seed: 9)
         var queue = ExpiryQueue()

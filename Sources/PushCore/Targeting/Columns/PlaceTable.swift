@@ -80,7 +80,7 @@ extension PlaceTable.Part {
 
     @inline(__always)
     fileprivate static func home(_ hash: UInt64, _ count: Int) -> Int {
-        Int(truncatingIfNeeded: (hash >> 23 & 0xFFFF_FFFF) &* UInt64(truncatingIfNeeded: count) >> 32)
+        Int(truncatingIfNeeded: ((hash >> 23 & 0xFFFF_FFFF) &* UInt64(truncatingIfNeeded: count)) >> 32)
     }
 
     /// What of the hash stands beside a place.
