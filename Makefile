@@ -4,9 +4,11 @@ SHELL := /bin/bash
 
 # What the project needs of Debian, to build and, beyond that, to test.
 PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev libroaring-dev libnghttp2-dev
-TEST_PACKAGES := lua-check python3 python3-venv curl openssl
+TEST_PACKAGES := lua-check python3 python3-venv curl openssl nghttp2-client nghttp2-server
 COUNT_PACKAGES := valgrind
+DELIVERY_PACKAGES := nghttp2-client libssl-dev openssl
 HTTP_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev wrk
+HUB_BENCH_PACKAGES := postgresql python3
 # Clients of Azure, as they are on PyPI, that tests run against the served hub; fetched once.
 PYTHON := .build/python
 CLIENTS := Tests/PushHostTests/Clients/requirements.txt
@@ -17,7 +19,7 @@ PREFIX ?= /usr/local
 # with marks in them, so that what they hold looks lost, and a test leaks on purpose to show what an error must not do.
 SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
 
-.PHONY: help demo test check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage install test-installed unit setup setup-tests clean
+.PHONY: help demo test check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery install test-installed unit setup setup-tests clean
 
 help:
 	@echo "make demo     build, then run a push flow on simulated phones"
@@ -27,7 +29,9 @@ help:
 	@echo "make bench    measure against a rival, print the figures"
 	@echo "make bench-lua        the same for the Lua machine alone; bench-lua-check: fail beyond a goal"
 	@echo "make bench-http       what a request costs the server, beside one in Go, and memory"
+	@echo "make bench-delivery   what a push costs, beside h2load and aioapns"
 	@echo "make bench-storage    sends that a hub keeps a second, beside what SQLite itself takes"
+	@echo "make bench-hub        whom a tag expression names, beside PostgreSQL and SQLite"
 	@echo "make install  build for release, install to $(PREFIX)/bin with shell completion and a service for systemd"
 
 demo: setup
@@ -96,6 +100,14 @@ bench-storage: setup
 	@PUSHHOST_PART=bench-storage swift build --configuration release --scratch-path .build/bench-storage --product StorageBenchmark
 	@.build/bench-storage/release/StorageBenchmark "$(FOLDER)"
 
+# Whom a hub sends to: the index alone, then beside rivals. What cannot be installed is left out, and said.
+HUB_BENCHMARK := .build/bench-hub/release/HubBenchmark
+bench-hub: setup
+	@($(call install_missing,$(HUB_BENCH_PACKAGES))) || true
+	@PUSHHOST_PART=bench-hub swift build --configuration release --scratch-path .build/bench-hub --product HubBenchmark
+	@$(HUB_BENCHMARK)
+	@/usr/bin/python3 Benchmarks/Hub/rivals.py $(HUB_BENCHMARK) .build/bench-hub/data
+
 # What a request costs, beside a server in Go; then what a hub keeps, with 64 writers.
 bench-http: setup
 	@$(call install_missing,$(HTTP_PACKAGES))
@@ -105,6 +117,13 @@ bench-http: setup
 	@echo
 	@PUSHHOST_PART=bench-storage swift build --configuration release --scratch-path .build/bench-storage --product StorageBenchmark
 	@.build/bench-storage/release/StorageBenchmark .build/bench-http/data hub
+
+# What a push costs the sender, beside h2load and, where it is installed, aioapns; client and sink each have a processor.
+bench-delivery: setup
+	@$(call install_missing,$(DELIVERY_PACKAGES))
+	@PUSHHOST_PART=bench-delivery swift build --configuration release --scratch-path .build/bench-delivery --product DeliveryBenchmark
+	@cc -O2 -Wall -Wextra -o .build/bench-delivery/sink Benchmarks/Delivery/sink.c -lnghttp2 -lssl -lcrypto
+	@/usr/bin/python3 Benchmarks/Delivery/cost.py .build/bench-delivery/release/DeliveryBenchmark .build/bench-delivery/sink $(PYTHON)/bin/python
 
 install: setup
 	@echo "Building for release (the first time takes some minutes) …"

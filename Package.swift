@@ -84,7 +84,8 @@ let package = Package(
         .target(
             name: "Delivery",
             dependencies: [
-                "PushCore", "CNGHTTP2", crypto, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioPosix, nioTLS, nioHTTP1, nioSSL, x509, asn1,
+                "PushCore", "CNGHTTP2", crypto, cryptoExtras, httpTypes, jwtKit, asyncHTTPClient, nioCore, nioPosix, nioTLS, nioHTTP1,
+                nioSSL, x509, asn1,
             ],
             swiftSettings: strict),
         .systemLibrary(name: "CNGHTTP2"),
@@ -171,7 +172,7 @@ let package = Package(
 )
 
 // The machine alone, without packages from outside: `PUSHHOST_PART=machine` for its sanitizers, `PUSHHOST_PART=bench` for its
-// benchmarks. `PUSHHOST_PART=bench-storage`: the hub and what it keeps, for their benchmark.
+// benchmarks. `PUSHHOST_PART=bench-storage`: the hub and what it keeps, for their benchmark. `PUSHHOST_PART=bench-hub`: the hub alone.
 let part = Context.environment["PUSHHOST_PART"]
 if part == "machine" || part == "bench" {
     package.products = [.library(name: "Lua", targets: ["Lua"])]
@@ -188,10 +189,26 @@ if part == "bench" {
 }
 if part == "bench-storage" {
     package.products = []
-    package.targets = package.targets.filter { ["CRoaring", "PushCore", "Storage"].contains($0.name) }
+    package.targets = package.targets.filter { ["PushCore", "CRoaring", "Storage"].contains($0.name) }
     package.targets.append(
         .executableTarget(
             name: "StorageBenchmark", dependencies: ["PushCore", "Storage", grdbSQLite], path: "Benchmarks/Storage", swiftSettings: strict))
+}
+if part == "bench-delivery" {
+    package.products = []
+    package.targets = package.targets.filter { ["PushCore", "CRoaring", "CNGHTTP2", "Delivery"].contains($0.name) }
+    package.targets.append(
+        .executableTarget(
+            name: "DeliveryBenchmark", dependencies: ["PushCore", "Delivery"], path: "Benchmarks/Delivery/Program", swiftSettings: strict))
+}
+if part == "bench-hub" {
+    package.products = []
+    package.targets = package.targets.filter { ["PushCore", "CRoaring"].contains($0.name) }
+    package.targets += [
+        .target(name: "Heap", path: "Benchmarks/Hub/Heap"),
+        .executableTarget(
+            name: "HubBenchmark", dependencies: ["PushCore", "Heap"], path: "Benchmarks/Hub/Program", swiftSettings: strict),
+    ]
 }
 
 // Some tests alone, with what they need: `PUSHHOST_TESTS=DeliveryTests,PushCoreTests swift test` builds no more than that.

@@ -38,6 +38,7 @@ struct StorageBenchmark {
             }
         }
         folder.clear()
+        if "outcomes".contains(wanted) { try await Outcomes(folder: folder).run() }
         if wanted.isEmpty { try await Devices(folder: folder).run() }
     }
 

@@ -21,9 +21,13 @@ extension RefusingService {
     /// - Parameters:
     ///   - handle: A device token (APNs: lower case), registration token, channel URI, or a subscription's endpoint.
     ///   - owner: Who takes it back, where several order refusals.
-    package func fail(_ word: String, count: Int?, handle: String? = nil, owner: String? = nil) -> Bool {
+    ///   - share: Of the notifications that are drawn for it, from 0 to 1.
+    ///   - retryAfter: Seconds that the answer names; APNs alone.
+    package func fail(
+        _ word: String, count: Int?, handle: String? = nil, owner: String? = nil, share: Double = 1, retryAfter: Int? = nil
+    ) -> Bool {
         guard let reason = Reason(word: word) else { return false }
-        faults.add(reason, count: count, handle: handle, owner: owner)
+        faults.add(reason, count: count, handle: handle, owner: owner, share: share, retryAfter: retryAfter)
         return true
     }
 

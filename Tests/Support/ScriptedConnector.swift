@@ -77,6 +77,10 @@ extension Rejection {
             isHandleDead: true, deadSince: since)
     }
 
+    /// The device has had too many.
+    package static let tooMany = Rejection(
+        status: 429, reason: "TooManyRequests", explanation: "too many to this device", outcome: .throttled)
+
     package static let busy = Rejection(
         status: 503, reason: "ServiceUnavailable", explanation: "the service is busy", outcome: .pnsUnavailable)
 }

@@ -49,12 +49,12 @@ extension Binding {
     }
 
     static let cancel = Binding(
-        "push.cancel", "Cancels a scheduled notification.",
-        parameters: [.required("id", .string, "the id that push.schedule returned")], errors: ["notification.not_found"],
+        "push.cancel", "Cancels a scheduled notification, and stops one that is under way: nobody else gets it.",
+        parameters: [.required("id", .string, "the id that push.schedule or push.send returned")], errors: ["notification.not_found"],
         example: "push.cancel(planned.id)",
         body: .async { arguments, run in
             let id = try arguments.text("id")
-            try await run.world.hub.cancel(scheduled: id)
+            try await run.world.hub.cancel(notification: id)
             run.forgetSchedule(id)
         })
 }

@@ -27,11 +27,15 @@ extension Binding {
         .optional(
             "collapse_id", .string, "a later notification with the same id replaces this one; at most 64 bytes",
             mistakenFor: ["collapse_key", "collapse", "thread_id"]),
+        .optional(
+            "pace", .string, "how fast it goes out at most: \"200/s\", \"1000/m\" or \"5000/h\" devices",
+            mistakenFor: ["rate", "speed", "throttle", "rate_limit"]
+        ).ruled { _ = try Pace($0.text ?? "") },
     ]
 
     static let notificationErrors = [
         "payload.empty", "payload.invalid", "payload.too_large", "send.no_audience", "send.header", "send.no_content",
-        "tag_expression.invalid",
+        "tag_expression.invalid", "pace.invalid",
     ]
 
     static let send = Binding(
@@ -82,7 +86,8 @@ extension Arguments {
         if let lifetime = try duration("expires_in") { options.expiration = run.world.clock.now + lifetime }
         options.priority = string("priority").flatMap(PushOptions.Priority.init)
         options.collapseID = string("collapse_id")
-        return (NotificationRequest(audience: audience, content: try content(), options: options), words)
+        let pace = try string("pace").map { text throws(PushError) in try Pace(text) }
+        return (NotificationRequest(audience: audience, content: try content(), options: options, pace: pace), words)
     }
 
     private func audience(_ run: FlowRun) async throws -> (Audience, String) {

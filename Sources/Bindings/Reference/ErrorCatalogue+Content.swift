@@ -96,6 +96,13 @@ extension ErrorCatalogue {
                 example: .lua(
                     "push.send { to = \"Sports\", alert = \"1:0\", collapse_id = (\"score\"):rep(20) }",
                     cure: "push.send { to = \"Sports\", alert = \"1:0\", collapse_id = \"score-17\" }")),
+            ErrorDescription(
+                "pace.invalid", .failure, means: "That is no pace.",
+                when: "A pace is not a number from 1 to 1,000,000,000, a slash, and s, m or h. Status 400.",
+                cure: "Say how many devices in a second, a minute or an hour: 200/s, 1000/m, 5000/h.",
+                example: .lua(
+                    "push.send { to = push.everyone, alert = \"1:0\", pace = \"fast\" }",
+                    cure: "push.send { to = push.everyone, alert = \"1:0\", pace = \"200/s\" }")),
         ])
 
     private static let schedule = ErrorArea(

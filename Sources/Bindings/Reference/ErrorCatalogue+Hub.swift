@@ -1,6 +1,6 @@
 // Devices, the hub that knows them, and the services that reach them.
 extension ErrorCatalogue {
-    static let hubAreas: [ErrorArea] = [device, simulator, handle, hub, key, installation, notification, credential]
+    static let hubAreas: [ErrorArea] = [device, simulator, handle, hub, key, installation, notification, credential, channel]
 
     private static let device = ErrorArea(
         "device", "phones",
@@ -289,8 +289,25 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "credential.invalid", .failure, means: "A credential for a push service cannot be used.",
-                when: "A key is not in PKCS#8 PEM, a service account lacks a field, a token address is no URI. The message "
-                    + "says which. Status 400.",
-                cure: "Download the key or the service account again from the push service's console and use it unchanged.")
+                when: "A key is not in PKCS#8, a file is of another kind, the password of a certificate is wrong, a certificate is for "
+                    + "the other environment, a service account lacks a field, a token address is no URI. The message says which. "
+                    + "Status 400.",
+                cure: "Download the key or the service account again from the push service's console and use it unchanged; export a "
+                    + "certificate together with its key, as .p12. pushhost doctor looks at those of APNs.")
+        ])
+
+    private static let channel = ErrorArea(
+        "channel", "broadcast channels of APNs",
+        [
+            ErrorDescription(
+                "channel.refused", .failure, means: "A broadcast channel cannot be made, read or deleted.",
+                when: "APNs refused, with the reason in the message and in the details (BadChannelId, ChannelNotRegistered, "
+                    + "CannotCreateChannelConfig, FeatureNotEnabled …) and its own status; or the hub has no APNs credential (409).",
+                cure: "Do as the hint says: channels belong to one app and one environment, and broadcasts are switched on for an app in "
+                    + "Apple's developer account."),
+            ErrorDescription(
+                "channel.unreachable", .failure, means: "APNs gave no answer about broadcast channels.",
+                when: "Its host for channels, on port 2196 or, for development, 2195, cannot be reached or did not answer. Status 502.",
+                cure: "Let the server out to it. A channel may have been made nevertheless: look at pushhost apns channels list."),
         ])
 }

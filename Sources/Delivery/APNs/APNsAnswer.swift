@@ -13,7 +13,7 @@ struct APNsAnswer: Sendable {
 
     init(_ response: PushResponse, id: String, now: Timestamp) {
         status = response.status.code
-        self.id = response.headers[.apnsID] ?? id
+        self.id = response.headers[.apnsID] ?? response.headers[.apnsRequestID] ?? id
         retryAfter = response.retryAfter(now: now)
         let body = status == 200 ? nil : JSON(answer: response.body)
         let text = body?["reason"]?.string ?? ""

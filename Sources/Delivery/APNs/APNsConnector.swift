@@ -6,53 +6,160 @@ package struct APNsConnector: Connector {
     package let platforms: Set<Platform> = [.apns]
 
     private let settings: APNsSettings
-    private let token: APNsProviderToken
-    private let transport: any PushTransport
+    /// Nil with a certificate.
+    private let token: APNsProviderToken?
+    private let transport: any PushBatchTransport
     private let clock: any HubClock
-    private let random: any RandomSource
 
-    /// `token` is shared by all connectors of one team and key; without it the connector has its own. Throws
-    /// `credential.invalid`.
+    /// `token` is shared by all connectors of one team and key; without it the connector has its own. With a certificate there is
+    /// none. Throws `credential.invalid`.
     package init(
-        settings: APNsSettings, transport: any PushTransport, clock: any HubClock, random: any RandomSource,
+        settings: APNsSettings, transport: any PushBatchTransport, clock: any HubClock,
         token: APNsProviderToken? = nil
     ) throws(PushError) {
         self.settings = settings
-        self.token = if let token { token } else { try APNsProviderToken(settings: settings, clock: clock) }
+        self.token =
+            if settings.certificate != nil { nil } else if let token { token } else {
+                try APNsProviderToken(settings: settings, clock: clock)
+            }
         self.transport = transport
         self.clock = clock
-        self.random = random
+    }
+
+    /// One request after the other, through a transport that takes them singly.
+    package init(
+        settings: APNsSettings, transport: any PushTransport, clock: any HubClock,
+        token: APNsProviderToken? = nil
+    ) throws(PushError) {
+        try self.init(settings: settings, transport: SequentialTransport(transport), clock: clock, token: token)
     }
 
     package func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
+        if Task.isCancelled { return batch.handles.map { _ in .transient(.abandoned, retryAfter: nil) } }
         let request = APNsRequest(batch, settings: settings, now: clock.now)
-        let limit = (request.pushType ?? .alert).payloadLimit
-        guard request.body.count <= limit else {
-            return batch.refused(
-                .tooLarge(APNsReason.payloadTooLarge.rawValue, bytes: request.body.count, limit: limit, service: "APNs")
-            )
+        if let refusal = request.refusal ?? Self.broadcastFault(request, batch) { return batch.refused(refusal) }
+        var refusals: [Int: Rejection] = [:]
+        var tokens: [String] = []
+        tokens.reserveCapacity(batch.handles.count)
+        for (place, handle) in batch.handles.enumerated() {
+            if case .apns(let token) = handle, Self.isSendable(token) {
+                tokens.append(token)
+            } else {
+                refusals[place] = Self.refusal(handle)
+            }
         }
-        return await batch.verdicts { (handle) async throws(Undelivered) in
-            guard case .apns(let device) = handle else { return .rejected(.foreign(handle, to: "APNs")) }
-            return try await send(request, to: device)
+        let verdicts = tokens.isEmpty ? [] : await send(request, to: tokens, of: batch.notificationID)
+        if refusals.isEmpty { return verdicts }
+        var rest = verdicts[...]
+        return batch.handles.indices.compactMap { place in refusals[place].map { .rejected($0) } ?? rest.popFirst() }
+    }
+
+    /// Whether a path can hold it. What it means beyond that, APNs knows.
+    private static func isSendable(_ token: String) -> Bool {
+        !token.isEmpty && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+    }
+
+    /// Why there is no request for a handle at all.
+    private static func refusal(_ handle: DeviceHandle) -> Rejection {
+        guard case .apns = handle else { return .foreign(handle, to: "APNs") }
+        return Rejection(
+            status: 0, reason: APNsReason.badDeviceToken.rawValue, explanation: APNsReason.badDeviceToken.explanation,
+            outcome: APNsReason.badDeviceToken.outcome)
+    }
+
+    private func send(_ request: APNsRequest, to tokens: [String], of notificationID: String) async -> [Verdict] {
+        let credential: Credential?
+        do throws(Undelivered) {
+            credential = try await token?.credential()
+        } catch {
+            return Array(repeating: error.verdict, count: tokens.count)
+        }
+        let pushes = pushes(request, to: tokens, of: notificationID, credential: credential)
+        let outcomes = await transport.send(pushes)
+        var verdicts: [Verdict] = []
+        var expired: [Int] = []
+        verdicts.reserveCapacity(tokens.count)
+        for (index, outcome) in outcomes.enumerated() {
+            verdicts.append(verdict(outcome, ownID: pushes.id(index), request))
+            if case .rejected(let rejection) = verdicts[index], rejection.reason == APNsReason.expiredProviderToken.rawValue {
+                expired.append(index)
+            }
+        }
+        if let token, let credential, !expired.isEmpty {
+            await sendAgain(expired, of: pushes, request, inPlaceOf: credential, of: token, &verdicts)
+        }
+        return verdicts
+    }
+
+    private func pushes(
+        _ request: APNsRequest, to tokens: [String], of notificationID: String, credential: Credential?
+    ) -> PushBatch {
+        let ids = PushIDSeries(notificationID: notificationID, body: request.body)
+        let isNumbered = request.fixedID == nil && request.channel == nil
+        var pushes = PushBatch(headers: headers(request, credential, ids), body: request.body, capacity: tokens.count)
+        for token in tokens {
+            pushes.append(id: isNumbered ? ids.id(of: token) : nil) { request.writePath(to: token, &$0) }
+        }
+        return pushes
+    }
+
+    private func headers(_ request: APNsRequest, _ credential: Credential?, _ ids: PushIDSeries) -> HeaderTemplate {
+        request.headers(settings: settings, credential: credential, id: request.channel.map { ids.id(of: $0).description })
+    }
+
+    /// With a new token and the same ids, so that a device shows a notification once. Where no new one is to be had, the refusal stands.
+    private func sendAgain(
+        _ expired: [Int], of pushes: PushBatch, _ request: APNsRequest, inPlaceOf credential: Credential, of token: APNsProviderToken,
+        _ verdicts: inout [Verdict]
+    ) async {
+        let replacement: Credential?
+        do throws(Undelivered) {
+            replacement = try await token.replacement(for: credential)
+        } catch {
+            for index in expired { verdicts[index] = error.verdict }
+            return
+        }
+        guard let replacement else { return }
+        let again = pushes.subset(expired, headers: pushes.headers.with(Secret("bearer " + replacement.token.reveal())))
+        for (index, outcome) in zip(expired, await transport.send(again)) {
+            verdicts[index] = verdict(outcome, ownID: pushes.id(index), request)
         }
     }
 
-    private func send(_ request: APNsRequest, to device: String) async throws(Undelivered) -> Verdict {
-        let id = request.id(random: random)
-        let credential = try await token.credential()
-        let answer = try await exchange(request, device: device, id: id, credential: credential)
-        guard answer.reason == .expiredProviderToken,
-            let replacement = try await token.replacement(for: credential)
-        else { return answer.verdict }
-        return try await exchange(request, device: device, id: id, credential: replacement).verdict
+    /// What an outcome means. The text of an id is made once, here.
+    private func verdict(_ outcome: PushOutcome, ownID: PushID?, _ request: APNsRequest) -> Verdict {
+        switch outcome {
+        case .answered(let answer):
+            if answer.status == 200 {
+                return .accepted(id: answer.details?.idText ?? (answer.id ?? ownID)?.description ?? request.fixedID)
+            }
+            return APNsAnswer(answer.response, id: ownID?.description ?? request.fixedID ?? "", now: clock.now).verdict
+        case .notSent(let failure): return failure.verdict(host: settings.environment.host)
+        case .unknown(let failure): return .unknown(reason: failure.text)
+        }
     }
+}
 
-    /// The same id every time, so that a device shows a notification once.
-    private func exchange(
-        _ request: APNsRequest, device: String, id: String, credential: Credential
-    ) async throws(Undelivered) -> APNsAnswer {
-        let message = request.addressed(to: device, id: id, credential: credential)
-        return APNsAnswer(try await transport.attempt(message, body: request.body), id: id, now: clock.now)
+extension APNsConnector {
+    /// A broadcast is one request, whoever has subscribed; to devices it would go once for each of them.
+    private static func broadcastFault(_ request: APNsRequest, _ batch: DeliveryBatch) -> Rejection? {
+        guard let channel = request.channel, batch.handles != [DeviceHandle.apns(channel: channel)] else { return nil }
+        let reason = APNsReason.badChannelID
+        return Rejection(
+            status: 0, reason: reason.rawValue,
+            explanation: "apns-channel-id goes with a direct send to that channel, and not with tags or device tokens",
+            outcome: reason.outcome)
+    }
+}
+
+extension PushFailure {
+    /// What it means that nothing was sent.
+    func verdict(host: String) -> Verdict {
+        switch self {
+        case .cancelled: .transient(.abandoned, retryAfter: nil)
+        case .forbidden(let why): .rejected(.forbidden(host, why: why))
+        case .unreachable(let why, let retryAfter): .transient(.unreachable(host, why: why), retryAfter: retryAfter)
+        default: .transient(.unreachable(host, why: text), retryAfter: nil)
+        }
     }
 }

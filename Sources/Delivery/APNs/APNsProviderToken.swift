@@ -29,24 +29,30 @@ package final class APNsProviderToken: Sendable {
     private let storeKey: String
     private let shared = SharedCredential()
 
-    /// Throws `credential.invalid` if the key cannot sign.
+    /// Throws `credential.invalid` if the key cannot sign, or if there is none.
     package init(
         settings: APNsSettings, clock: any HubClock, store: (any ProviderTokenStore)? = nil
     ) throws(PushError) {
+        guard let own = settings.signingKey else {
+            throw .invalidCredential("a certificate signs no provider tokens", "give a signing key, its id and the team's")
+        }
         self.store = store
-        let parts = ["apns", settings.teamID, settings.keyID, settings.privateKey.reveal()]
+        let parts = ["apns", own.teamID, own.keyID, own.privateKey.reveal()]
         storeKey = SHA256.hash(data: Array(parts.joined(separator: "\n").utf8)).map { String($0, radix: 16) }.joined(separator: ":")
-        teamID = settings.teamID
-        keyID = settings.keyID
+        teamID = own.teamID
+        keyID = own.keyID
         self.clock = clock
+        let signer = try own.signer()
         do {
-            key = try ES256PrivateKey(pem: settings.privateKey.reveal())
+            key = try ES256PrivateKey(backing: signer)
         } catch {
             throw .invalidCredential(
-                "the APNs signing key is not a P-256 private key in PEM",
-                "pass the text of the .p8 file from Apple's developer account")
+                "the APNs signing key cannot sign", "pass the .p8 file from Apple's developer account, unchanged")
         }
     }
+
+    /// When the token that is in use was signed; nil before the first.
+    package var issued: Timestamp? { shared.current(otherThan: nil)?.issued }
 
     func credential() async throws(Undelivered) -> Credential {
         try await shared.credential(now: clock.now) { () async throws(Undelivered) in try await keptOrNew() }

@@ -20,7 +20,19 @@ enum APNsPushType: String, CaseIterable, Sendable {
     }
 
     /// The largest payload, in bytes.
-    var payloadLimit: Int { self == .voip ? 5120 : Platform.apns.payloadLimit }
+    var payloadLimit: Int { self == .voip ? Self.wideLimit : Platform.apns.payloadLimit }
+
+    /// In bytes: of VoIP notifications and of broadcasts.
+    static let wideLimit = 5120
+
+    /// What `apns-priority` may be.
+    var priorities: [String] {
+        switch self {
+        case .background: ["5"]
+        case .liveactivity: ["5", "10"]
+        default: ["1", "5", "10"]
+        }
+    }
 
     /// `content-available` and nothing for the user to see or hear makes a background notification ("Pushing background
     /// updates to your app").
@@ -31,5 +43,13 @@ enum APNsPushType: String, CaseIterable, Sendable {
         }
         let isSilent = ["alert", "sound", "badge"].allSatisfy { aps[$0] == nil }
         self = isSilent && (flag == .integer(1) || flag == .bool(true)) ? .background : .alert
+    }
+
+    /// The type whose suffix the topic has behind the app's bundle id; nil where it has none.
+    init?(topic: String, bundleID: String) {
+        guard topic.hasPrefix(bundleID),
+            let type = Self.allCases.first(where: { !$0.topicSuffix.isEmpty && topic == bundleID + $0.topicSuffix })
+        else { return nil }
+        self = type
     }
 }

@@ -42,6 +42,18 @@ extension APNsReason {
         case .internalServerError: "APNs failed inside; try again later"
         case .serviceUnavailable: "APNs is not available; try again later"
         case .shutdown: "the APNs server is shutting down; try again on a new connection"
+        case .missingChannelID: "apns-channel-id is missing; name the channel"
+        case .badChannelID: "the channel id is malformed; use the id that its creation answered, unchanged"
+        case .channelNotRegistered:
+            "the app has no such channel in this environment; list its channels with pushhost apns channels list"
+        case .missingPushType: "the push type is missing; for channels it is liveactivity"
+        case .cannotCreateChannelConfig: "the app has 10,000 channels, and no more are allowed; delete those that are not needed"
+        case .badRequestParams: "APNs could not read a parameter of the request; check bundle id and channel id"
+        case .badRequestPayload: "APNs could not read the body of the request"
+        case .featureNotEnabled: "broadcasts are not enabled for this app; switch the capability on in Apple's developer account"
+        case .topicMismatch: "the bundle id is not one that the key or certificate may send to; check it in the settings"
+        case .badEnvironmentKeyInToken:
+            "the signing key is not enabled for this environment; use another key or switch the environment"
         }
     }
 }

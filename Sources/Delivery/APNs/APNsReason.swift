@@ -34,16 +34,29 @@ package enum APNsReason: String, CaseIterable, Sendable {
     case internalServerError = "InternalServerError"
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
+    // Of broadcasts and of the management of channels.
+    case missingChannelID = "MissingChannelId"
+    case badChannelID = "BadChannelId"
+    case channelNotRegistered = "ChannelNotRegistered"
+    case missingPushType = "MissingPushType"
+    case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+    case badRequestParams = "BadRequestParams"
+    case badRequestPayload = "BadRequestPayload"
+    case featureNotEnabled = "FeatureNotEnabled"
+    case topicMismatch = "TopicMismatch"
+    case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
 
-    /// The status that Apple documents beside it.
+    /// The status that Apple documents beside it; of those for channels some are known from answers alone.
     package var status: Int {
         switch self {
         case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badTopic,
             .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
-            .missingTopic, .payloadEmpty, .topicDisallowed:
+            .missingTopic, .payloadEmpty, .topicDisallowed, .missingChannelID, .badChannelID, .channelNotRegistered,
+            .missingPushType, .cannotCreateChannelConfig, .badRequestParams, .badRequestPayload:
             400
         case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .expiredProviderToken,
-            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken:
+            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken, .featureNotEnabled, .topicMismatch,
+            .badEnvironmentKeyInToken:
             403
         case .badPath: 404
         case .methodNotAllowed: 405
@@ -57,18 +70,20 @@ package enum APNsReason: String, CaseIterable, Sendable {
 
     package var outcome: OutcomeName {
         switch self {
-        case .badDeviceToken, .missingDeviceToken: .badChannel
+        case .badDeviceToken, .missingDeviceToken, .missingChannelID, .badChannelID, .channelNotRegistered: .badChannel
         case .deviceTokenNotForTopic: .wrongToken
         case .expiredToken, .unregistered: .expiredChannel
         case .payloadTooLarge: .invalidNotificationSize
         case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .expiredProviderToken,
-            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken, .topicDisallowed:
+            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken, .topicDisallowed,
+            .featureNotEnabled, .topicMismatch, .badEnvironmentKeyInToken:
             .invalidCredentials
         case .tooManyProviderTokenUpdates, .tooManyRequests: .throttled
         case .internalServerError: .pnsServerError
         case .serviceUnavailable, .shutdown, .idleTimeout: .pnsUnavailable
         case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .badTopic, .duplicateHeaders,
-            .invalidPushType, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed:
+            .invalidPushType, .missingTopic, .payloadEmpty, .badPath, .methodNotAllowed, .missingPushType,
+            .cannotCreateChannelConfig, .badRequestParams, .badRequestPayload:
             .pnsInterfaceError
         }
     }

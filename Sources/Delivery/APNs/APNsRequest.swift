@@ -1,62 +1,114 @@
 import HTTPTypes
 import PushCore
 
-/// The request that one batch makes to APNs; only token, id and authorization differ from device to device.
+/// The request that one batch makes to APNs; only token and id differ from device to device.
 struct APNsRequest: Sendable {
     /// What the batch counts as: it decides the topic's suffix and the size limit. Nil for a type this program does not
     /// know, which travels as it is.
     let pushType: APNsPushType?
     let body: [UInt8]
-    private let common: HTTPRequest
-    private let fixedID: String?
+    /// Of the channel that it is broadcast to; nil for one to devices.
+    let channel: String?
+    /// Why APNs would take it from nobody; then nothing is sent.
+    let refusal: Rejection?
+    /// The `apns-id` that the caller gave it; every copy has one of its own otherwise.
+    let fixedID: String?
+    private let fields: HTTPFields
+    private let bundleID: String
 
     init(_ batch: DeliveryBatch, settings: APNsSettings, now: Timestamp) {
-        var explicit = HTTPFields()
-        for header in batch.headers {
+        let explicit = Self.explicitFields(batch.headers)
+        let named = explicit[.apnsPushType]
+        channel = explicit[.apnsChannelID]
+        let isDeduced = named == nil
+        pushType =
+            if let named {
+                APNsPushType(rawValue: named)
+            } else if channel != nil {
+                .liveactivity
+            } else {
+                explicit[.apnsTopic].flatMap { APNsPushType(topic: $0, bundleID: settings.topic) } ?? APNsPushType(payload: batch.body)
+            }
+        body = batch.body
+        // Apple writes it in lower case; clients on Apple's systems do not.
+        fixedID = (explicit[.apnsID] ?? explicit[.apnsRequestID])?.lowercased()
+
+        var fields = HTTPFields()
+        if channel == nil { fields[.apnsTopic] = Self.topic(settings, pushType) }
+        fields[.apnsPushType] = named ?? pushType?.rawValue
+        fields[.apnsPriority] = Self.priority(batch.options.priority, pushType: pushType)
+        fields[.apnsExpiration] = batch.options.expiration.map { Self.expiration($0, now: now) }
+        fields[.apnsCollapseID] = batch.options.collapseID.flatMap { PushHeader("", $0).sendableValue }
+        for field in explicit where field.name != .apnsID && field.name != .apnsRequestID { fields[field.name] = field.value }
+        // Who does not say that it is a background notification cannot know that 10 is refused.
+        if isDeduced, pushType == .background, fields[.apnsPriority] == "10" { fields[.apnsPriority] = "5" }
+        if channel != nil {
+            fields[.apnsTopic] = nil
+            fields[.apnsExpiration] = fields[.apnsExpiration] ?? "0"
+        }
+        self.fields = fields
+        bundleID = settings.topic
+        refusal =
+            APNsRules(
+                settings: settings, pushType: pushType, fields: fields, id: fixedID, body: batch.body, isBroadcast: channel != nil, now: now
+            ).refusal
+    }
+
+    /// What the sender or the template says itself, by the names of APNs. The last of two wins.
+    private static func explicitFields(_ headers: [PushHeader]) -> HTTPFields {
+        var fields = HTTPFields()
+        for header in headers {
             var name = header.name.lowercased()
             if name.hasPrefix("x-apns-") { name.removeFirst(2) }
             guard name.hasPrefix("apns-"), let value = header.sendableValue, let field = HTTPField.Name(name) else {
                 continue
             }
-            explicit[field] = value
+            fields[field] = value
         }
-        let typeName = explicit[.apnsPushType] ?? APNsPushType(payload: batch.body).rawValue
-        pushType = APNsPushType(rawValue: typeName)
-        body = batch.body
-        fixedID = explicit[.apnsID]
-
-        var fields = HTTPFields()
-        fields[.apnsTopic] = settings.topic + (pushType?.topicSuffix ?? "")
-        fields[.apnsPushType] = typeName
-        fields[.apnsPriority] = Self.priority(batch.options.priority, pushType: pushType)
-        fields[.apnsExpiration] = batch.options.expiration.map { Self.expiration($0, now: now) }
-        fields[.apnsCollapseID] = batch.options.collapseID.flatMap { PushHeader("", $0).sendableValue }
-        for field in explicit where field.name != .apnsID { fields[field.name] = field.value }
-        common = HTTPRequest(
-            method: .post, scheme: "https", authority: settings.environment.host, path: "/", headerFields: fields)
+        return fields
     }
 
-    /// A copy of a notification that the caller did not number gets a fresh UUID.
-    func id(random: any RandomSource) -> String { fixedID ?? random.uuid() }
-
-    func addressed(to token: String, id: String, credential: Credential) -> HTTPRequest {
-        var request = common
-        request.path = "/3/device/" + token.lowercased()
-        var fields = HTTPFields()
-        fields[.authorization] = "bearer " + credential.token.reveal()
-        fields[.apnsID] = id
-        fields.append(contentsOf: common.headerFields)
-        request.headerFields = fields
-        return request
+    /// A device management has the topic of its certificate.
+    private static func topic(_ settings: APNsSettings, _ pushType: APNsPushType?) -> String {
+        if pushType == .mdm, let userID = settings.certificate?.userID { return userID }
+        return settings.topic + (pushType?.topicSuffix ?? "")
     }
 
-    /// Background notifications are refused with anything but 5.
+    /// What all copies have in common, sent with one credential: nil where the connection shows a certificate.
+    ///
+    /// - Parameter id: of a broadcast, which is one request.
+    func headers(settings: APNsSettings, credential: Credential?, id: String?) -> HeaderTemplate {
+        var headers = fields.map { PushHeader($0.name.canonicalName, $0.value) }
+        if let id = fixedID ?? id { headers.insert(PushHeader(channel == nil ? "apns-id" : "apns-request-id", id), at: 0) }
+        return HeaderTemplate(
+            origin: PushOrigin(
+                authority: settings.environment.host, sender: settings.signingKey.map { "\($0.teamID)/\($0.keyID)" } ?? "",
+                certificate: settings.certificate?.identity.shown),
+            authorization: credential.map { Secret("bearer " + $0.token.reveal()) }, fields: headers)
+    }
+
+    /// Writes the path of one device, whose token is visible ASCII, or that of a broadcast.
+    func writePath(to token: String, _ bytes: inout [UInt8]) {
+        guard channel == nil else { return bytes.append(contentsOf: "/4/broadcasts/apps/\(bundleID)".utf8) }
+        bytes.append(contentsOf: Self.pathPrefix)
+        let start = bytes.count
+        bytes.append(contentsOf: token.utf8)
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            for index in start..<bytes.count where (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(bytes[index]) {
+                bytes[index] |= 0x20
+            }
+        }
+    }
+
+    private static let pathPrefix = Array("/3/device/".utf8)
+
+    /// Background notifications are refused with anything but 5, live activities with 1.
     private static func priority(_ wanted: PushOptions.Priority?, pushType: APNsPushType?) -> String? {
         if pushType == .background { return "5" }
         switch wanted {
         case .high: return "10"
         case .normal: return "5"
-        case .low: return "1"
+        case .low: return pushType == .liveactivity ? "5" : "1"
         case nil: return pushType == .alert ? "10" : nil
         }
     }
@@ -74,4 +126,6 @@ extension HTTPField.Name {
     static let apnsPriority = fixed("apns-priority")
     static let apnsExpiration = fixed("apns-expiration")
     static let apnsCollapseID = fixed("apns-collapse-id")
+    static let apnsChannelID = fixed("apns-channel-id")
+    static let apnsRequestID = fixed("apns-request-id")
 }

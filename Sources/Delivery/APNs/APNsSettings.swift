@@ -1,6 +1,6 @@
 import PushCore
 
-/// What Apple's developer account says about one app ("Establishing a token-based connection to APNs").
+/// What Apple's developer account says about one app.
 package struct APNsSettings: Sendable {
     package enum Environment: String, Sendable, CaseIterable {
         case production, development
@@ -12,25 +12,66 @@ package struct APNsSettings: Sendable {
             case .development: "api.sandbox.push.apple.com"
             }
         }
+
+        /// Where broadcast channels are made and removed ("Sending channel management requests to APNs").
+        package var channelHost: String {
+            switch self {
+            case .production: "api-manage-broadcast.push.apple.com:2196"
+            case .development: "api-manage-broadcast.sandbox.push.apple.com:2195"
+            }
+        }
     }
 
-    /// Ten characters, of the developer account.
-    package var teamID: String
-    /// Ten characters, of the signing key.
-    package var keyID: String
-    /// The `.p8` file's text: a P-256 key in PKCS #8.
-    package var privateKey: Secret
+    /// How APNs knows who sends.
+    package enum Authentication: Sendable {
+        /// Every request bears a token that this key has signed.
+        case token(APNsSigningKey)
+        /// The connection shows it; requests bear nothing.
+        case certificate(APNsCertificate)
+    }
+
+    package var authentication: Authentication
     /// The app's bundle id.
     package var topic: String
     package var environment: Environment
 
+    package init(authentication: Authentication, topic: String, environment: Environment = .production) {
+        self.authentication = authentication
+        self.topic = topic
+        self.environment = environment
+    }
+
     package init(
         teamID: String, keyID: String, privateKey: Secret, topic: String, environment: Environment = .production
     ) {
-        self.teamID = teamID
-        self.keyID = keyID
-        self.privateKey = privateKey
-        self.topic = topic
-        self.environment = environment
+        self.init(
+            authentication: .token(APNsSigningKey(teamID: teamID, keyID: keyID, privateKey: privateKey)), topic: topic,
+            environment: environment)
+    }
+
+    /// With a certificate, which tells by itself what is not given. Throws `credential.invalid` where it does not, or where it is
+    /// for the other environment.
+    package init(certificate: APNsCertificate, topic: String? = nil, environment: Environment? = nil) throws(PushError) {
+        guard let topic = topic ?? certificate.bundleID else {
+            let names = certificate.topics.isEmpty ? "none" : certificate.topics.joined(separator: ", ").excerpt
+            throw .invalidCredential("the certificate names no single app (\(names))", "say which: give the app's bundle id as the topic")
+        }
+        let marked = certificate.environments.count == 1 ? certificate.environments.first : nil
+        if let marked, let environment, marked != environment {
+            throw .invalidCredential(
+                "the certificate is for \(marked.rawValue) alone, and notifications go to \(environment.rawValue)",
+                "use another certificate, or the other environment")
+        }
+        self.init(authentication: .certificate(certificate), topic: topic, environment: environment ?? marked ?? .production)
+    }
+
+    /// Nil with a token.
+    package var certificate: APNsCertificate? {
+        if case .certificate(let certificate) = authentication { certificate } else { nil }
+    }
+
+    /// Nil with a certificate.
+    package var signingKey: APNsSigningKey? {
+        if case .token(let key) = authentication { key } else { nil }
     }
 }

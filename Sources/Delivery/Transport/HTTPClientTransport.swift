@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import Synchronization
 
 /// Speaks to the push services over the network: HTTP/2 where the service offers it, else HTTP/1.1. Redirects are answers
@@ -40,12 +41,15 @@ package final class HTTPClientTransport: PushTransport {
     ///     its path does not count. They keep the authority that they are meant for, so that whoever listens there can tell
     ///     the services apart.
     ///   - network: What refuses addresses that are not public; nil reaches all.
-    package init(route: WebAddress? = nil, network: PublicNetwork? = nil, limits: Limits = Limits()) {
+    ///   - tls: Whom to trust and what to show; nil trusts what the system trusts and shows nothing.
+    package init(
+        route: WebAddress? = nil, network: PublicNetwork? = nil, limits: Limits = Limits(), tls: TLSConfiguration? = nil
+    ) {
         self.route = route
         self.network = network
         self.limits = limits
         var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow,
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
             // The limit of an exchange ends with the head of the answer; this one holds for its body as well.
             timeout: .init(connect: TimeAmount(limits.connect), read: TimeAmount(limits.exchange)))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, limits.connectionsPerHost)

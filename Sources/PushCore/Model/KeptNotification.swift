@@ -45,16 +45,22 @@ package struct NotificationProgress: Sendable, Equatable {
     /// As it is now, with counts of all devices so far and without the devices themselves.
     package var outcome: NotificationOutcome
     /// The devices since the last news, in order.
-    package var devices: [DeviceOutcome]
+    package var devices: OutcomeBatch
     /// Registrations, by place, whose last outcome is now another than before.
     package var lastOutcomes: [UInt32: OutcomeName]
 
     package init(
-        sequence: Int64, outcome: NotificationOutcome, devices: [DeviceOutcome], lastOutcomes: [UInt32: OutcomeName] = [:]
+        sequence: Int64, outcome: NotificationOutcome, devices: OutcomeBatch, lastOutcomes: [UInt32: OutcomeName] = [:]
     ) {
         self.sequence = sequence
         self.outcome = outcome
         self.devices = devices
         self.lastOutcomes = lastOutcomes
+    }
+
+    package init(
+        sequence: Int64, outcome: NotificationOutcome, devices: [DeviceOutcome], lastOutcomes: [UInt32: OutcomeName] = [:]
+    ) {
+        self.init(sequence: sequence, outcome: outcome, devices: OutcomeBatch(devices), lastOutcomes: lastOutcomes)
     }
 }

@@ -49,14 +49,17 @@ package struct NotificationRequest: Sendable, Equatable {
     package var options: PushOptions
     /// A test send: reaches at most ten devices, chosen at random where more match (Azure's "Send a test notification").
     package var isTest: Bool
+    /// How fast it goes out at most; nil: as fast as the push services take it.
+    package var pace: Pace?
 
     package init(
-        audience: Audience, content: NotificationContent, options: PushOptions = PushOptions(), isTest: Bool = false
+        audience: Audience, content: NotificationContent, options: PushOptions = PushOptions(), isTest: Bool = false, pace: Pace? = nil
     ) {
         self.audience = audience
         self.content = content
         self.options = options
         self.isTest = isTest
+        self.pace = pace
     }
 }
 

@@ -44,7 +44,7 @@ extension ForwardingHub {
         try await base.schedule(request, at: moment)
     }
 
-    package func cancel(scheduled id: String) async throws(PushError) { try await base.cancel(scheduled: id) }
+    package func cancel(notification id: String) async throws(PushError) { try await base.cancel(notification: id) }
 
     package func outcome(of id: String) async throws(PushError) -> NotificationOutcome { try await base.outcome(of: id) }
 

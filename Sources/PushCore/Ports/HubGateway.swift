@@ -25,7 +25,7 @@ package protocol HubGateway: Sendable {
     func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome
     func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome
     /// Throws `notification.not_found` when the id is unknown or has run.
-    func cancel(scheduled id: String) async throws(PushError)
+    func cancel(notification id: String) async throws(PushError)
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome
     /// Answers how a notification ended when it is due or under way, and at once when it still waits for its time.
     func finish(_ id: String) async throws(PushError) -> NotificationOutcome

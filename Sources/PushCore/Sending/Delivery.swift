@@ -14,7 +14,7 @@ struct Delivery: Sendable {
     /// Whether all devices are held until the end, for a caller who waits for them.
     private let holdsDevices: Bool
     private var settled: [(order: Int, device: DeviceOutcome)] = []
-    private(set) var unkept: [DeviceOutcome] = []
+    private(set) var unkept = OutcomeBatch()
     /// By place, with whom it belongs to.
     private var lastOutcomes: [UInt32: (id: RegistrationID, outcome: OutcomeName)] = [:]
     private(set) var isKept = false
@@ -33,6 +33,9 @@ struct Delivery: Sendable {
         let ends = Set(outcome.counts.values.joined().lazy.filter { $0.value > 0 }.map(\.key))
         return ends.contains(.abandoned) && ends.isSubset(of: [.abandoned, .skipped])
     }
+
+    /// Whether somebody got nothing because it was cut short.
+    var hasAbandoned: Bool { outcome.counts.values.contains { $0[.abandoned, default: 0] > 0 } }
 
     /// - Parameter stands: whether a registration stands at a place still; the outcome is not that of whoever has the place now.
     func progress(_ stands: (RegistrationID, UInt32) -> Bool) -> NotificationProgress {
@@ -54,7 +57,7 @@ struct Delivery: Sendable {
     }
 
     mutating func wasKept() {
-        unkept = []
+        unkept = OutcomeBatch()
         lastOutcomes = [:]
         isKept = true
     }

@@ -11,7 +11,29 @@ struct DeliveryRun: Sendable {
 
         var group: Int
         var number: Int
+        /// Nothing is tried again later than that; nil before the first attempt.
+        var lastMoment: Timestamp?
         var members: Members
+
+        var count: Int {
+            switch members {
+            case .first(let range): range.count
+            case .again(let waiting): waiting.count
+            }
+        }
+
+        /// Leaves the first `count`; answers the others.
+        mutating func split(after count: Int) -> Attempt {
+            var rest = self
+            switch members {
+            case .first(let range):
+                let middle = range.lowerBound + count
+                (members, rest.members) = (.first(range.lowerBound..<middle), .first(middle..<range.upperBound))
+            case .again(let waiting):
+                (members, rest.members) = (.again(Array(waiting.prefix(count))), .again(Array(waiting.dropFirst(count))))
+            }
+            return rest
+        }
     }
 
     /// An attempt on its way, with those who stand at its targets.
@@ -28,30 +50,52 @@ struct DeliveryRun: Sendable {
         var attempts = TimeQueue<Attempt>()
         /// Of the batch that is under way.
         var isBusy = false
+        /// The service is left in peace until then.
+        var heldUntil: Timestamp?
     }
 
     let id: String
     let options: PushOptions
     let groups: [RenderedGroup]
-    /// Nothing is tried again later than that.
-    let lastMoment: Timestamp
+    let start: Timestamp
+    /// Whoever sends a test waits for the verdicts: the first one is the last.
+    let isTest: Bool
+    /// Different for every notification.
+    let seed: UInt64
     private(set) var lanes: [Lane] = []
     private var laneOfPlatform: [Platform: Int] = [:]
     private let isSideBySide: Bool
+    private let step: Int
+    private let pace: Pace?
+    /// Before that the pace lets nobody go.
+    private var paceMoment: Timestamp?
+    /// Platforms that refuse the hub's credential, with what they say.
+    var refusals: [Platform: Rejection] = [:]
 
-    init(id: String, options: PushOptions, groups: [RenderedGroup], lastMoment: Timestamp, isSideBySide: Bool) {
+    /// - Parameters:
+    ///   - request: Whose work it is.
+    ///   - start: When the first device had its first attempt, or has it now.
+    ///   - step: Most devices of a batch.
+    init(id: String, request: NotificationRequest, groups: [RenderedGroup], start: Timestamp, step: Int, isSideBySide: Bool) {
         self.id = id
-        self.options = options
         self.groups = groups
-        self.lastMoment = lastMoment
+        self.start = start
+        options = request.options
+        isTest = request.isTest
+        seed = id.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        pace = request.pace
+        self.step = step
         self.isSideBySide = isSideBySide
     }
 
-    /// Gives a group its first attempt of this run, in batches of `step` handles.
-    mutating func begin(_ group: Int, number: Int, at moment: Timestamp, step: Int) {
+    /// Gives a group its first attempt of this run, in batches.
+    ///
+    /// - Parameter lastMoment: of a group that was tried before.
+    mutating func begin(_ group: Int, number: Int, at moment: Timestamp, lastMoment: Timestamp? = nil) {
         let count = groups[group].members.count
         for first in stride(from: 0, to: count, by: step) {
-            insert(Attempt(group: group, number: number, members: .first(first..<min(first + step, count))), at: moment)
+            let members = Attempt.Members.first(first..<min(first + step, count))
+            insert(Attempt(group: group, number: number, lastMoment: lastMoment, members: members), at: moment)
         }
     }
 
@@ -68,24 +112,40 @@ struct DeliveryRun: Sendable {
         }
     }
 
-    /// The next batch of a lane, which is busy with it then.
-    mutating func take(_ lane: Int) -> Attempt? {
-        guard let attempt = lanes[lane].attempts.popFirst()?.subject else { return nil }
+    /// The next batch of a lane, of at most `most` devices, which is busy with it then.
+    mutating func take(_ lane: Int, most: Int = .max, now: Timestamp) -> Attempt? {
+        guard let popped = lanes[lane].attempts.popFirst() else { return nil }
+        var attempt = popped.subject
+        let count = min(most, pace?.batch(step) ?? step)
+        if attempt.count > count { lanes[lane].attempts.insert(attempt.split(after: count), at: popped.moment) }
+        if let pace { paceMoment = max(now, paceMoment ?? now) + pace.duration(of: attempt.count) }
         lanes[lane].isBusy = true
         return attempt
     }
+
+    /// Nothing of the lane goes out before `moment`.
+    mutating func hold(_ lane: Int, until moment: Timestamp) { lanes[lane].heldUntil = moment }
 
     mutating func finished(_ lane: Int) { lanes[lane].isBusy = false }
 
     var isUnderWay: Bool { lanes.contains(where: \.isBusy) }
 
     /// The first moment at which a lane that is idle has something to do; nil where none has.
-    var nextMoment: Timestamp? { lanes.lazy.filter { !$0.isBusy }.compactMap(\.attempts.first?.moment).min() }
+    var nextMoment: Timestamp? { lanes.indices.lazy.compactMap { next($0)?.moment }.min() }
 
-    /// The platform of the lane's next batch, and its moment.
-    func next(_ lane: Int) -> (platform: Platform, moment: Timestamp)? {
+    /// What a lane does next.
+    struct Next: Sendable {
+        var platform: Platform
+        var moment: Timestamp
+        /// Nothing was tried with these devices yet.
+        var isFirst: Bool
+    }
+
+    func next(_ lane: Int) -> Next? {
         guard !lanes[lane].isBusy, let (moment, attempt) = lanes[lane].attempts.first else { return nil }
-        return (groups[attempt.group].platform, moment)
+        return Next(
+            platform: groups[attempt.group].platform, moment: max(moment, lanes[lane].heldUntil ?? moment, paceMoment ?? moment),
+            isFirst: attempt.lastMoment == nil)
     }
 
     func members(of attempt: Attempt) -> [UInt32] {
@@ -122,7 +182,8 @@ struct DeliveryRun: Sendable {
     mutating func drain() -> [(moment: Timestamp, attempt: Attempt)] {
         var left: [(moment: Timestamp, attempt: Attempt)] = []
         for lane in lanes.indices {
-            while let (moment, attempt) = lanes[lane].attempts.popFirst() { left.append((moment, attempt)) }
+            let held = lanes[lane].heldUntil
+            while let (moment, attempt) = lanes[lane].attempts.popFirst() { left.append((max(moment, held ?? moment), attempt)) }
         }
         return left
     }

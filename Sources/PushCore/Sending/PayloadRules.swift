@@ -29,14 +29,18 @@ package enum PayloadRules {
         }
     }
 
-    /// The largest body that the platform takes with these headers, in bytes: VoIP pushes of APNs may have 5,120.
+    /// The largest body that the platform takes with these headers, in bytes: VoIP pushes of APNs and broadcasts may have 5,120.
     static func limit(for platform: Platform, headers: [PushHeader]) -> Int {
-        let isVoIP =
+        let isWide =
             platform == .apns
             && headers.contains { header in
-                ["apns-push-type", "x-apns-push-type"].contains(header.name.lowercased()) && header.value == "voip"
+                switch header.name.lowercased() {
+                case "apns-push-type", "x-apns-push-type": header.value == "voip"
+                case "apns-channel-id", "x-apns-channel-id": true
+                default: false
+                }
             }
-        return isVoIP ? 5120 : platform.payloadLimit
+        return isWide ? 5120 : platform.payloadLimit
     }
 
     /// WNS takes XML that is none and answers 200, and the device loses it. A body without the header `X-WNS-Type` is what its root

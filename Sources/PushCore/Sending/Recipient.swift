@@ -25,6 +25,13 @@ struct RecipientGroup: Sendable {
     var platform: Platform?
     /// Of those that have left.
     var templateName: String?
+
+    init(platform: Platform? = nil, templateName: String? = nil) {
+        self.platform = platform
+        self.templateName = templateName
+    }
+
+    init(_ group: Targets.Group) { self.init(platform: group.platform, templateName: group.template?.name) }
 }
 
 /// A device's outcome with what the hub must learn from it.

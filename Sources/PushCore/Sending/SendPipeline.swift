@@ -2,10 +2,15 @@
 struct SendPipeline: Sendable {
     let environment: HubEnvironment
     private let connectors: [Platform: any Connector]
-    private let retries = RetryPolicy()
+    private let retries: RetryPolicy
+    /// As long as the connectors and their credentials stay the same.
+    private let breakers: [Platform: CircuitBreaker]
 
-    init(environment: HubEnvironment, connectors: [any Connector]) {
+    init(environment: HubEnvironment, connectors: [any Connector], retries: RetryPolicy = RetryPolicy()) {
         self.environment = environment
+        self.retries = retries
+        breakers = Dictionary(
+            uniqueKeysWithValues: Set(connectors.flatMap(\.platforms)).map { ($0, CircuitBreaker()) })
         self.connectors = connectors.reduce(into: [:]) { table, connector in
             for platform in connector.platforms { table[platform] = connector }
         }
@@ -51,8 +56,7 @@ struct SendPipeline: Sendable {
         let now = environment.clock.now
         let start = manner.patience?.start ?? now
         var run = DeliveryRun(
-            id: id, options: request.options, groups: RenderedGroup.groups(of: targets, for: request),
-            lastMoment: request.isTest ? start : min(start + retries.longest, request.options.expiration ?? .distantFuture),
+            id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), start: start, step: step,
             isSideBySide: manner.isSideBySide)
         let look = Self.looking(at: targets, lookingUp)
         for (place, group) in run.groups.enumerated() {
@@ -70,7 +74,9 @@ struct SendPipeline: Sendable {
                 }
             } else {
                 let wait = manner.patience?.platforms[group.platform]
-                run.begin(place, number: wait?.number ?? 1, at: wait?.moment ?? now, step: step)
+                run.begin(
+                    place, number: wait?.number ?? 1, at: wait?.moment ?? now,
+                    lastMoment: wait == nil ? nil : lastMoment(from: start, in: run))
             }
         }
         let isThrough = manner.isSideBySide ? await sideBySide(&run, manner, look, report) : await inOrder(&run, look, report)
@@ -108,27 +114,32 @@ struct SendPipeline: Sendable {
         return { members, _ in members.map { Recipient(handle: direct[Int($0)]) } }
     }
 
+    private func batch(_ attempt: DeliveryRun.Attempt, of run: DeliveryRun, _ look: Looking) async -> DeliveryRun.Batch {
+        run.batch(attempt, of: await look(run.members(of: attempt), run.groups[attempt.group].recipients))
+    }
+
     /// One batch after the other. False when it was cancelled.
     private func inOrder(_ run: inout DeliveryRun, _ look: Looking, _ report: ([SettledTarget]) async -> Void) async -> Bool {
-        while let (platform, due) = run.lanes.isEmpty ? nil : run.next(0) {
+        while let next = run.lanes.isEmpty ? nil : run.next(0) {
             do {
                 try Task.checkCancellation()
-                if due > environment.clock.now { try await environment.clock.sleep(until: due) }
+                if next.moment > environment.clock.now { try await environment.clock.sleep(until: next.moment) }
             } catch {
                 return false
             }
-            guard let attempt = run.take(0) else { break }
-            let batch = await batch(attempt, of: run, look)
-            let verdicts = batch.recipients.isEmpty ? [] : await connectors[platform]?.deliver(run.work(batch)) ?? []
-            run.finished(0)
-            let settled = settle(batch, verdicts, in: &run)
-            if !settled.isEmpty { await report(settled) }
+            switch move(next, in: run) {
+            case .hold(let moment): run.hold(0, until: moment)
+            case .settle(let rejection): await report(await settleUntried(0, rejection, in: &run, look))
+            case .send(let most):
+                guard let attempt = run.take(0, most: most, now: environment.clock.now) else { continue }
+                let batch = await batch(attempt, of: run, look)
+                let verdicts = batch.recipients.isEmpty ? [] : await connectors[next.platform]?.deliver(run.work(batch)) ?? []
+                run.finished(0)
+                let settled = settle(batch, verdicts, in: &run)
+                if !settled.isEmpty { await report(settled) }
+            }
         }
         return true
-    }
-
-    private func batch(_ attempt: DeliveryRun.Attempt, of run: DeliveryRun, _ look: Looking) async -> DeliveryRun.Batch {
-        run.batch(attempt, of: await look(run.members(of: attempt), run.groups[attempt.group].recipients))
     }
 
     private enum News: Sendable {
@@ -143,23 +154,19 @@ struct SendPipeline: Sendable {
         await withTaskGroup(of: News.self) { group in
             var alarm: Timestamp?
             while true {
-                let now = environment.clock.now
                 if !Task.isCancelled {
                     for lane in run.lanes.indices {
-                        guard let (platform, due) = run.next(lane), due <= now, let connector = connectors[platform],
-                            await manner.takes(platform), let attempt = run.take(lane)
-                        else { continue }
-                        let batch = await batch(attempt, of: run, look)
-                        let work = run.work(batch)
-                        group.addTask {
-                            let verdicts = work.handles.isEmpty ? [] : await connector.deliver(work)
-                            return .answered(lane: lane, batch, verdicts)
+                        await begin(lane, of: &run, manner, look, report) { batch, work, connector in
+                            group.addTask {
+                                let verdicts = work.handles.isEmpty ? [] : await connector.deliver(work)
+                                return .answered(lane: lane, batch, verdicts)
+                            }
                         }
                     }
                 }
                 let next = run.nextMoment
                 if !run.isUnderWay, next == nil || Task.isCancelled || manner.isPutOff { break }
-                if let next, next > now, alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
+                if let next, next > environment.clock.now, alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
                     alarm = next
                     group.addTask { [clock = environment.clock] in
                         try? await clock.sleep(until: next)
@@ -181,11 +188,77 @@ struct SendPipeline: Sendable {
         }
     }
 
+    /// Sends the lane's next batch, where its moment has come and there is room; what needs no push service is settled on the way.
+    private func begin(
+        _ lane: Int, of run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: ([SettledTarget]) async -> Void,
+        send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
+    ) async {
+        while let next = run.next(lane), next.moment <= environment.clock.now, let connector = connectors[next.platform] {
+            switch move(next, in: run) {
+            case .hold(let moment): run.hold(lane, until: moment)
+            case .settle(let rejection): await report(await settleUntried(lane, rejection, in: &run, look))
+            case .send(let most):
+                guard await manner.takes(next.platform),
+                    let attempt = run.take(lane, most: most, now: environment.clock.now)
+                else { return }
+                let batch = await batch(attempt, of: run, look)
+                return send(batch, run.work(batch), connector)
+            }
+        }
+    }
+
+    // MARK: - Moves
+
+    private enum Move {
+        case send(most: Int)
+        case hold(until: Timestamp)
+        /// Without asking the service.
+        case settle(Rejection)
+    }
+
+    /// What is done with the next devices of a lane, whose moment has come.
+    private func move(_ next: DeliveryRun.Next, in run: DeliveryRun) -> Move {
+        let now = environment.clock.now
+        if let refusal = run.refusals[next.platform] { return .settle(refusal.notAsked) }
+        if next.isFirst, let expiration = run.options.expiration, run.start < expiration, expiration <= now {
+            return .settle(.expired)
+        }
+        if run.isTest { return .send(most: .max) }
+        switch breakers[next.platform]?.admission(now) {
+        case .wait(let moment): return .hold(until: moment)
+        case .probe: return .send(most: 1)
+        case .all, nil: return .send(most: .max)
+        }
+    }
+
+    /// Settles the next batch of a lane without asking anybody.
+    private func settleUntried(
+        _ lane: Int, _ rejection: Rejection, in run: inout DeliveryRun, _ look: Looking
+    ) async -> [SettledTarget] {
+        guard let attempt = run.take(lane, now: environment.clock.now) else { return [] }
+        run.finished(lane)
+        let batch = await batch(attempt, of: run, look)
+        let size = run.groups[attempt.group].body.count
+        return batch.left
+            + zip(batch.members, batch.recipients).map { member, recipient in
+                SettledTarget(
+                    order: Int(member), result: DeliveryResult(target: recipient, verdict: .rejected(rejection), size: size))
+            }
+    }
+
+    /// Nothing of a device is tried later than that, if its first attempt is now.
+    private func lastMoment(from first: Timestamp, in run: DeliveryRun) -> Timestamp {
+        run.isTest ? first : min(first + retries.window, run.options.expiration ?? .distantFuture)
+    }
+
     /// What the verdicts of a batch settle; the others are tried again.
     private func settle(
         _ batch: DeliveryRun.Batch, _ verdicts: [Verdict], in run: inout DeliveryRun
     ) -> [SettledTarget] {
-        let (id, attempt, group) = (run.id, batch.attempt, run.groups[batch.attempt.group])
+        let (id, attempt, group, now) = (run.id, batch.attempt, run.groups[batch.attempt.group], environment.clock.now)
+        // Where everybody had left, nobody was asked.
+        if !batch.recipients.isEmpty { note(verdicts, of: group.platform, in: &run) }
+        let lastMoment = attempt.lastMoment ?? lastMoment(from: now, in: run)
         var again: [(member: UInt32, result: DeliveryResult)] = []
         var pause: Duration = .zero
         var settled = batch.left
@@ -199,12 +272,13 @@ struct SendPipeline: Sendable {
         for ((member, target), verdict) in zip(zip(batch.members, batch.recipients), verdicts) {
             environment.note(.delivery, "\(id): \(target.handle.abbreviated) \(verdict.summary)")
             let result = DeliveryResult(target: target, verdict: verdict, size: group.body.count)
-            if Task.isCancelled, verdict.isOpen {
+            let trouble = RetryPolicy.Trouble(verdict)
+            if Task.isCancelled, trouble != nil {
                 // Not the service's last word: the request was cut off.
                 again.append((member, result))
-            } else if case .transient(_, let retryAfter) = verdict,
-                let wait = retries.pause(after: attempt.number, asked: retryAfter),
-                environment.clock.now + wait <= run.lastMoment
+            } else if let trouble,
+                let wait = retries.pause(after: attempt.number, trouble, asked: verdict.retryAfter, seed: run.seed),
+                now + wait <= lastMoment
             {
                 again.append((member, result))
                 pause = max(pause, wait)
@@ -215,10 +289,26 @@ struct SendPipeline: Sendable {
         if !again.isEmpty {
             environment.note(.delivery, "\(id): \(again.count) devices again in \(pause)")
             run.insert(
-                DeliveryRun.Attempt(group: attempt.group, number: attempt.number + 1, members: .again(again)),
-                at: environment.clock.now + pause)
+                DeliveryRun.Attempt(
+                    group: attempt.group, number: attempt.number + 1, lastMoment: lastMoment, members: .again(again)),
+                at: now + pause)
         }
         return settled
+    }
+
+    /// What the verdicts of a batch say about the service and the hub's credential.
+    private func note(_ verdicts: [Verdict], of platform: Platform, in run: inout DeliveryRun) {
+        let now = environment.clock.now
+        switch breakers[platform]?.note(verdicts, now: now) {
+        case .opened(let moment):
+            environment.note(.delivery, "\(platform.displayName) answers nobody: nothing is sent to it for \(moment - now)")
+        case .closed: environment.note(.delivery, "\(platform.displayName) answers again")
+        case nil: break
+        }
+        guard verdicts.count >= CircuitBreaker.threshold, case .rejected(let rejection)? = verdicts.last,
+            verdicts.allSatisfy({ $0.isCredentialRefusal })
+        else { return }
+        run.refusals[platform] = rejection
     }
 
     /// Reports what needs no push service, a step at a time.
@@ -253,11 +343,20 @@ struct SendPipeline: Sendable {
 }
 
 extension Verdict {
-    /// Another attempt may end otherwise.
-    fileprivate var isOpen: Bool {
-        switch self {
-        case .transient, .unknown: true
-        case .accepted, .rejected: false
-        }
+    fileprivate var isCredentialRefusal: Bool {
+        if case .rejected(let rejection) = self { rejection.outcome == .invalidCredentials } else { false }
     }
+}
+
+extension Rejection {
+    /// The same for a device that was not asked for.
+    fileprivate var notAsked: Rejection {
+        var rejection = self
+        rejection.status = 0
+        rejection.explanation += "; this was said for the devices before, and not asked again for this one"
+        return rejection
+    }
+
+    fileprivate static let expired = Rejection(
+        status: 0, reason: "Expired", explanation: "the notification expired before this device's turn", outcome: .abandoned)
 }

@@ -29,11 +29,15 @@ package struct HubSettings: Sendable, Equatable {
     /// Devices whose outcomes are kept in one step: what is sent again, at most, to devices that had it already when the
     /// process dies.
     package var devicesPerStep: Int
+    /// From a device's first attempt to its last, where its push service has trouble. Azure's 30 minutes.
+    package var retryWindow: Duration
+    /// By how much of itself a pause before another attempt is longer at most, so that not all come back at the same moment.
+    package var retryJitter: Double
 
     package init(
         name: String = "hub", registrationTTL: Duration? = nil, naming: Naming = .short, refusesLargePayloads: Bool = true,
         concurrentNotifications: Int = 64, concurrentDevices: Int = .max, isSideBySide: Bool = false, comparableTags: Int = .max,
-        devicesPerStep: Int = 500
+        devicesPerStep: Int = 500, retryWindow: Duration = .seconds(1800), retryJitter: Double = 0
     ) {
         self.name = name
         self.registrationTTL = registrationTTL
@@ -44,5 +48,9 @@ package struct HubSettings: Sendable, Equatable {
         self.isSideBySide = isSideBySide
         self.comparableTags = comparableTags
         self.devicesPerStep = devicesPerStep
+        self.retryWindow = retryWindow
+        self.retryJitter = retryJitter
     }
+
+    var retries: RetryPolicy { RetryPolicy(window: retryWindow, jitter: retryJitter) }
 }

@@ -44,13 +44,16 @@ extension NotificationHub {
         environment.note(.audience, "\(id): \(targets.summary)")
         targets.drop(delivery.done, in: table)
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
-        if targets.isEmpty, delivery.outcome.counts.isEmpty {
+        if stops.contains(kept.sequence) {
+            abandon(targets.groups.map { (RecipientGroup($0), $0.members) }, of: targets, &delivery)
+            delivery.outcome.state = .canceled
+        } else if targets.isEmpty, delivery.outcome.counts.isEmpty {
             delivery.outcome.state = .noTargetFound
             delivery.outcome.nearMisses = await nearMisses(request)
         } else {
             let end = await pipeline.deliver(
                 targets, of: request, id: id, step: settings.devicesPerStep,
-                manner: manner(patience, isInTurn: isInTurn, devices: targets.matched),
+                manner: manner(patience, isInTurn: isInTurn && request.pace == nil, devices: targets.matched),
                 lookingUp: { await self.recipients(at: $0, of: $1) }
             ) { settled in
                 let news = await takeFeedback(settled, since: start)
@@ -73,21 +76,29 @@ extension NotificationHub {
                     return (delivery, nil)
                 }
                 delivery.add(await takeFeedback(open, since: start))
-                let (duplicates, direct) = (targets.duplicates, targets.direct)
-                func who(_ members: [UInt32], _ group: RecipientGroup) -> [Recipient] {
-                    direct.map { handles in members.map { Recipient(handle: handles[Int($0)]) } } ?? recipients(at: members, of: group)
-                }
-                for (group, members) in rest { delivery.abandon(members, who(members, group)) }
-                delivery.skip(duplicates: duplicates, who(duplicates, RecipientGroup()))
+                abandon(rest, of: targets, &delivery)
             }
+            let isStopped = stops.contains(kept.sequence) && delivery.hasAbandoned
             delivery.outcome.state =
-                delivery.isAbandoned ? .abandoned : request.isTest ? .detailedStateAvailable : .completed
+                isStopped
+                ? .canceled : delivery.isAbandoned ? .abandoned : request.isTest ? .detailedStateAvailable : .completed
         }
         delivery.outcome.endedAt = environment.clock.now
         var outcome = delivery.outcome
         outcome.devices = delivery.devices
         live[id] = outcome
         return (delivery, nil)
+    }
+
+    /// The work was cancelled: these, and the duplicates of all, get nothing.
+    private func abandon(
+        _ rest: [(group: RecipientGroup, members: [UInt32])], of targets: Targets, _ delivery: inout Delivery
+    ) {
+        func who(_ members: [UInt32], _ group: RecipientGroup) -> [Recipient] {
+            targets.direct.map { handles in members.map { Recipient(handle: handles[Int($0)]) } } ?? recipients(at: members, of: group)
+        }
+        for (group, members) in rest { delivery.abandon(members, who(members, group)) }
+        delivery.skip(duplicates: targets.duplicates, who(targets.duplicates, RecipientGroup()))
     }
 
     private func recipients(at places: [UInt32], of group: RecipientGroup) -> [Recipient] {
@@ -127,10 +138,20 @@ extension NotificationHub {
 
     static let firstPause: Duration = .seconds(1)
 
-    /// Waits on, longer each time, up to a minute. A stop ends it.
+    /// Waits on, longer each time, up to a minute. The hub's stop ends it; that of a notification, whose end is still to be kept, does
+    /// not.
     func rest(_ pause: inout Duration) async {
-        try? await environment.clock.sleep(until: environment.clock.now + pause)
+        let (clock, end) = (environment.clock, environment.clock.now + pause)
         pause = min(pause * 2, .seconds(60))
+        guard Task.isCancelled, !isStopping else {
+            try? await clock.sleep(until: end)
+            return
+        }
+        rests += 1
+        let (number, sleeper) = (rests, environment.start { try? await clock.sleep(until: end) })
+        sleepers[number] = sleeper
+        await sleeper.value
+        sleepers[number] = nil
     }
 
     /// Whether the news is kept.

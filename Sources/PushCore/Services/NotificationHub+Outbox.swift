@@ -92,6 +92,7 @@ extension NotificationHub {
         putOffs.alarm?.cancel()
         expiry.task?.cancel()
         for delivery in deliveries.values { delivery.cancel() }
+        for sleeper in sleepers.values { sleeper.cancel() }
         while let delivery = deliveries.values.first { await delivery.value }
         await expiry.task?.value
     }
@@ -148,7 +149,12 @@ extension NotificationHub {
     private func delivered(_ sequence: Int64, _ patience: Patience?) {
         deliveries[sequence] = nil
         crowds.ended(sequence)
-        if let patience { putOffs.insert(sequence, patience, now: environment.clock.now) }
+        if patience == nil { stops.remove(sequence) }
+        if let patience {
+            putOffs.insert(sequence, patience, now: environment.clock.now)
+            // It was stopped while it gave its place back.
+            if stops.contains(sequence) { putOffs.hurry(sequence) }
+        }
         // Room that somebody left unused meanwhile is for those in line.
         for platform in pipeline.platforms where hasRoom(platform) { putOffs.freed(platform) }
         pump()

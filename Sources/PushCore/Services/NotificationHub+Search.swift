@@ -100,12 +100,10 @@ extension NotificationHub {
         var names: [Tag] = []
         let missing = (request.audience.expression?.tags ?? []).contains { table.index.count(of: $0) == 0 }
         if missing, table.index.tagCount <= settings.comparableTags {
-            names = Array(table.index.sharedTags)
-            let known = Set(names)
             do throws(PushError) {
                 let rows = try await store.tags(behind: nil, limit: Self.tagsCompared)
                 for row in rows {
-                    names += row.tags.filter { !known.contains($0) && table.index.firstPlace(of: $0) == row.place }
+                    names += row.tags.filter { table.index.firstPlace(of: $0) == row.place }
                 }
             } catch {
                 environment.note(.audience, "no tags to compare with: \(error.message)")

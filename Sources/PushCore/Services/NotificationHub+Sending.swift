@@ -66,21 +66,22 @@ extension NotificationHub {
         try await accept(request, at: moment).outcome
     }
 
-    package func cancel(scheduled id: String) async throws(PushError) {
+    /// Ends a notification that has not ended, and answers when that is kept: one that waits gets to nobody, one that is under way to
+    /// nobody else; who had it, had it. Throws `notification.not_found` (404).
+    package func cancel(notification id: String) async throws(PushError) {
         try checkIsOpen()
-        guard let entry = schedule.remove(id) else {
-            throw PushError(
-                "notification.not_found", "no scheduled notification \(id) is waiting",
-                hint: "it has begun to be sent, was cancelled, or never existed", status: 404)
-        }
-        do throws(PushError) {
-            try await settleCanceled(id, entry.sequence)
-        } catch {
-            schedule.insert(id, entry)
+        if let entry = schedule.remove(id) {
+            do throws(PushError) {
+                try await settleCanceled(id, entry.sequence)
+            } catch {
+                schedule.insert(id, entry)
+                rearm()
+                throw error
+            }
             rearm()
-            throw error
+        } else {
+            try await stop(id)
         }
-        rearm()
     }
 
     /// With the devices that are kept, at most 10,000; their counts are complete.
@@ -249,6 +250,8 @@ extension NotificationRequest {
         add(
             "options", options.expiration.map { String($0.milliseconds) }, options.priority?.rawValue, options.collapseID,
             String(isTest), moment.map { String($0.milliseconds) })
+        // Nothing where there is none: keys of before are good still.
+        if let pace { add("pace", pace.description) }
         return Array(hash.finalize())
     }
 }

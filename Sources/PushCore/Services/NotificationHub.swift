@@ -26,6 +26,11 @@ package actor NotificationHub: HubGateway {
     /// Notifications of the outbox that wait for a push service.
     var putOffs = PutOffs()
     var crowds = Crowds()
+    /// Notifications of the outbox that are to end before all have them, by number.
+    var stops: Set<Int64> = []
+    /// Pauses of work that was cancelled and is not at its end.
+    var sleepers: [Int: Task<Void, Never>] = [:]
+    var rests = 0
     /// Batches of the outbox that are under way, by platform.
     var underWay: [Platform: Int] = [:]
     var expiry = Expiry()
@@ -41,7 +46,7 @@ package actor NotificationHub: HubGateway {
         settings: HubSettings = HubSettings()
     ) {
         self.environment = environment
-        self.pipeline = SendPipeline(environment: environment, connectors: connectors)
+        self.pipeline = SendPipeline(environment: environment, connectors: connectors, retries: settings.retries)
         self.store = store
         self.settings = settings
         meter = HubMeter(hub: settings.name)
@@ -67,7 +72,7 @@ package actor NotificationHub: HubGateway {
 
     /// What begins from now on goes through these connectors; what is registered from now on lives that long.
     package func change(connectors: [any Connector], registrationTTL: Duration?) {
-        pipeline = SendPipeline(environment: environment, connectors: connectors)
+        pipeline = SendPipeline(environment: environment, connectors: connectors, retries: settings.retries)
         settings.registrationTTL = registrationTTL
     }
 

@@ -32,6 +32,11 @@ struct PutOffs: Sendable {
         }
     }
 
+    /// This one may go on, whatever it waits for.
+    mutating func hurry(_ sequence: Int64) {
+        if waiting[sequence] != nil { ready.append(sequence) }
+    }
+
     /// Those whose moment has come may go on.
     mutating func wake(_ now: Timestamp) {
         while let sequence = moments.popFirst(dueBy: now) { ready.append(sequence) }

@@ -1,8 +1,8 @@
 /// Which registrations a tag expression names.
 ///
 /// Registrations are places: dense 32-bit numbers, of which 65,536 make a block. A tag of many registrations is a compressed set of
-/// their places; one of few, as the name of a user is, stands in a table by its fingerprint at 17 bytes a registration, and its
-/// letters are not kept: whoever needs them reads the registrations that have it (`firstPlace`).
+/// their places; one of few, as the name of a user is, stands in a table by its fingerprint at 17 bytes a registration. The letters
+/// of tags are not kept: whoever needs them reads the registrations that have them (`firstPlace`).
 ///
 /// A value: a reader who copies it goes on with what it was while the original changes. A copy is made in no time, and the first
 /// change after it copies the set of each tag that it touches.
@@ -14,10 +14,9 @@ package struct AudienceIndex: Sendable {
     private let mostRare: Int
     /// The places of each tag of few registrations.
     private var rare = FingerprintTable()
-    /// Where the other tags stand in `sets` and `names`.
+    /// Where the other tags stand in `sets`.
     private var shared = FingerprintTable()
     private var sets: [PlaceSet] = []
-    private var names: [Tag?] = []
     /// Unused numbers in `sets`.
     private var free: [UInt32] = []
     /// Everybody: the universe for a negation.
@@ -49,17 +48,16 @@ extension AudienceIndex {
     package mutating func update(_ id: UInt32, from old: [Tag], to new: [Tag]) {
         live.insert(id)
         guard !old.isEmpty else {
-            for tag in new { add(id, to: tag) }
+            for tag in new { add(id, to: key.fingerprint(of: tag)) }
             return
         }
         guard old != new else { return }
-        let (before, after) = (old.map(key.fingerprint), new.map(key.fingerprint))
-        let (had, has) = (Set(before), Set(after))
-        for fingerprint in before where !has.contains(fingerprint) { remove(id, from: fingerprint) }
-        for (tag, fingerprint) in zip(new, after) where !had.contains(fingerprint) { add(id, to: tag, fingerprint) }
+        let (before, after) = (Fingerprints(old.map(key.fingerprint)), Fingerprints(new.map(key.fingerprint)))
+        for fingerprint in before.list where !after.contains(fingerprint) { remove(id, from: fingerprint) }
+        for fingerprint in after.list where !before.contains(fingerprint) { add(id, to: fingerprint) }
     }
 
-    /// Takes the least memory for what it holds: after many registrations have come at once.
+    /// Gives back what was kept for more: after many registrations have come at once.
     package mutating func compact() {
         live.compact()
         for number in sets.indices { sets[number].compact() }
@@ -67,13 +65,11 @@ extension AudienceIndex {
         shared.compact()
     }
 
-    private mutating func add(_ id: UInt32, to tag: Tag) { add(id, to: tag, key.fingerprint(of: tag)) }
-
-    private mutating func add(_ id: UInt32, to tag: Tag, _ fingerprint: TagFingerprint) {
+    private mutating func add(_ id: UInt32, to fingerprint: TagFingerprint) {
         if let number = shared.first(of: fingerprint) {
             sets[Int(number)].insert(id)
         } else if let count = rare.insert(id, of: fingerprint), count > mostRare {
-            share(tag, fingerprint)
+            share(fingerprint)
         }
     }
 
@@ -87,24 +83,21 @@ extension AudienceIndex {
         if sets[Int(number)].count <= mostRare / 2 { unshare(Int(number), fingerprint) }
     }
 
-    private mutating func share(_ tag: Tag, _ fingerprint: TagFingerprint) {
+    private mutating func share(_ fingerprint: TagFingerprint) {
         let places = PlaceSet(rare.numbers(of: fingerprint))
         rare.removeAll(of: fingerprint)
         if let number = free.popLast() {
             sets[Int(number)] = places
-            names[Int(number)] = tag
             _ = shared.insert(number, of: fingerprint)
         } else {
             _ = shared.insert(UInt32(sets.count), of: fingerprint)
             sets.append(places)
-            names.append(tag)
         }
     }
 
     private mutating func unshare(_ number: Int, _ fingerprint: TagFingerprint) {
         for place in sets[number].places { _ = rare.insert(place, of: fingerprint) }
         sets[number] = PlaceSet()
-        names[number] = nil
         free.append(UInt32(number))
         shared.removeAll(of: fingerprint)
     }
@@ -136,8 +129,8 @@ extension AudienceIndex {
     /// Different tags in use.
     package var tagCount: Int { shared.count + rare.fingerprintCount }
 
-    /// The tags in use of which names are kept: all of more than `mostRare` registrations, few others.
-    package var sharedTags: some Sequence<Tag> { names.lazy.compactMap { $0 } }
+    /// Those of them that have a set.
+    var sharedCount: Int { shared.count }
 
     /// Where a tag is, as the evaluation takes it.
     func places(of tag: Tag) -> PlaceSet {
@@ -174,13 +167,17 @@ extension AudienceIndex {
 extension AudienceIndex {
     /// Builds an index of many registrations, several times as fast as one by one.
     package struct Loader: Sendable {
-        /// Places of a tag that go to its set together.
+        /// Places of a tag that go to its set together, and of rare ones at first.
         private static let batch = 4096
+        /// Most entries of rare tags that wait.
+        private static let longest = 1 << 20
 
         private var index: AudienceIndex
+        private var ids: [UInt32] = []
         /// By the numbers of `index.sets`: what is still to be inserted there.
         private var waiting: [[UInt32]] = []
-        private var ids: [UInt32] = []
+        /// What is still to be inserted into `index.rare`, among it tags that turn out to be shared.
+        private var rare: [FingerprintTable.Entry] = []
 
         package init() { self.init(AudienceIndex()) }
 
@@ -195,9 +192,11 @@ extension AudienceIndex {
                 if let number = index.shared.first(of: fingerprint) {
                     insert(id, at: Int(number))
                 } else {
-                    index.add(id, to: tag, fingerprint)
+                    rare.append(FingerprintTable.Entry(fingerprint, id))
                 }
             }
+            // Half of what is there: each entry is merged a few times, however many there are.
+            if rare.count >= max(Self.batch, min(Self.longest, index.rare.count / 2)) { flushRare() }
         }
 
         /// The index with all of them, in the least memory.
@@ -208,6 +207,7 @@ extension AudienceIndex {
         }
 
         private mutating func flush() {
+            flushRare()
             Self.flush(&ids, to: &index.live)
             for number in waiting.indices { Self.flush(&waiting[number], to: &index.sets[number]) }
         }
@@ -218,9 +218,32 @@ extension AudienceIndex {
             if waiting[number].count == Self.batch { Self.flush(&waiting[number], to: &index.sets[number]) }
         }
 
+        private mutating func flushRare() {
+            for fingerprint in index.rare.insert(contentsOf: rare, limit: index.mostRare) { index.share(fingerprint) }
+            rare.removeAll(keepingCapacity: true)
+        }
+
         private static func flush(_ places: inout [UInt32], to set: inout PlaceSet) {
             set.insert(contentsOf: places)
             places.removeAll(keepingCapacity: true)
         }
+    }
+}
+
+/// The fingerprints of a registration's tags.
+private struct Fingerprints {
+    /// From so many on, hashing them pays.
+    private static let many = 24
+
+    let list: [TagFingerprint]
+    private let set: Set<TagFingerprint>
+
+    init(_ list: [TagFingerprint]) {
+        self.list = list
+        set = list.count < Self.many ? [] : Set(list)
+    }
+
+    func contains(_ fingerprint: TagFingerprint) -> Bool {
+        list.count < Self.many ? list.contains(fingerprint) : set.contains(fingerprint)
     }
 }

@@ -4,10 +4,10 @@
 /// shrinks by one segment at a time, so that no change waits for the whole table; and the first change after a copy of the table
 /// copies one segment of some 4 KB with the list of the segments.
 struct FingerprintTable: Sendable {
-    private struct Entry {
-        var high: UInt64
-        var low: UInt32
-        var number: UInt32
+    struct Entry {
+        let high: UInt64
+        let low: UInt32
+        let number: UInt32
 
         init(_ fingerprint: TagFingerprint, _ number: UInt32) {
             high = fingerprint.high
@@ -25,7 +25,7 @@ struct FingerprintTable: Sendable {
         }
     }
 
-    /// Entries of a segment, in the mean: a search in them takes eight steps, an insertion moves 2 KB.
+    /// Entries of a segment, in the mean: an insertion moves 2 KB.
     private static let fill = 256
     /// As many entries more get room at once.
     private static let room = 16
@@ -60,21 +60,20 @@ struct FingerprintTable: Sendable {
 
     /// Answers how many numbers the fingerprint has now; nil where it had this one.
     mutating func insert(_ number: UInt32, of fingerprint: TagFingerprint) -> Int? {
-        let entry = Entry(fingerprint, number)
         let segment = segment(of: fingerprint)
-        let place = Self.place(of: entry, in: segments[segment])
-        if place < segments[segment].count, segments[segment][place].has(fingerprint), segments[segment][place].number == number {
-            return nil
-        }
-        if segments[segment].count == segments[segment].capacity {
-            segments[segment].reserveCapacity(segments[segment].count + Self.room)
-        }
-        segments[segment].insert(entry, at: place)
-        let numbers = Self.range(around: place, in: segments[segment]).count
+        guard let numbers = Self.insert(Entry(fingerprint, number), into: &segments[segment]) else { return nil }
         count += 1
         if numbers == 1 { fingerprintCount += 1 }
         if count > segments.count * Self.fill { split() }
         return numbers
+    }
+
+    private static func insert(_ entry: Entry, into entries: inout [Entry]) -> Int? {
+        let place = place(of: entry, in: entries)
+        if place < entries.count, entries[place].has(entry.fingerprint), entries[place].number == entry.number { return nil }
+        if entries.count == entries.capacity { entries.reserveCapacity(entries.count + room) }
+        entries.insert(entry, at: place)
+        return range(around: place, in: entries).count
     }
 
     /// Answers whether it was there.
@@ -114,6 +113,67 @@ struct FingerprintTable: Sendable {
         if segments[segment].capacity > 2 * segments[segment].count + Self.fill { segments[segment] = segments[segment].packed }
     }
 
+    // MARK: - Many at once
+
+    /// Answers the fingerprints that have more than `limit` numbers now.
+    mutating func insert(contentsOf entries: [Entry], limit: Int) -> [TagFingerprint] {
+        while count + entries.count > segments.count * Self.fill { split() }
+        // A counting sort by segment, then each segment on its own: memory is gone through in order.
+        var ends = [Int](repeating: 0, count: segments.count)
+        for entry in entries { ends[segment(of: entry.fingerprint)] += 1 }
+        for segment in ends.indices.dropFirst() { ends[segment] += ends[segment - 1] }
+        var starts = ends
+        var order = [Int32](repeating: 0, count: entries.count)
+        for (index, entry) in entries.enumerated() {
+            let segment = segment(of: entry.fingerprint)
+            starts[segment] -= 1
+            order[starts[segment]] = Int32(index)
+        }
+        var crowded: [TagFingerprint] = []
+        for segment in ends.indices where starts[segment] < ends[segment] {
+            let added = order[starts[segment]..<ends[segment]].map { entries[Int($0)] }.sorted(by: <)
+            let before = (segments[segment].count, Self.groups(in: segments[segment]) { _, _ in })
+            segments[segment] = Self.merged(segments[segment], added)
+            let groups = Self.groups(in: segments[segment]) { fingerprint, count in
+                if count > limit { crowded.append(fingerprint) }
+            }
+            count += segments[segment].count - before.0
+            fingerprintCount += groups - before.1
+        }
+        return crowded
+    }
+
+    /// Both are sorted; what is in both comes once.
+    private static func merged(_ left: [Entry], _ right: [Entry]) -> [Entry] {
+        var merged: [Entry] = []
+        merged.reserveCapacity(left.count + right.count)
+        var place = 0
+        for entry in right {
+            while place < left.count, left[place] < entry {
+                merged.append(left[place])
+                place += 1
+            }
+            let isThere = place < left.count ? !(entry < left[place]) : false
+            if !isThere, merged.last.map({ $0 < entry }) ?? true { merged.append(entry) }
+        }
+        merged += left[place...]
+        return merged
+    }
+
+    /// Counts different fingerprints, and tells how many numbers each has.
+    private static func groups(in entries: [Entry], _ body: (TagFingerprint, Int) -> Void) -> Int {
+        var (groups, first) = (0, 0)
+        while first < entries.count {
+            let fingerprint = entries[first].fingerprint
+            var end = first + 1
+            while end < entries.count, entries[end].has(fingerprint) { end += 1 }
+            body(fingerprint, end - first)
+            groups += 1
+            first = end
+        }
+        return groups
+    }
+
     // MARK: - Search
 
     private static func place(of entry: Entry, in entries: [Entry]) -> Int {
@@ -122,13 +182,11 @@ struct FingerprintTable: Sendable {
 
     /// The first place that holds nothing less.
     private static func place(of entry: Entry, in entries: UnsafeBufferPointer<Entry>) -> Int {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle] < entry { low = middle + 1 } else { high = middle }
-        }
-        return low
+        // Fingerprints are spread evenly: where one of them stands is known to within a few entries.
+        var place = Int(truncatingIfNeeded: entry.high.multipliedFullWidth(by: UInt64(entries.count)).high)
+        while place > 0, !(entries[place &- 1] < entry) { place &-= 1 }
+        while place < entries.count, entries[place] < entry { place &+= 1 }
+        return place
     }
 
     private func range(of fingerprint: TagFingerprint, in entries: [Entry]) -> Range<Int> {

@@ -63,10 +63,10 @@ extension PlaceSet {
         count = Int(roaring_bitmap_get_cardinality(storage.bitmap))
     }
 
-    /// Takes the least memory for what it holds, until it changes.
+    /// Gives back what was kept for more places. Runs of places are not written as such: that saves an eighth of a byte a place at
+    /// most, and makes each later removal in the middle of a run move the runs behind it.
     package mutating func compact() {
         makeUnique()
-        roaring_bitmap_run_optimize(storage.bitmap)
         roaring_bitmap_shrink_to_fit(storage.bitmap)
     }
 
@@ -79,10 +79,12 @@ extension PlaceSet {
 
 extension PlaceSet {
     package mutating func formIntersection(_ other: PlaceSet) {
-        if isKnownUniquelyReferenced(&storage) {
+        if count > other.count, isKnownUniquelyReferenced(&storage) {
             roaring_bitmap_and_inplace(storage.bitmap, other.storage.bitmap)
         } else {
-            storage = Storage(roaring_bitmap_and(storage.bitmap, other.storage.bitmap))
+            // Of two sorted lists the longer one comes first: skipping in it is what CRoaring does fastest.
+            let (many, few) = count > other.count ? (self, other) : (other, self)
+            storage = Storage(roaring_bitmap_and(many.storage.bitmap, few.storage.bitmap))
         }
         count = Int(roaring_bitmap_get_cardinality(storage.bitmap))
     }

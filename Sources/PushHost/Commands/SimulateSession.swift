@@ -8,14 +8,19 @@ import ServiceLifecycle
 import Simulators
 import Synchronization
 
-/// `pushhost simulate` from its files to its end.
+/// `pushhost simulate`, and `pushhost simulate apns`, from its files to its end.
 struct SimulateSession {
-    let command: SimulateCommand
+    let options: SimulateOptions
+    let port: UInt16
+    /// Nil without HTTP/2.
+    var apns: SimulatedAPNsPlan?
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
 
-    init(command: SimulateCommand) {
-        self.command = command
+    init(options: SimulateOptions, port: UInt16, apns: SimulatedAPNsPlan? = nil) {
+        self.options = options
+        self.port = port
+        self.apns = apns
     }
 
     /// Whoever is not done by then is cut off. Shorter than what SIGTERM leaves.
@@ -37,18 +42,27 @@ struct SimulateSession {
 
     private func serve(_ interruption: Interruption) async throws(PushError) {
         let (clock, random) = (SystemClock(), SystemRandom())
-        let folder = command.data.map(SimulatorFolder.init)
+        let folder = options.data.map(SimulatorFolder.init)
         let randomness = SimulatorRandom(bytes: random.bytes)
+        let time = SimulatorClock(now: { clock.now.milliseconds })
         let credentials = try Self.credentials(in: folder, randomness)
-        let ledger = try (command.ledger ?? folder?.ledgerPath).map { path throws(PushError) in try LedgerFile(path: path) }
+        let identity = apns == nil ? nil : try SimulatorFolder.identity(in: folder, now: time)
+        // At the rate of HTTP/2 every line in a file costs.
+        let path = options.ledger ?? (apns == nil ? folder?.ledgerPath : nil)
+        let ledger = try path.map { path throws(PushError) in try LedgerFile(path: path) }
+        let chance = apns.map { SimulatorRandom(bytes: SeededRandom(seed: $0.seed).bytes) }
         let server = SimulatorServer(
-            port: Int(command.port), credentials: credentials, clock: SimulatorClock(now: { clock.now.milliseconds }),
-            random: randomness, adoptsHandles: command.adopt, ledger: ledger?.append)
+            port: Int(port), credentials: credentials, clock: time, random: randomness, adoptsHandles: options.adopt,
+            closeCircle: apns?.inboxes, chance: chance, certificate: identity?.certificate, ledger: ledger?.append)
+        try apns?.prepare(server)
+        let listener = try await listen(server, identity)
         let application = server.application { port in
-            tell(port: port, hosts: server.hosts, folder: folder, ledger: ledger)
+            tell(port: port, listener: listener, hosts: server.hosts, folder: folder, ledger: ledger)
         }
+        var services: [any Service] = [application]
+        if let listener { services.append(HTTP2ListenerService(listener: listener)) }
         var configuration = ServiceGroupConfiguration(
-            services: [.init(service: application)], logger: Logger(label: "pushhost") { _ in SwiftLogNoOpLogHandler() })
+            services: services.map { .init(service: $0) }, logger: Logger(label: "pushhost") { _ in SwiftLogNoOpLogHandler() })
         configuration.maximumGracefulShutdownDuration = Self.grace
         let group = ServiceGroup(configuration: configuration)
         let end: @Sendable () -> Void = { Task { await group.triggerGracefulShutdown() } }
@@ -58,9 +72,21 @@ struct SimulateSession {
             try await group.run()
         } catch {
             // What ends late is cut off by cancelling it.
-            if !interruption.happened, ledger?.failure == nil { throw refusal(error) }
+            if !interruption.happened, ledger?.failure == nil { throw refusal(error, port: port, option: "--\(controlOption)") }
         }
         if let failure = ledger?.failure { throw failure }
+    }
+
+    private var controlOption: String { apns == nil ? "port" : "control-port" }
+
+    private func listen(_ server: SimulatorServer, _ identity: ServerIdentity?) async throws(PushError) -> HTTP2Listener? {
+        guard let apns, let identity else { return nil }
+        do {
+            return try await server.listenForAPNs(
+                port: Int(apns.port), threads: apns.threads, identity: identity, settings: apns.settings)
+        } catch {
+            throw refusal(error, port: apns.port, option: "--port")
+        }
     }
 
     private static func credentials(
@@ -77,30 +103,54 @@ struct SimulateSession {
         return credentials
     }
 
-    private func refusal(_ error: any Error) -> PushError {
+    private func refusal(_ error: any Error, port: UInt16, option: String) -> PushError {
         let number = (error as? IOError)?.errnoCode
         let why = number.map { String(cString: strerror($0)) } ?? "\(error)"
         return PushError(
-            "simulate.port", "port \(command.port) of 127.0.0.1 cannot be used: \(why)",
-            hint: number == EACCES ? "choose a port from 1024 on" : "choose another with --port; 0 takes a free one")
+            "simulate.port", "port \(port) of 127.0.0.1 cannot be used: \(why)",
+            hint: number == EACCES ? "choose a port from 1024 on" : "choose another with \(option); 0 takes a free one")
     }
 
     /// The first screen.
     private func tell(
-        port: Int, hosts: [(platform: PhonePlatform, hosts: [String])], folder: SimulatorFolder?, ledger: LedgerFile?
+        port: Int, listener: HTTP2Listener?, hosts: [(platform: PhonePlatform, hosts: [String])], folder: SimulatorFolder?,
+        ledger: LedgerFile?
     ) {
         let address = "http://127.0.0.1:\(port)"
-        output.line("Simulated push services on \(address), told apart by Host:")
-        for entry in hosts { output.line("  \(entry.platform.rawValue.padded(to: 10))\(entry.hosts.joined(separator: ", "))") }
-        output.line()
+        if let listener {
+            output.line("Simulated APNs on https://127.0.0.1:\(listener.port), over HTTP/2, told apart by host:")
+            for entry in hosts where entry.platform == .apns { for host in entry.hosts { output.line("  \(host)") } }
+            output.line()
+            let trust = folder.map { "give clients \($0.certificatePath.printable) as their authority" }
+            output.line("  TLS       \(trust ?? "new at every start, GET /certificate: give it to clients as their authority")")
+            output.line("  control   \(address), with the other push services over HTTP/1.1")
+        } else {
+            output.line("Simulated push services on \(address), told apart by Host:")
+            for entry in hosts { output.line("  \(entry.platform.rawValue.padded(to: 10))\(entry.hosts.joined(separator: ", "))") }
+            output.line()
+        }
         output.line("  keys      \(folder.map { "\($0.credentialsPath.printable), " } ?? "new at every start, ")GET /credentials")
         output.line("  ledger    \(ledger.map { "\($0.path.printable), " } ?? "")GET /ledger")
-        output.line("  phones    GET /phones\(command.adopt ? "; a handle that is pushed to becomes one" : "")")
+        output.line("  phones    GET /phones\(options.adopt ? "; a handle that is pushed to becomes one" : "")")
         output.line()
         output.line("Next")
         output.line("  curl \(address)/phones -d '{\"name\": \"ana\", \"platform\": \"apns\"}'")
         output.line("  curl \(address)/phones/ana")
         output.line("Ctrl-C ends it.")
         output.flush()
+    }
+}
+
+/// Ends HTTP/2 with the rest: GOAWAY, what is open is answered, then the connections close.
+private struct HTTP2ListenerService: Service {
+    let listener: HTTP2Listener
+
+    func run() async throws {
+        do {
+            try await gracefulShutdown()
+            await listener.end(grace: .seconds(2))
+        } catch {
+            await listener.end(grace: .zero)
+        }
     }
 }

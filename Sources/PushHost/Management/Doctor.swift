@@ -52,6 +52,7 @@ struct Doctor: Sendable {
         let backend = BackendChecks(settings: settings)
         add(await backend.kept())
         if settings.tlsPort != nil { add([CertificateCheck(settings: settings).check(now: clock.now)]) }
+        add(await CredentialChecks(settings: settings, now: clock.now).checks(isRunning: isRunning))
         let network = NetworkChecks(settings: settings)
         add(await network.ports(isRunning: isRunning))
         if isRunning { add([await network.server()]) }

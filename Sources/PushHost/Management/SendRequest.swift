@@ -16,6 +16,9 @@ struct SendRequest: Sendable {
     /// Nil for at once.
     let moment: Timestamp?
     let isTest: Bool
+    let pace: Pace?
+    /// A broadcast channel of APNs, which nobody else gets.
+    var channel: String?
 
     private static let largestFile = 65_536
 
@@ -23,12 +26,28 @@ struct SendRequest: Sendable {
     ///
     /// Throws `usage.value`.
     static func requests(
-        text: String?, message: [String], native: [String], tags: String?, at time: String?, isTest: Bool, now: Timestamp
+        text: String?, message: [String], native: [String], tags: String?, channel: String? = nil, at time: String?, pace: String?,
+        isTest: Bool,
+        now: Timestamp
     ) throws(PushError) -> [SendRequest] {
         let moment = try time.map { text throws(PushError) in try Self.moment(text, now) }
         guard moment == nil || !isTest else { throw value("--test and --at exclude each other", "leave one of them out") }
+        let pace = try pace.map { text throws(PushError) in try Self.pace(text) }
         let contents = try contents(text: text, message: message, native: native)
-        return contents.map { SendRequest(content: $0, tags: tags, moment: moment, isTest: isTest) }
+        if channel != nil {
+            guard contents.count == 1, case .native(.apns, _)? = contents.first else {
+                throw value("--channel is of APNs, which takes its payload as it is", "write --native apns FILE, and no text")
+            }
+        }
+        return contents.map { SendRequest(content: $0, tags: tags, moment: moment, isTest: isTest, pace: pace, channel: channel) }
+    }
+
+    private static func pace(_ text: String) throws(PushError) -> Pace {
+        do throws(PushError) {
+            return try Pace(text)
+        } catch {
+            throw value("--pace: \(error.message)", error.hint ?? "")
+        }
     }
 
     private static func contents(text: String?, message: [String], native: [String]) throws(PushError) -> [Content] {
@@ -106,7 +125,9 @@ struct SendRequest: Sendable {
             headers.add(name: "ServiceBusNotification-Format", value: platform.format)
             if platform == .wns { headers.replaceOrAdd(name: "Content-Type", value: "text/xml") }
         }
+        if let channel { headers.add(name: "apns-channel-id", value: channel) }
         if let tags { headers.add(name: "ServiceBusNotification-Tags", value: tags) }
+        if let pace { headers.add(name: "ServiceBusNotification-Pace", value: pace.description) }
         if let moment { headers.add(name: "ServiceBusNotification-ScheduleTime", value: moment.iso8601(fraction: false)) }
         return headers
     }

@@ -70,7 +70,7 @@ struct SimulatedServices {
                     settings: APNsSettings(
                         teamID: Self.team, keyID: Self.key, privateKey: Secret(key.pemRepresentation),
                         topic: SimulatedLab.app),
-                    transport: transport, clock: clock, random: random)
+                    transport: transport, clock: clock)
             },
             LazyConnector([.fcmV1, .gcm]) { () throws(PushError) in
                 guard let key = try? _RSA.Signing.PrivateKey(keySize: .bits2048) else {

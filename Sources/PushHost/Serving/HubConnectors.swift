@@ -2,7 +2,8 @@ import Delivery
 import Logging
 import PushCore
 
-/// Connectors for hubs: from a hub's own credentials where it has them, else to the simulators where the server knows some.
+/// Connectors for hubs: from a hub's own credentials where it has them, from those of the settings, or else to the simulators where
+/// the server knows some.
 struct HubConnectors: Sendable {
     let transport: any PushTransport
     let clock: any HubClock
@@ -10,7 +11,9 @@ struct HubConnectors: Sendable {
     let simulators: SimulatedConnectors?
     /// Whether nothing may leave the machine, whatever credentials a hub has.
     var isLab = false
-    let providerTokens: any ProviderTokenStore
+    let senders: APNsSenders
+    /// For hubs that have no APNs credential of their own.
+    var files: WatchedAPNsFiles?
     let log: Logger
     private let outages = WatchedConnector.Outages()
 
@@ -20,29 +23,28 @@ struct HubConnectors: Sendable {
 
     private func unwatched(_ hub: HubRecord) -> [any Connector] {
         let credentials = hub.description.credentials
-        let own: [(PlatformCredential.Kind, Set<Platform>, @Sendable (PlatformCredential) throws(PushError) -> any Connector)] = [
+        let apns: @Sendable (PlatformCredential) throws(PushError) -> any Connector = { [senders] credential throws(PushError) in
+            try senders.connector(try senders.settings(credential, of: hub.name))
+        }
+        let services: [(PlatformCredential.Kind, Set<Platform>, @Sendable (PlatformCredential) throws(PushError) -> any Connector)] = [
             (.apns, [.apns], apns), (.fcmV1, [.fcmV1, .gcm], fcm), (.wns, [.wns], wns), (.browser, [.browser], browser),
         ]
-        if isLab, let kind = own.map(\.0).first(where: { credentials[$0]?.properties.isEmpty == false }) {
+        if isLab, let kind = services.map(\.0).first(where: { credentials[$0]?.properties.isEmpty == false }) {
             log.warning("the hub \(hub.name) has credentials (\(kind.rawValue)): they are not used, it sends to the lab alone")
         }
-        return own.compactMap { kind, platforms, make in
-            if !isLab, let credential = credentials[kind], !credential.properties.isEmpty {
+        return services.compactMap { kind, platforms, make in
+            if let credential = own(kind, of: hub) {
                 return LazyConnector(platforms) { () throws(PushError) in try make(credential) }
             }
+            if kind == .apns, !isLab, let files { return APNsFileConnector(files, senders) }
             return simulators?.connector(for: platforms)
         }
     }
 
-    @Sendable private func apns(_ credential: PlatformCredential) throws(PushError) -> any Connector {
-        let endpoint = credential["Endpoint"]?.reveal().lowercased() ?? ""
-        let settings = APNsSettings(
-            teamID: try credential.text("AppId", "APNs"), keyID: try credential.text("KeyId", "APNs"),
-            privateKey: try credential.secret("Token", "APNs"), topic: try credential.text("AppName", "APNs"),
-            environment: endpoint.contains("sandbox") || endpoint.contains("development") ? .development : .production)
-        return try APNsConnector(
-            settings: settings, transport: transport, clock: clock, random: random,
-            token: try APNsProviderToken(settings: settings, clock: clock, store: providerTokens))
+    /// Nil for one that is not used.
+    private func own(_ kind: PlatformCredential.Kind, of hub: HubRecord) -> PlatformCredential? {
+        guard !isLab, let credential = hub.description.credentials[kind], !credential.properties.isEmpty else { return nil }
+        return credential
     }
 
     @Sendable private func fcm(_ credential: PlatformCredential) throws(PushError) -> any Connector {
@@ -68,14 +70,38 @@ struct HubConnectors: Sendable {
     }
 }
 
-extension PlatformCredential {
-    fileprivate func secret(_ name: String, _ service: String) throws(PushError) -> Secret {
-        guard let value = self[name], !value.isEmpty else {
-            throw PushError(
-                "credential.invalid", "the hub's credential for \(service) has no \(name)", hint: "update the hub with all of it")
+// MARK: - What is known of the credentials
+
+extension HubConnectors {
+    /// Of the hubs that send to APNs with a credential, their own or that of the settings. Reads certificates that were never read.
+    func credentialStates(of hubs: [HubRecord]) -> [CredentialState] {
+        guard !isLab else { return [] }
+        return hubs.compactMap { hub in
+            do throws(PushError) {
+                if let credential = own(.apns, of: hub) {
+                    let settings = try senders.settings(credential, of: hub.name)
+                    return CredentialState(hub: hub.name, settings, tokenIssued: senders.tokenIssued(settings))
+                }
+                guard let files else { return nil }
+                let settings = try files.current().settings
+                return CredentialState(
+                    hub: hub.name, isFromFiles: true, settings, tokenIssued: senders.tokenIssued(settings), fault: files.fault)
+            } catch {
+                return CredentialState(hub: hub.name, isFromFiles: own(.apns, of: hub) == nil, error)
+            }
         }
-        return value
     }
 
-    fileprivate func text(_ name: String, _ service: String) throws(PushError) -> String { try secret(name, service).reveal() }
+    /// The broadcast channels of the app that a hub sends to. Throws `credential.invalid` and, where it sends to no APNs,
+    /// `channel.refused` (409).
+    func channels(of hub: HubRecord) async throws(PushError) -> APNsChannels {
+        if let credential = own(.apns, of: hub) { return try senders.channels(try senders.settings(credential, of: hub.name)) }
+        if !isLab, let files { return try senders.channels(try files.current().settings) }
+        guard let simulators else {
+            throw PushError(
+                "channel.refused", "the hub \(hub.name) has no APNs credential", hint: "give it one, or apns.* in the settings", status: 409
+            )
+        }
+        return try await simulators.channels()
+    }
 }

@@ -56,6 +56,19 @@ final class PrometheusRegistry: MetricsFactory {
     func destroyRecorder(_ handler: any RecorderHandler) {}
     func destroyTimer(_ handler: any TimerHandler) {}
 
+    /// Takes the place of all values of a gauge: what is not named any more is gone.
+    func replace(_ label: String, with values: [(dimensions: [(String, String)], value: Double)]) {
+        let made = values.map { dimensions, value in
+            let level = Level()
+            level.set(value)
+            return (Key(label, dimensions), Metric.gauge(level))
+        }
+        metrics.withLock { metrics in
+            metrics = metrics.filter { $0.key.label != label }
+            for (key, metric) in made { metrics[key] = metric }
+        }
+    }
+
     private func metric(_ label: String, _ dimensions: [(String, String)], _ made: Metric) -> Metric {
         metrics.withLock { metrics in
             let key = Key(label, dimensions)

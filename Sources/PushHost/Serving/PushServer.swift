@@ -22,8 +22,9 @@ final class PushServer: Sendable {
     private let folder: DataFolder
     private let clock: SystemClock
     private let random: SystemRandom
-    private let log: Logger
-    private let metrics: PrometheusRegistry
+    let log: Logger
+    let metrics: PrometheusRegistry
+    let connectors: HubConnectors
     private let jobPlaces: JobPlaces
     private let socket: ControlSocket
     private let current: Mutex<ServerSettings>
@@ -49,9 +50,11 @@ final class PushServer: Sendable {
         if let keys = settings.backend.keys { try await IssuerKeySource(keys)?.checkFile() }
         let payloadKey = try PayloadKeyFile(folder: folder).key()
         let route = try settings.simulatorRoute
+        let apnsTransport = try settings.delivery.transport(random: random)
         let socket = try ControlSocket(folder: settings.data)
         let storage = try await SQLiteStorage.open(folder.database)
-        let transport = HTTPClientTransport(network: settings.allowsPrivate ? nil : PublicNetwork())
+        let network = settings.allowsPrivate ? nil : PublicNetwork()
+        let transport = HTTPClientTransport(network: network)
         let routed = route.map { HTTPClientTransport(route: $0) }
         let issuerTransport = HTTPClientTransport(limits: .init(answerBody: IssuerKeySource.largestDocument))
         let jobPlaces = JobPlaces(
@@ -64,9 +67,14 @@ final class PushServer: Sendable {
                 SimulatedConnectors(authority: route.authority, transport: wires ?? $0, clock: hubClock, random: random)
             }
         }
+        let senders = APNsSenders(
+            pushes: apnsTransport, transport: transport, network: network, clock: hubClock, random: random,
+            providerTokens: storage.providerTokens)
+        let files = settings.isLab || !settings.apns.isGiven ? nil : WatchedAPNsFiles(settings.apns)
         let connectors = HubConnectors(
-            transport: transport, clock: hubClock, random: random, simulators: simulators, isLab: settings.isLab,
-            providerTokens: storage.providerTokens, log: log)
+            transport: transport, clock: hubClock, random: random, simulators: simulators, isLab: settings.isLab, senders: senders,
+            files: files, log: log)
+        if let fault = files?.fault { log.error("nothing can be sent to APNs: \(fault.message); \(fault.hint ?? "")") }
         let environment = HubEnvironment(
             clock: hubClock, random: random, start: { work in lab?.thread.start(work) ?? Task { await work() } },
             observer: { event in
@@ -80,14 +88,15 @@ final class PushServer: Sendable {
                 environment: environment, store: lab?.attended(storage.namespace) ?? storage.namespace,
                 settings: HubSettings(
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
-                    concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000),
+                    concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000,
+                    retryJitter: settings.isLab ? 0 : 0.25),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()),
                 admits: { description throws(PushError) in if settings.isLab { try Lab.admit(description) } },
                 connectors: connectors.connectors(of:))
             let sessions = lab.flatMap { lab in wires.map { LabSessions(lab: lab, namespace: namespace, wires: $0, log: log) } }
             let server = PushServer(
                 settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
-                clock: clock, random: random, log: log, metrics: metrics, jobPlaces: jobPlaces,
+                clock: clock, random: random, log: log, metrics: metrics, connectors: connectors, jobPlaces: jobPlaces,
                 transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []),
                 lab: sessions.map {
                     LabInterface(sessions: $0) { name, password throws(PushError) in
@@ -105,6 +114,7 @@ final class PushServer: Sendable {
         } catch {
             await jobPlaces.shutdown()
             await transport.shutdown()
+            await senders.shutdown()
             await routed?.shutdown()
             await issuerTransport.shutdown()
             try? await storage.close()
@@ -114,13 +124,14 @@ final class PushServer: Sendable {
 
     private init(
         settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, backend: BackendServices, folder: DataFolder,
-        socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry, jobPlaces: JobPlaces,
-        transports: [HTTPClientTransport], lab: LabInterface?
+        socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry,
+        connectors: HubConnectors,
+        jobPlaces: JobPlaces, transports: [HTTPClientTransport], lab: LabInterface?
     ) {
         current = Mutex(settings)
         (self.namespace, self.storage, self.folder) = (namespace, storage, folder)
         (self.backend, accounts) = (backend, backend.accounts)
-        (self.clock, self.random, self.log, self.metrics) = (clock, random, log, metrics)
+        (self.clock, self.random, self.log, self.metrics, self.connectors) = (clock, random, log, metrics, connectors)
         (self.jobPlaces, self.transports, self.socket, self.lab) = (jobPlaces, transports, socket, lab)
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         limits = ConnectionLimits(
@@ -176,7 +187,8 @@ final class PushServer: Sendable {
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
-                server: { [self] in description }), lab: lab?.routes, executor: lab?.lab.thread)
+                channels: { [self] order throws(PushError) in try await channels(order) }, server: { [self] in description }),
+            lab: lab?.routes, executor: lab?.lab.thread)
     }
 
     /// For the commands of whoever owns the server.
@@ -188,6 +200,7 @@ final class PushServer: Sendable {
                     ("clientURL", settings.clientURL(ports).map(JSON.string) ?? .null),
                     ("httpPort", ports.http.map { .integer(Int64($0)) } ?? .null),
                     ("tlsPort", ports.tls.map { .integer(Int64($0)) } ?? .null),
+                    ("credentials", .array(connectors.credentialStates(of: namespace.hubs.map(\.record)).map(\.json))),
                 ] + (lab.map { [("labKey", .string($0.lab.key.reveal()))] } ?? [])))
     }
 
@@ -275,6 +288,7 @@ final class PushServer: Sendable {
         await namespace.stop()
         await jobPlaces.shutdown()
         for transport in transports { await transport.shutdown() }
+        await connectors.senders.shutdown()
         do throws(PushError) {
             try await storage.close()
         } catch {
@@ -297,6 +311,7 @@ final class PushServer: Sendable {
                 Meter(label: label, dimensions: [("hub", hub.record.name)]).set(value)
             }
         }
+        measureCredentials()
         return metrics.text
     }
 

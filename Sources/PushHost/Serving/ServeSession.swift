@@ -131,6 +131,7 @@ struct ServeSession {
         Signals.watch(SIGHUP) {
             Task {
                 manager.tell("RELOADING=1")
+                await server.readCredentialsAgain()
                 await reload.run()
                 manager.tell("READY=1")
             }
@@ -200,9 +201,12 @@ struct ServeSession {
         }
         Signals.watch(SIGHUP, reload)
         var warned: String?
+        var warnedOf: Set<String> = []
         while !Task.isCancelled {
             await server.removeOld()
             await server.checkReadiness()
+            await server.readCredentialsAgain()
+            warnedOf = server.warnOfCredentials(known: warnedOf)
             let check = try? await blocking { () throws(PushError) in
                 reload()
                 return identity.map { _ in CertificateCheck(settings: server.settings).check(now: clock.now) }

@@ -34,6 +34,8 @@ struct ServerSettings: Sendable, Equatable {
     var keepDepartures: Duration = .seconds(90 * 86_400)
     var keepSecurePayloads: Duration = .seconds(7 * 86_400)
     var backend = BackendSettings()
+    var apns = APNsFiles()
+    var delivery = DeliverySettings()
     var jobFolders: [String] = []
     var jobHosts: [String] = []
     var logFormat = LogFormat.text
@@ -147,5 +149,5 @@ extension ServerSettings {
                 "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "The least that is logged.", default: "info",
                 isLive: true
             ) { $0.logLevel = $1.text },
-        ] + backendSettings
+        ] + apnsSettings + backendSettings + deliverySettings
 }

@@ -16,18 +16,10 @@ struct SimulatedConnectors: Sendable {
 
     fileprivate func make(for platforms: Set<Platform>) async throws(PushError) -> any Connector {
         let credentials = try await credentials()
-        func text(_ service: String, _ name: String) throws(PushError) -> String {
-            guard let text = credentials[service]?[name]?.string else {
-                throw unusable("its credentials have no \(service).\(name)")
-            }
-            return text
-        }
+        func text(_ service: String, _ name: String) throws(PushError) -> String { try self.text(credentials, service, name) }
         if platforms.contains(.apns) {
             return try APNsConnector(
-                settings: APNsSettings(
-                    teamID: try text("apns", "team_id"), keyID: try text("apns", "key_id"),
-                    privateKey: Secret(try text("apns", "private_key")), topic: try text("apns", "topic")),
-                transport: transport, clock: clock, random: random)
+                settings: try apns(credentials), transport: transport, clock: clock)
         }
         if platforms.contains(.fcmV1) {
             return try FCMConnector(
@@ -47,6 +39,22 @@ struct SimulatedConnectors: Sendable {
                 subject: try text("browser", "subject"), publicKey: try text("browser", "public_key"),
                 privateKey: Secret(try text("browser", "private_key"))),
             transport: transport, clock: clock, random: random)
+    }
+
+    /// The broadcast channels of the simulated app.
+    func channels() async throws(PushError) -> APNsChannels {
+        try APNsChannels(settings: try apns(try await credentials()), transport: transport, clock: clock, random: random)
+    }
+
+    private func apns(_ credentials: JSON) throws(PushError) -> APNsSettings {
+        APNsSettings(
+            teamID: try text(credentials, "apns", "team_id"), keyID: try text(credentials, "apns", "key_id"),
+            privateKey: Secret(try text(credentials, "apns", "private_key")), topic: try text(credentials, "apns", "topic"))
+    }
+
+    private func text(_ credentials: JSON, _ service: String, _ name: String) throws(PushError) -> String {
+        guard let text = credentials[service]?[name]?.string else { throw unusable("its credentials have no \(service).\(name)") }
+        return text
     }
 
     private func credentials() async throws(PushError) -> JSON {

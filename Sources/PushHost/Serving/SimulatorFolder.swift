@@ -7,6 +7,9 @@ struct SimulatorFolder {
     let path: String
 
     var credentialsPath: String { "\(path)/credentials.json" }
+    /// What the simulators show to clients of TLS, and may be given to anybody.
+    var certificatePath: String { "\(path)/certificate.pem" }
+    private var keyPath: String { "\(path)/key.pem" }
     var ledgerPath: String { "\(path)/ledger.jsonl" }
 
     /// The keys of the folder, which are made, and the folder with them, where there are none. Throws `simulate.data`.
@@ -30,6 +33,34 @@ struct SimulatorFolder {
             throw failure("\(credentialsPath) does not hold the keys of the simulators")
         }
         return credentials
+    }
+
+    /// The certificate of the folder, which is made where there is none that will do for a while; one for this start without a
+    /// folder. Throws `simulate.data`.
+    static func identity(in folder: SimulatorFolder?, now clock: SimulatorClock) throws(PushError) -> ServerIdentity {
+        if let known = folder?.identity(now: clock) { return known }
+        guard let identity = ServerIdentity(now: clock) else {
+            throw PushError("tls.unusable", "the simulators could not make a certificate")
+        }
+        try folder?.keep(identity)
+        return identity
+    }
+
+    private func identity(now clock: SimulatorClock) -> ServerIdentity? {
+        guard let certificate = try? TextFile.read(certificatePath, limit: 1 << 20, kind: "secrets"),
+            let key = try? TextFile.read(keyPath, limit: 1 << 20, kind: "secrets")
+        else { return nil }
+        return ServerIdentity(
+            certificate: String(decoding: certificate, as: UTF8.self), key: String(decoding: key, as: UTF8.self), now: clock)
+    }
+
+    private func keep(_ identity: ServerIdentity) throws(PushError) {
+        do {
+            try ResultFile.write(Array(identity.key.utf8), to: keyPath, permissions: 0o600)
+            try ResultFile.write(Array(identity.certificate.utf8), to: certificatePath)
+        } catch {
+            throw failure(error.message)
+        }
     }
 
     private func failure(_ message: String) -> PushError {

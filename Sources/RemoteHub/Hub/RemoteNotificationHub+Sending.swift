@@ -47,7 +47,7 @@ extension RemoteNotificationHub {
             scheduledFor: moment)
     }
 
-    package func cancel(scheduled id: String) async throws(PushError) {
+    package func cancel(notification id: String) async throws(PushError) {
         var cancelled = 0
         for id in parts(id) {
             do throws(PushError) {
@@ -197,6 +197,7 @@ extension RemoteNotificationHub {
         body["collapseId"] = request.options.collapseID.map { .string($0) }
         body["at"] = moment.map { .string($0.description) }
         if request.isTest { body["test"] = true }
+        body["pace"] = request.pace.map { .string($0.description) }
         return .object(body)
     }
 
@@ -298,6 +299,14 @@ extension RemoteNotificationHub {
             throw PushError(
                 "target.unsupported", "\(address.host) takes neither priority nor collapse_id with templates",
                 hint: "write them into the templates, or send alert or payload", status: 400)
+        }
+        if let pace = request.pace {
+            guard options.isPushHost else {
+                throw PushError(
+                    "target.unsupported", "\(address.host) sends as fast as it can: it takes no pace",
+                    hint: "leave out pace, or send to parts of the audience", status: 400)
+            }
+            headers.add(name: "ServiceBusNotification-Pace", value: pace.description)
         }
         if let moment = wanted.expiration {
             headers.add(name: "ServiceBusNotification-Apns-Expiry", value: moment.iso8601(fraction: false))

@@ -15,6 +15,17 @@ package enum APNsReason: String, RefusalReason {
     case missingTopic = "MissingTopic"
     case payloadEmpty = "PayloadEmpty"
     case topicDisallowed = "TopicDisallowed"
+    // Of broadcasts and of their channels.
+    case badChannelID = "BadChannelId"
+    case badRequestParameters = "BadRequestParams"
+    case badRequestPayload = "BadRequestPayload"
+    case cannotCreateChannel = "CannotCreateChannelConfig"
+    case channelNotRegistered = "ChannelNotRegistered"
+    case missingChannelID = "MissingChannelId"
+    case missingPushType = "MissingPushType"
+    case featureNotEnabled = "FeatureNotEnabled"
+    case topicMismatch = "TopicMismatch"
+    case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
     case badCertificate = "BadCertificate"
     case badCertificateEnvironment = "BadCertificateEnvironment"
     case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
@@ -37,8 +48,9 @@ package enum APNsReason: String, RefusalReason {
     /// The HTTP status that carries the reason.
     package var status: Int {
         switch self {
-        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .expiredProviderToken,
-            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIDInToken:
+        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken,
+            .expiredProviderToken, .featureNotEnabled, .forbidden, .invalidProviderToken, .missingProviderToken, .topicMismatch,
+            .unrelatedKeyIDInToken:
             403
         case .badPath: 404
         case .methodNotAllowed: 405

@@ -3,6 +3,8 @@ struct APNsRefusal: Error {
     var reason: APNsReason
     /// When APNs learned that the token is dead, milliseconds since 1970; only with status 410.
     var timestamp: Int64?
+    /// Seconds; APNs names them rarely.
+    var retryAfter: Int?
 
     init(_ reason: APNsReason, timestamp: Int64? = nil) {
         self.reason = reason

@@ -11,6 +11,12 @@ extension APNsRequest {
         let isForUser = pushType?.isForUser ?? (banner != nil || aps["badge"] != nil || aps["sound"] != nil)
         let isContentAvailable = aps["content-available"]?.integer == 1
         var parcel = Parcel(id: id, data: body, keeping: keeping(now: now))
+        if pushType == .liveactivity {
+            switch LiveActivityChange.read(aps) {
+            case .success(let change): parcel.activity = change
+            case .failure(let fault): parcel.fault = fault.reason
+            }
+        }
         parcel.badgeCount = isForUser ? aps["badge"]?.integer.map { Int($0) } : nil
         if isForUser {
             parcel.banner = banner

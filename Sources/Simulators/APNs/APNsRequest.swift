@@ -13,7 +13,7 @@ struct APNsRequest {
     private static let path = "/3/device"
     private static let singleFields: Set<String> = [
         "authorization", "apns-id", "apns-topic", "apns-push-type", "apns-expiration", "apns-priority",
-        "apns-collapse-id",
+        "apns-collapse-id", "apns-channel-id", "apns-request-id",
     ]
 
     /// What is checked before anyone asks who sends: method, path, repeated fields and the message id.
@@ -22,23 +22,38 @@ struct APNsRequest {
         guard let path = request.path, path == Self.path || path.hasPrefix(Self.path + "/"),
             !path.dropFirst(Self.path.count + 1).contains("/")
         else { throw APNsRefusal(.badPath) }
-        for field in singleFields where request.headerFields.all(field).count > 1 {
-            throw APNsRefusal(.duplicateHeaders)
+        try checkFields(request.headerFields)
+    }
+
+    /// Fields that may stand there once, and the message id.
+    static func checkFields(_ fields: HTTPFields) throws(APNsRefusal) {
+        var seen: [String] = []
+        for field in fields where singleFields.contains(field.name.canonicalName) {
+            guard !seen.contains(field.name.canonicalName) else { throw APNsRefusal(.duplicateHeaders) }
+            seen.append(field.name.canonicalName)
         }
-        if let id = request.headerFields.first("apns-id"), !isCanonicalUUID(id) { throw APNsRefusal(.badMessageID) }
+        for name in ["apns-id", "apns-request-id"] {
+            if let id = fields.first(name), !isCanonicalUUID(id) { throw APNsRefusal(.badMessageID) }
+        }
+    }
+
+    /// Seconds since 1970 of `apns-expiration`; nil without one.
+    static func expiration(_ fields: HTTPFields) throws(APNsRefusal) -> Int64? {
+        guard let text = fields.first("apns-expiration") else { return nil }
+        guard let seconds = Int64(text), seconds >= 0 else { throw APNsRefusal(.badExpirationDate) }
+        return seconds
     }
 
     /// Reads the fields of a request whose envelope is good.
-    init(_ request: HTTPRequest, topics: Set<String>) throws(APNsRefusal) {
+    init(_ request: HTTPRequest, allowance: APNsAllowance) throws(APNsRefusal) {
         let fields = request.headerFields
-        guard let topic = fields.first("apns-topic"), !topic.isEmpty else { throw APNsRefusal(.missingTopic) }
+        guard let topic = fields.first("apns-topic") ?? allowance.defaultTopic, !topic.isEmpty else {
+            throw APNsRefusal(.missingTopic)
+        }
         guard topic.utf8.allSatisfy(Self.isTopicByte) else { throw APNsRefusal(.badTopic) }
         if let id = fields.first("apns-collapse-id"), id.utf8.count > 64 { throw APNsRefusal(.badCollapseID) }
         collapseID = fields.first("apns-collapse-id")
-        expiration = try fields.first("apns-expiration").map { text throws(APNsRefusal) in
-            guard let seconds = Int64(text), seconds >= 0 else { throw APNsRefusal(.badExpirationDate) }
-            return seconds
-        }
+        expiration = try Self.expiration(fields)
         pushType = try fields.first("apns-push-type").map { text throws(APNsRefusal) in
             guard let type = APNsPushType(rawValue: text) else { throw APNsRefusal(.invalidPushType) }
             return type
@@ -49,9 +64,18 @@ struct APNsRequest {
             throw APNsRefusal(.badPriority)
         }
         bundleID = APNsPushType.bundleID(ofTopic: topic)
-        guard topics.contains(bundleID) else { throw APNsRefusal(.topicDisallowed) }
+        guard allowance.includes(topic: topic, bundleID: bundleID) else { throw APNsRefusal(.topicDisallowed) }
         if let pushType, topic != bundleID + pushType.suffix { throw APNsRefusal(.invalidPushType) }
         deviceToken = (request.path ?? "").dropFirst(Self.path.count + 1).lowercased()
+    }
+
+    /// A broadcast, which is for no single device.
+    init(broadcastTo bundleID: String, expiration: Int64) {
+        deviceToken = ""
+        self.bundleID = bundleID
+        pushType = .liveactivity
+        self.expiration = expiration
+        collapseID = nil
     }
 
     /// Whether the device token could be one at all; which ones there are, the lab knows.

@@ -2,9 +2,9 @@ import Crypto
 import HTTPTypes
 import Synchronization
 
-/// A stand-in for the APNs provider API with token authentication.
+/// A stand-in for the APNs provider API of one environment.
 ///
-/// It answers `POST /3/device/<token>` as Apple's "Sending notification requests to APNs" and "Handling notification
+/// It answers `POST /3/device/<token>`, broadcasts and requests about their channels as Apple's "Sending notification requests to APNs" and "Handling notification
 /// responses from APNs" describe, and hands accepted notifications to the phones of the lab. Every request counts as a
 /// connection of its own; `openConnection()` gives one that remembers its key, as Apple's do.
 package final class APNsSimulator: RefusingService {
@@ -14,24 +14,35 @@ package final class APNsSimulator: RefusingService {
         /// Tokens whose signature was found good with the present keys.
         var verified: [String: APNsProviderToken] = [:]
         var pushes = RateMeter(window: 60_000)
+        /// Broadcast channels by their app, in the order in which they were made.
+        var channels: [String: [APNsChannel]] = [:]
     }
 
-    private let lab: PhoneLab
-    private let clock: SimulatorClock
-    private let random: SimulatorRandom
+    let lab: PhoneLab
+    let clock: SimulatorClock
+    let random: SimulatorRandom
     let state: Mutex<State>
-    package let faults = FaultScript<APNsReason>()
+    package let faults: FaultScript<APNsReason>
     package let hosts: Set<String>
 
-    package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: APNsSimulatorSettings) {
+    package convenience init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: APNsSimulatorSettings) {
+        self.init(lab: lab, clock: clock, random: random, settings: settings, faults: FaultScript(random: random))
+    }
+
+    /// - Parameter faults: Shared with the same service's other environment.
+    init(
+        lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: APNsSimulatorSettings, faults: FaultScript<APNsReason>
+    ) {
         self.lab = lab
+        self.faults = faults
         self.clock = clock
         self.random = random
         state = Mutex(State(settings: settings))
         hosts =
             switch settings.environment {
-            case .production: ["api.push.apple.com"]
-            case .development: ["api.sandbox.push.apple.com", "api.development.push.apple.com"]
+            case .production: ["api.push.apple.com", "api-manage-broadcast.push.apple.com"]
+            case .development:
+                ["api.sandbox.push.apple.com", "api.development.push.apple.com", "api-manage-broadcast.sandbox.push.apple.com"]
             }
     }
 
@@ -64,37 +75,61 @@ package final class APNsSimulator: RefusingService {
     }
 
     package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
-        respond(to: request, body: body, connectionKey: nil).answer
+        var sender = APNsSender()
+        return respond(to: request, body: body, sender: &sender)
     }
 
-    /// - Parameter connectionKey: The key id of the connection's first accepted token.
-    /// - Returns: The answer, and the key id of the request's token once it was found good.
+    /// - Parameter sender: Who has this connection; what is found out about them is kept there.
     func respond(
-        to request: HTTPRequest, body: [UInt8], connectionKey: String?
-    ) -> (answer: (response: HTTPResponse, body: [UInt8]), key: String?) {
+        to request: HTTPRequest, body: [UInt8], sender: inout APNsSender
+    ) -> (response: HTTPResponse, body: [UInt8]) {
+        sender.isProven = false
+        if request.path?.hasPrefix("/3/") == false {
+            if let broadcast = respond(toBroadcast: request, body: body, sender: &sender) { return broadcast }
+        }
         let settings = state.withLock { $0.settings }
         let sentID = request.headerFields.first("apns-id")
         var fields = HTTPFields()
-        var key: String?
         do {
             try APNsRequest.checkEnvelope(request)
             let id = sentID ?? random.uuid()
             fields.add("apns-id", id)
-            key = try authenticate(request, settings: settings, connectionKey: connectionKey)
-            try accept(APNsRequest(request, topics: settings.topics), id: id, body: body, settings: settings)
+            let allowance = try authenticate(request, settings: settings, sender: &sender)
+            try accept(APNsRequest(request, allowance: allowance), id: id, body: body, settings: settings)
             if settings.environment == .development { fields.add("apns-unique-id", random.uuid()) }
-            return ((HTTPResponse(status: .ok, headerFields: fields), []), key)
+            return (HTTPResponse(status: .ok, headerFields: fields), [])
         } catch {
             if fields.isEmpty {
                 let isEchoed = error.reason != .badMessageID
                 fields.add("apns-id", isEchoed ? sentID ?? random.uuid() : random.uuid())
             }
-            return (answer(error.reason.status, json: error.body, fields: fields), key)
+            return refusal(error, fields: fields)
         }
     }
 
-    /// Checks the provider token and returns its key id; a token that was verified before is not verified again.
-    private func authenticate(
+    func refusal(_ refusal: APNsRefusal, fields: HTTPFields) -> (response: HTTPResponse, body: [UInt8]) {
+        var fields = fields
+        if let seconds = refusal.retryAfter { fields.add("retry-after", String(seconds)) }
+        return answer(refusal.reason.status, json: refusal.body, fields: fields)
+    }
+
+    /// Checks the certificate of the connection, or else the provider token of the request; a token that was verified before is
+    /// not verified again.
+    func authenticate(
+        _ request: HTTPRequest, settings: APNsSimulatorSettings, sender: inout APNsSender
+    ) throws(APNsRefusal) -> APNsAllowance {
+        if let certificate = sender.certificate {
+            try certificate.check(seconds: clock.seconds, environment: settings.environment)
+            sender.isProven = true
+            return certificate.allowance
+        }
+        let keyID = try provenKeyID(request, settings: settings, connectionKey: sender.keyID)
+        sender.keyID = sender.keyID ?? keyID
+        sender.isProven = true
+        return APNsAllowance(bundleIDs: settings.topics)
+    }
+
+    private func provenKeyID(
         _ request: HTTPRequest, settings: APNsSimulatorSettings, connectionKey: String?
     ) throws(APNsRefusal) -> String {
         guard let text = request.headerFields.bearer else { throw APNsRefusal(.missingProviderToken) }
@@ -118,20 +153,6 @@ package final class APNsSimulator: RefusingService {
         return token.keyID
     }
 
-    /// What is known of the device token; nil when it is none of this environment. One that devices could have, 32 bytes or
-    /// more, may be adopted.
-    private func record(of request: APNsRequest, environment: APNsEnvironment) -> HandleRecord? {
-        let token = request.deviceToken
-        let record =
-            (64...200).contains(token.utf8.count)
-            ? lab.record(
-                of: token,
-                adoptingAs: PhoneDescription(name: token, platform: .apns, app: request.bundleID, environment: environment))
-            : lab.record(of: token)
-        guard let record, record.platform == .apns, record.environment == environment else { return nil }
-        return record
-    }
-
     /// Checks the payload and the device, and hands the notification to the phone.
     private func accept(
         _ request: APNsRequest, id: String, body: [UInt8], settings: APNsSimulatorSettings
@@ -142,19 +163,34 @@ package final class APNsSimulator: RefusingService {
             throw APNsRefusal(.payloadEmpty)
         }
         try request.checkDeviceToken()
-        guard let record = record(of: request, environment: settings.environment) else { throw APNsRefusal(.badDeviceToken) }
-        if let retiredAt = record.retiredAt { throw APNsRefusal(.unregistered, timestamp: retiredAt) }
-        guard record.app == request.bundleID else { throw APNsRefusal(.deviceTokenNotForTopic) }
-        let now = clock.now()
-        let isAdmitted = state.withLock { state in
-            state.pushes.admit(request.deviceToken, now: now, limit: settings.pushesPerMinutePerDevice)
+        let (token, now) = (request.deviceToken, clock.now())
+        switch lab.addressee(ofToken: token, app: request.bundleID, environment: settings.environment) {
+        case .member(let member):
+            guard lab.admit(member, limit: settings.pushesPerMinutePerDevice) else { throw APNsRefusal(.tooManyRequests) }
+            try checkFaults(for: token, now: now)
+            lab.count(member)
+        case .phone(let record):
+            guard record.platform == .apns, record.environment == settings.environment else { throw APNsRefusal(.badDeviceToken) }
+            if let retiredAt = record.retiredAt { throw APNsRefusal(.unregistered, timestamp: retiredAt) }
+            guard record.app == request.bundleID else { throw APNsRefusal(.deviceTokenNotForTopic) }
+            let isAdmitted = state.withLock { state in
+                state.pushes.admit(token, now: now, limit: settings.pushesPerMinutePerDevice)
+            }
+            guard isAdmitted else { throw APNsRefusal(.tooManyRequests) }
+            try checkFaults(for: token, now: now)
+            let strings = lab.description(of: record.phone)?.strings ?? [:]
+            lab.accept(
+                request.parcel(id: id, payload: payload, body: body, strings: strings, now: now), for: record.phone)
+        case .stranger: throw APNsRefusal(.badDeviceToken)
+        case .otherApp: throw APNsRefusal(.deviceTokenNotForTopic)
         }
-        guard isAdmitted else { throw APNsRefusal(.tooManyRequests) }
-        if let fault = faults.next(for: request.deviceToken) {
-            throw APNsRefusal(fault, timestamp: fault.status == 410 ? now : nil)
-        }
-        let strings = lab.description(of: record.phone)?.strings ?? [:]
-        lab.accept(
-            request.parcel(id: id, payload: payload, body: body, strings: strings, now: now), for: record.phone)
+    }
+
+    /// Throws the refusal that was ordered for a notification to this token or channel, if any.
+    func checkFaults(for handle: String, now: Int64) throws(APNsRefusal) {
+        guard let fault = faults.next(for: handle) else { return }
+        var refusal = APNsRefusal(fault.reason, timestamp: fault.reason.status == 410 ? now : nil)
+        refusal.retryAfter = fault.retryAfter
+        throw refusal
     }
 }

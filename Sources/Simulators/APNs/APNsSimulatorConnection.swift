@@ -1,20 +1,28 @@
 import HTTPTypes
 import Synchronization
 
-/// One HTTP/2 connection to the simulator: remembers the key of its first accepted provider token.
+/// One connection to the simulator: remembers the key of its first accepted provider token, and the certificate that the
+/// client showed.
 package final class APNsSimulatorConnection: SimulatedService {
     private let simulator: APNsSimulator
-    private let key = Mutex<String?>(nil)
+    private let sender: Mutex<APNsSender>
 
-    init(simulator: APNsSimulator) {
+    init(simulator: APNsSimulator, sender: APNsSender = APNsSender()) {
         self.simulator = simulator
+        self.sender = Mutex(sender)
     }
 
     package var hosts: Set<String> { simulator.hosts }
 
     package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
-        let outcome = simulator.respond(to: request, body: body, connectionKey: key.withLock { $0 })
-        if let used = outcome.key { key.withLock { $0 = $0 ?? used } }
-        return outcome.answer
+        respond(to: request, body: body).answer
+    }
+
+    /// The answer, and whether whoever sent the request has proven who they are.
+    func respond(to request: HTTPRequest, body: [UInt8]) -> (answer: Answer, isProven: Bool) {
+        sender.withLock { sender in
+            let answer = simulator.respond(to: request, body: body, sender: &sender)
+            return (answer, sender.isProven)
+        }
     }
 }

@@ -23,6 +23,12 @@ package struct APNsSimulatorSettings: Sendable {
     package var environment: APNsEnvironment
     /// How many pushes one device token may get in a minute before `TooManyRequests`.
     package var pushesPerMinutePerDevice = 600
+    /// The bundle ids that may broadcast, as the capability says that is granted on the developer's account; nil for all.
+    package var broadcasting: Set<String>?
+    /// How many broadcast channels an app may have in an environment.
+    package var largestChannelCount = 10_000
+    /// What genuine push certificates are signed with; nil believes none.
+    package var certificateAuthority: P256.Signing.PublicKey?
     /// How many different provider tokens may appear in 20 minutes before `TooManyProviderTokenUpdates`.
     package var tokenUpdatesPerTwentyMinutes = 3
 

@@ -37,7 +37,7 @@ extension FCMSimulator {
             state.messages.admit(settings.projectID, now: now, limit: settings.messagesPerMinute)
         }
         guard isAdmitted else { throw FCMRefusal(.quotaExceeded) }
-        if let fault = faults.next(for: message.target.token) { throw FCMRefusal(fault) }
+        if let fault = faults.next(for: message.target.token)?.reason { throw FCMRefusal(fault) }
         let id = "0:\(now * 1000)%\(random.hex(8))"
         for phone in phones {
             guard let description = lab.description(of: phone),

@@ -3,6 +3,8 @@ struct LabState: Sendable {
     var phones: [PhoneID: Phone] = [:]
     /// By `PushHandle.address`.
     var handles: [String: HandleRecord] = [:]
+    /// Adopted phones that are only counted; none of them is among `phones`.
+    var crowd = Crowd()
     var mailboxes: [PhoneID: [AppDelivery]] = [:]
     var deliveryWaiters = Waiters<AppDelivery>()
     var changeWaiters = Waiters<Int>()

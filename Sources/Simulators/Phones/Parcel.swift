@@ -31,6 +31,8 @@ struct Parcel: Sendable {
     var appBanner: Banner?
     var surface: Surface?
     var badgeCount: Int?
+    /// What it says of the app's live activity.
+    var activity: LiveActivityChange?
     /// Starts the app's code.
     var wakesApp = false
     /// Needs the app to be allowed to run: lost after the user stopped it.

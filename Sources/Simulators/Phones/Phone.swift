@@ -15,6 +15,7 @@ struct Phone: Sendable {
     var topics: Set<String> = []
     /// Counts the changes that the user or a script could see.
     var revision = 0
+    private var activity = LiveActivity()
     private var tileTags: [String?] = []
     private var localCount = 0
     /// When the background pushes of the last hour woke the app, milliseconds since 1970.
@@ -93,6 +94,7 @@ struct Phone: Sendable {
         }
         storage = [:]
         badge = nil
+        activity = LiveActivity()
         (tiles, tileTags) = ([], [])
         topics = []
         revision += 1
@@ -117,6 +119,13 @@ struct Phone: Sendable {
                 return lose(parcel, "the app's background pushes of this hour are used up", now: now, effects: &effects)
             }
             wakings.append(now)
+        }
+        if let change = parcel.activity {
+            if let reason = activity.apply(change) { return lose(parcel, reason, now: now, effects: &effects) }
+            var banner = parcel.banner ?? Banner(body: change.state)
+            banner.replacementKey = LiveActivity.place
+            file(parcel, banner, source: .push, now: now, effects: &effects)
+            return
         }
         if let count = parcel.badgeCount { badge = count == 0 ? nil : String(count) }
         if let surface = parcel.surface { return change(surface) }

@@ -16,6 +16,18 @@ extension PhoneLab {
         }
     }
 
+    /// iPhones whose app has subscribed to a broadcast channel, in the order in which they were added.
+    func subscribers(channel: String, app: String, environment: APNsEnvironment) -> [PhoneID] {
+        state.withLock { state in
+            state.phones.values
+                .filter {
+                    $0.description.platform == .apns && $0.handle != nil && $0.description.app == app
+                        && $0.description.environment == environment && $0.topics.contains(channel)
+                }
+                .map(\.id).sorted()
+        }
+    }
+
     func accept(_ parcel: Parcel, for phone: PhoneID) {
         change(phone) { phone, now, effects in phone.accept(parcel, now: now, effects: &effects) }
     }

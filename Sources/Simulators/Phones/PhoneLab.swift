@@ -5,9 +5,10 @@ import Synchronization
 /// Nothing here runs by itself: a phone changes when a service delivers, or when one of these methods is called.
 /// A phone that the lab does not know has no handle, an empty inbox and no storage; changing it does nothing.
 package final class PhoneLab: Sendable {
-    private let clock: SimulatorClock
+    let clock: SimulatorClock
     private let random: SimulatorRandom
-    private let adoptsHandles: Bool
+    let adoptsHandles: Bool
+    let closeCircle: Int?
     private let inboxLimit: Int?
     private let observer: (@Sendable (PhoneEvent) -> Void)?
     private let wakeObserver: (@Sendable (AppDelivery) -> Void)?
@@ -16,16 +17,19 @@ package final class PhoneLab: Sendable {
     /// - Parameters:
     ///   - adoptsHandles: Whether a handle that no phone has becomes a new phone at the first push to it, named after the
     ///     handle. The services still demand that it has the right shape.
+    ///   - closeCircle: How many phones are kept in full; iPhones beyond them that are adopted are only counted. Nil for all.
     ///   - inboxLimit: How many items a phone keeps, the newest; all for nil.
     ///   - observer: Told what becomes of every push, in order, outside of any lock.
     ///   - wakeObserver: Told in the same way of every push that wakes an app's own code.
     package init(
-        clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false, inboxLimit: Int? = nil,
+        clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false, closeCircle: Int? = nil,
+        inboxLimit: Int? = nil,
         observer: (@Sendable (PhoneEvent) -> Void)? = nil, wakeObserver: (@Sendable (AppDelivery) -> Void)? = nil
     ) {
         self.clock = clock
         self.random = random
         self.adoptsHandles = adoptsHandles
+        self.closeCircle = closeCircle
         self.inboxLimit = inboxLimit
         self.observer = observer
         self.wakeObserver = wakeObserver
@@ -158,12 +162,12 @@ package final class PhoneLab: Sendable {
         return pushHandle(of: phone)
     }
 
-    /// The app subscribes itself to an FCM topic.
+    /// The app subscribes itself to an FCM topic, or to a broadcast channel of APNs.
     package func join(topic: String, on phone: PhoneID) {
         change(phone) { phone, _, _ in _ = phone.topics.insert(topic) }
     }
 
-    /// The app leaves an FCM topic.
+    /// The app leaves it.
     package func leave(topic: String, on phone: PhoneID) {
         change(phone) { phone, _, _ in _ = phone.topics.remove(topic) }
     }
@@ -180,7 +184,7 @@ package final class PhoneLab: Sendable {
     }
 
     /// Handles that somebody makes up must not use up the memory.
-    private static let largestCrowd = 100_000
+    static let largestCrowd = 100_000
 
     private func read(_ phone: PhoneID) -> Phone? { state.withLock { $0.phones[phone] } }
 

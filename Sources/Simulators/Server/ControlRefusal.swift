@@ -18,4 +18,11 @@ struct ControlRefusal: Error {
         Simulators.answer(
             status, json: JSONValue(members: ["code": .string(code), "message": .string(message), "hint": .string(hint)]))
     }
+
+    /// A request for a host that nobody here answers for.
+    static func host(_ host: String, hosts: [String]) -> ControlRefusal {
+        ControlRefusal(
+            421, "simulator.host", "no push service answers for the host \"\(host)\"",
+            hint: "send the service's own Host: \(hosts.joined(separator: ", "))")
+    }
 }

@@ -40,6 +40,42 @@ struct JSONObject {
         return Int(number)
     }
 
+    /// A share, above 0 and up to 1.
+    func optionalShare(_ name: String) throws(ControlRefusal) -> Double? {
+        guard let member = value[name], member != .null else { return nil }
+        guard case .number(let text) = member, let share = Double(text), share > 0, share <= 1 else {
+            throw .request("\"\(name)\" is not a number above 0 and up to 1", hint: "0.01 is one of a hundred, drawn by lot")
+        }
+        return share
+    }
+
+    /// Seconds, which may be in the past.
+    func optionalSeconds(_ name: String) throws(ControlRefusal) -> Int64? {
+        guard let member = value[name], member != .null else { return nil }
+        guard let seconds = member.integer, (-86_400...315_360_000).contains(seconds) else {
+            throw .request("\"\(name)\" is not a number of seconds", hint: "give seconds, from -86400 on")
+        }
+        return seconds
+    }
+
+    func optionalEnvironment(_ name: String) throws(ControlRefusal) -> APNsEnvironment? {
+        guard let word = try optionalText(name) else { return nil }
+        guard let environment = APNsEnvironment(rawValue: word) else {
+            throw .request("there is no environment \"\(word)\"", hint: "it is production or development")
+        }
+        return environment
+    }
+
+    /// Texts of a list that has some.
+    func optionalTexts(_ name: String) throws(ControlRefusal) -> [String]? {
+        guard let member = value[name], member != .null else { return nil }
+        let texts = (member.elements ?? []).compactMap(\.string).filter { !$0.isEmpty && $0.utf8.count <= 255 }
+        guard let count = member.elements?.count, count == texts.count, (1...32).contains(count) else {
+            throw .request("\"\(name)\" is not a list of 1 to 32 texts", hint: "write [\"com.example.app\"]")
+        }
+        return texts
+    }
+
     private static let longestText = 4096
 }
 

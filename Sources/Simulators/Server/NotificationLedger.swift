@@ -7,35 +7,38 @@ final class NotificationLedger: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// Oldest first, with their ends; those before `oldest` are forgotten.
-        var lines: [[UInt8]] = []
+        /// Oldest first; those before `oldest` are forgotten.
+        var entries: [Entry?] = []
         var oldest = 0
-        /// Of the lines that are kept.
+        /// Of the entries that are kept.
         var bytes = 0
-        /// Of all lines that there ever were.
+        /// Of all entries that there ever were.
         var count = 0
 
-        mutating func keep(_ line: [UInt8]) {
-            lines.append(line)
-            bytes += line.count
-            while bytes > NotificationLedger.capacity, oldest < lines.count - 1 {
-                bytes -= lines[oldest].count
-                lines[oldest] = []
+        mutating func keep(_ entry: Entry) {
+            entries.append(entry)
+            bytes += entry.size
+            while bytes > NotificationLedger.capacity, oldest < entries.count - 1 {
+                bytes -= entries[oldest]?.size ?? 0
+                entries[oldest] = nil
                 oldest += 1
             }
-            if oldest > lines.count / 2 {
-                lines.removeFirst(oldest)
+            if oldest > entries.count / 2 {
+                entries.removeFirst(oldest)
                 oldest = 0
             }
         }
     }
 
-    /// How many bytes of lines are kept.
+    /// How many bytes of entries are kept.
     private static let capacity = 32 << 20
 
     init(sink: LedgerSink?) {
         self.sink = sink
     }
+
+    /// Whether somebody writes the lines down, which takes its time.
+    var isWrittenDown: Bool { sink != nil }
 
     /// Returns once the line has been written.
     ///
@@ -44,31 +47,52 @@ final class NotificationLedger: Sendable {
         _ summary: NotificationSummary, service: PhonePlatform, status: Int, payload: [UInt8], time: Int64
     ) async {
         await withCheckedContinuation { continuation in
-            state.withLock { state in
-                state.count += 1
-                let line = Self.line(
-                    summary, number: state.count, service: service, status: status, payload: payload, time: time)
-                state.keep(line)
-                // Within the lock, so that the lines are written in the order of their numbers.
-                guard let sink else { return continuation.resume() }
-                sink(line) { continuation.resume() }
-            }
+            record(summary, service: service, status: status, payload: payload, time: time) { continuation.resume() }
         }
+    }
+
+    /// Calls back once the line has been written; at once where nobody writes them down.
+    func record(
+        _ summary: NotificationSummary, service: PhonePlatform, status: Int, payload: [UInt8], time: Int64,
+        isWritten: @escaping @Sendable () -> Void
+    ) {
+        let isAwaited = state.withLock { state in
+            state.count += 1
+            let entry = Entry(
+                number: state.count, time: time, service: service, status: status, summary: summary, payload: payload)
+            state.keep(entry)
+            // Within the lock, so that the lines are written in the order of their numbers.
+            sink?(entry.line, isWritten)
+            return sink != nil
+        }
+        if !isAwaited { isWritten() }
     }
 
     /// JSON lines: those after number `number`, or the oldest that are still kept, at most `limit`.
     func lines(after number: Int, limit: Int) -> [UInt8] {
-        state.withLock { state in
-            let kept = state.lines[state.oldest...]
+        let entries = state.withLock { state in
+            let kept = state.entries[state.oldest...]
             let forgotten = state.count - kept.count
-            return Array(kept.dropFirst(max(0, number - forgotten)).prefix(limit).joined())
+            return kept.dropFirst(max(0, number - forgotten)).prefix(limit).compactMap { $0 }
         }
+        return Array(entries.map(\.line).joined())
     }
+}
+
+/// What became of one notification request.
+private struct Entry: Sendable {
+    var number: Int
+    var time: Int64
+    var service: PhonePlatform
+    var status: Int
+    var summary: NotificationSummary
+    var payload: [UInt8]
+
+    /// About as many bytes as it takes in memory.
+    var size: Int { payload.count + (summary.handle?.utf8.count ?? 0) + 256 }
 
     /// With its end.
-    private static func line(
-        _ summary: NotificationSummary, number: Int, service: PhonePlatform, status: Int, payload: [UInt8], time: Int64
-    ) -> [UInt8] {
+    var line: [UInt8] {
         let content =
             String(validating: payload, as: UTF8.self).map { JSONValue.Member(name: "payload", value: .string($0)) }
             ?? JSONValue.Member(name: "payload_base64url", value: .string(Base64URL.text(payload)))

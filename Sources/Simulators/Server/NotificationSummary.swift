@@ -15,10 +15,15 @@ extension APNsSimulator {
     package func summary(
         of request: HTTPRequest, body: [UInt8], answer: HTTPResponse, answerBody: [UInt8]
     ) -> NotificationSummary? {
-        let path = "/3/device/"
-        let token = request.path.flatMap { $0.hasPrefix(path) ? $0.dropFirst(path.count).lowercased() : nil }
+        let path = request.path ?? ""
+        // Requests about channels are no notifications.
+        if path.hasPrefix("/1/") { return nil }
+        let device = "/3/device/"
+        let handle =
+            path.hasPrefix(device) ? path.dropFirst(device.count).lowercased() : request.headerFields.first("apns-channel-id")
         return NotificationSummary(
-            handle: token, reason: JSONValue(answerBody)?["reason"]?.string, push: answer.headerFields.first("apns-id"))
+            handle: handle, reason: answerBody.isEmpty ? nil : JSONValue(answerBody)?["reason"]?.string,
+            push: answer.headerFields.first("apns-id") ?? answer.headerFields.first("apns-request-id"))
     }
 }
 

@@ -7,21 +7,25 @@ struct SimulatedSite: Sendable {
     let clock: SimulatorClock
     let phones: PhoneLab
     private let apns: APNsSimulator
+    private let apnsDevelopment: APNsSimulator
     private let fcm: FCMSimulator
     private let wns: WNSSimulator
     private let webPush: WebPushSimulator
 
     /// How many items a phone keeps, for a site may run for long.
     private static let inboxLimit = 1000
+    /// The same where there are many phones.
+    private static let crowdedInboxLimit = 100
 
     init(
         credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool,
-        watcher: PhoneWatcher? = nil
+        closeCircle: Int? = nil, chance: SimulatorRandom? = nil, watcher: PhoneWatcher? = nil
     ) {
         self.credentials = credentials
         self.clock = clock
         phones = PhoneLab(
-            clock: clock, random: random, adoptsHandles: adoptsHandles, inboxLimit: Self.inboxLimit,
+            clock: clock, random: random, adoptsHandles: adoptsHandles, closeCircle: closeCircle,
+            inboxLimit: closeCircle == nil ? Self.inboxLimit : Self.crowdedInboxLimit,
             observer: watcher?.event, wakeObserver: watcher?.wake)
         var team = APNsSimulatorSettings(
             teamID: SimulatorCredentials.teamID,
@@ -29,7 +33,11 @@ struct SimulatedSite: Sendable {
             topics: [SimulatorCredentials.app])
         // A program that is being written starts often, each time with a new token.
         team.tokenUpdatesPerTwentyMinutes = 100
-        apns = APNsSimulator(lab: phones, clock: clock, random: random, settings: team)
+        team.certificateAuthority = credentials.apnsAuthority.publicKey
+        let refusals = FaultScript<APNsReason>(random: chance ?? random)
+        apns = APNsSimulator(lab: phones, clock: clock, random: random, settings: team, faults: refusals)
+        team.environment = .development
+        apnsDevelopment = APNsSimulator(lab: phones, clock: clock, random: random, settings: team, faults: refusals)
         fcm = FCMSimulator(
             lab: phones, clock: clock, random: random,
             settings: FCMSimulatorSettings(
@@ -52,9 +60,23 @@ struct SimulatedSite: Sendable {
         }
     }
 
-    /// The platform whose service answers for a host.
-    func platform(answeringFor host: String) -> PhonePlatform? {
-        PhonePlatform.allCases.first { self[$0].answers(for: host) }
+    /// APNs of an environment; refusals are ordered for both.
+    subscript(environment: APNsEnvironment) -> APNsSimulator {
+        switch environment {
+        case .production: apns
+        case .development: apnsDevelopment
+        }
+    }
+
+    /// The service that answers for a host; nil when none does.
+    func service(answeringFor host: String) -> (platform: PhonePlatform, service: any RefusingService)? {
+        if apnsDevelopment.answers(for: host) { return (.apns, apnsDevelopment) }
+        return PhonePlatform.allCases.first { self[$0].answers(for: host) }.map { ($0, self[$0]) }
+    }
+
+    /// The hosts of a platform; `*.` stands for any labels.
+    func hosts(of platform: PhonePlatform) -> [String] {
+        (platform == .apns ? apns.hosts.union(apnsDevelopment.hosts) : self[platform].hosts).sorted()
     }
 }
 

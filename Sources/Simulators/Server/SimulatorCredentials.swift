@@ -42,6 +42,9 @@ package struct SimulatorCredentials: Sendable {
         windowsSecret = secret
     }
 
+    /// Gives out push certificates that APNs believes.
+    var apnsAuthority: APNsAuthority { APNsAuthority(seed: apnsKey) }
+
     /// JSON: `apns` (`team_id`, `key_id`, `private_key`, `topic`, `environment`), `fcm` (the file of a service account),
     /// `wns` (`package_sid`, `client_secret`), `browser` (`subject`, `public_key`, `private_key`); keys are PEM, but for the
     /// public one, which is base64url of 65 bytes.

@@ -6,22 +6,30 @@ import NIOCore
 /// The simulated push services behind one port: HTTP/1.1, told apart by the Host that a request names. Requests to the
 /// machine itself (`127.0.0.1`, `localhost`) reach the control plane.
 package struct SimulatorServer: Sendable {
-    private let responder: SimulatorResponder
+    let responder: SimulatorResponder
     private let port: Int
 
     /// - Parameters:
     ///   - port: Of the loopback interface; 0 takes a free one.
     ///   - adoptsHandles: Whether a handle that no phone has becomes a phone at the first push to it.
+    ///   - closeCircle: How many phones are kept in full; iPhones beyond them that are adopted are only counted. Nil for all.
+    ///   - chance: What refusals of a share of all notifications are drawn with; `random` for nil.
+    ///   - certificate: What clients of TLS trust, PEM; for the control plane to hand out.
     ///   - ledger: Takes a line for every notification request, before it is answered.
     ///   - watcher: Told what becomes of pushes on the phones.
     package init(
         port: Int, credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false,
-        ledger: LedgerSink? = nil, watcher: PhoneWatcher? = nil
+        closeCircle: Int? = nil, chance: SimulatorRandom? = nil, certificate: String? = nil, ledger: LedgerSink? = nil,
+        watcher: PhoneWatcher? = nil
     ) {
         let site = SimulatedSite(
-            credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles, watcher: watcher)
+            credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles, closeCircle: closeCircle,
+            chance: chance, watcher: watcher)
         let ledger = NotificationLedger(sink: ledger)
-        responder = SimulatorResponder(site: site, ledger: ledger, controlPlane: ControlPlane(site: site, ledger: ledger))
+        let faults = ConnectionFaults()
+        responder = SimulatorResponder(
+            site: site, ledger: ledger,
+            controlPlane: ControlPlane(site: site, ledger: ledger, connections: faults, certificate: certificate))
         self.port = port
     }
 
@@ -33,11 +41,13 @@ package struct SimulatorServer: Sendable {
     package subscript(platform: PhonePlatform) -> any RefusingService { responder.site[platform] }
 
     /// The platform whose service answers for a request's host; nil when none does.
-    package func platform(of request: HTTPRequest) -> PhonePlatform? { responder.site.platform(answeringFor: request.host) }
+    package func platform(of request: HTTPRequest) -> PhonePlatform? {
+        responder.site.service(answeringFor: request.host)?.platform
+    }
 
     /// The hosts of each service; `*.` stands for any labels.
     package var hosts: [(platform: PhonePlatform, hosts: [String])] {
-        PhonePlatform.allCases.map { ($0, responder.site[$0].hosts.sorted()) }
+        PhonePlatform.allCases.map { ($0, responder.site.hosts(of: $0)) }
     }
 
     /// A service to run; `onRunning` is told the port as soon as it takes requests. Throws an `IOError` from `run` where the
@@ -49,6 +59,26 @@ package struct SimulatorServer: Sendable {
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
             logger: Logger(label: "simulators") { _ in SwiftLogNoOpLogHandler() })
+    }
+}
+
+extension SimulatorServer {
+    /// What goes wrong with HTTP/2 connections.
+    package var connections: ConnectionFaults { responder.controlPlane.connections }
+
+    /// Serves APNs, of both environments, over HTTP/2 and TLS, beside the port of all services. Throws an `IOError` where the
+    /// port cannot be had.
+    ///
+    /// - Parameters:
+    ///   - port: Of the loopback interface; 0 takes a free one.
+    ///   - threads: Event loops that share the connections.
+    package func listenForAPNs(
+        port: Int, threads: Int, identity: ServerIdentity, settings: APNsHTTP2Settings
+    ) async throws -> HTTP2Listener {
+        let responder = responder
+        return try await HTTP2Listener(port: port, threads: threads, tls: try identity.context(), limits: HTTP2Limits()) {
+            APNsResponder(responder, settings: settings)
+        }
     }
 }
 
@@ -79,14 +109,9 @@ struct SimulatorResponder: HTTPResponder {
 
     private func answer(_ request: HTTPRequest, body: [UInt8]) async -> Answer {
         if ControlPlane.hosts.contains(request.host) { return controlPlane.handle(request, body: body) }
-        guard let platform = site.platform(answeringFor: request.host) else {
-            let hosts = PhonePlatform.allCases.flatMap { site[$0].hosts.sorted() }
-            return ControlRefusal(
-                421, "simulator.host", "no push service answers for the host \"\(request.host)\"",
-                hint: "send the service's own Host: \(hosts.joined(separator: ", "))"
-            ).answer
+        guard let (platform, service) = site.service(answeringFor: request.host) else {
+            return ControlRefusal.host(request.host, hosts: PhonePlatform.allCases.flatMap { site.hosts(of: $0) }).answer
         }
-        let service = site[platform]
         let (response, answerBody) = await service.handle(request, body: body)
         if let summary = service.summary(of: request, body: body, answer: response, answerBody: answerBody) {
             await ledger.record(

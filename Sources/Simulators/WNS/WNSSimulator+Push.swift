@@ -62,7 +62,7 @@ extension WNSSimulator {
         }
         guard isAdmitted else { throw WNSRefusal(.throttled) }
         guard let phone = lab.description(of: record.phone) else { throw WNSRefusal(.gone) }
-        let fault = faults.next(for: channel) ?? (isChannelAdmitted ? nil : .channelThrottled)
+        let fault = faults.next(for: channel)?.reason ?? (isChannelAdmitted ? nil : .channelThrottled)
         if let fault, fault.status != 200 { throw WNSRefusal(fault) }
         let isOnline = lab.isOnline(record.phone) && fault != .disconnected
         if notification.asksForStatus {

@@ -17,12 +17,13 @@ package final class WNSSimulator: RefusingService {
     let clock: SimulatorClock
     let random: SimulatorRandom
     let state: Mutex<State>
-    package let faults = FaultScript<WNSReason>()
+    package let faults: FaultScript<WNSReason>
 
     package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: WNSSimulatorSettings) {
         self.lab = lab
         self.clock = clock
         self.random = random
+        faults = FaultScript(random: random)
         state = Mutex(State(settings: settings))
     }
 

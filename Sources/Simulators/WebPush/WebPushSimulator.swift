@@ -19,12 +19,13 @@ package final class WebPushSimulator: RefusingService {
     private let clock: SimulatorClock
     private let random: SimulatorRandom
     let state = Mutex(State())
-    package let faults = FaultScript<WebPushReason>()
+    package let faults: FaultScript<WebPushReason>
 
     package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom) {
         self.lab = lab
         self.clock = clock
         self.random = random
+        faults = FaultScript(random: random)
     }
 
     package var hosts: Set<String> { [HandleMint.endpointHost] }
@@ -62,7 +63,7 @@ package final class WebPushSimulator: RefusingService {
             state.messages.admit(endpoint, now: now, limit: state.settings.messagesPerMinutePerSubscription)
         }
         guard isAdmitted else { throw WebPushRefusal(.tooManyRequests) }
-        if let fault = faults.next(for: endpoint) { throw WebPushRefusal(fault) }
+        if let fault = faults.next(for: endpoint)?.reason { throw WebPushRefusal(fault) }
         let id = random.base64URL(24)
         lab.accept(message.parcel(id: id, body: body, for: record.subscription, now: now), for: record.phone)
         return (id, message.timeToLive)

@@ -3,6 +3,8 @@ struct RateMeter: Sendable {
     /// Milliseconds.
     let window: Int64
     private var counts: [String: (start: Int64, count: Int)] = [:]
+    /// As many names make it worth to forget those of long ago.
+    private var crowded = 16_384
 
     init(window: Int64) {
         self.window = window
@@ -10,6 +12,10 @@ struct RateMeter: Sendable {
 
     /// Counts one more; false when that is more than `limit` in the current window.
     mutating func admit(_ name: String, now: Int64, limit: Int) -> Bool {
+        if counts.count >= crowded {
+            counts = counts.filter { now - $0.value.start < window }
+            crowded = max(16_384, counts.count * 2)
+        }
         let current = counts[name] ?? (now, 0)
         let isOver = now - current.start >= window
         let next = (start: isOver ? now : current.start, count: isOver ? 1 : current.count + 1)

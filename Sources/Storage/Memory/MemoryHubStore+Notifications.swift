@@ -39,7 +39,13 @@ extension MemoryHubStore: NotificationStore {
 struct MemoryNotifications {
     private struct Row {
         var notification: KeptNotification
-        var devices: [DeviceOutcome] = []
+        /// In order, with how many devices come before each.
+        var batches: [(first: Int, devices: OutcomeBatch)] = []
+
+        mutating func append(_ devices: OutcomeBatch) {
+            guard !devices.isEmpty else { return }
+            batches.append((batches.last.map { $0.first + $0.devices.count } ?? 0, devices))
+        }
     }
 
     private var rows: [Row] = []
@@ -80,7 +86,7 @@ struct MemoryNotifications {
         rows[place].notification.outcome = progress.outcome
         rows[place].notification.outcome.id = id
         rows[place].notification.outcome.devices = []
-        rows[place].devices += progress.devices
+        rows[place].append(progress.devices)
     }
 
     func notifications(before sequence: Int64?, limit: Int) -> [KeptNotification] {
@@ -90,12 +96,18 @@ struct MemoryNotifications {
 
     func devices(of sequence: Int64, from start: Int, limit: Int) -> [DeviceOutcome] {
         guard let place = place(of: sequence) else { return [] }
-        return Array(rows[place].devices.dropFirst(start).prefix(limit))
+        var found: [DeviceOutcome] = []
+        for (first, devices) in rows[place].batches where first + devices.count > start && found.count < limit {
+            found += devices.dropFirst(max(start - first, 0)).prefix(limit - found.count)
+        }
+        return found
     }
 
     func deadDevices(after position: DeadDevice.Position?, limit: Int) -> [DeadDevice] {
         let dead = rows.reversed().lazy.flatMap { row in
-            row.devices.enumerated().reversed().lazy.filter { $1.isRegistrationRemoved }.map { ordinal, device in
+            row.batches.reversed().lazy.flatMap { first, devices in
+                devices.removed.reversed().lazy.map { ($0 + first, devices[$0]) }
+            }.map { ordinal, device in
                 let outcome = row.notification.outcome
                 return DeadDevice(
                     position: DeadDevice.Position(sequence: row.notification.sequence, ordinal: Int64(ordinal)),

@@ -22,6 +22,7 @@ extension NotificationRequest {
         if let priority = options.priority { object.append("priority", .string(priority.rawValue)) }
         if let collapseID = options.collapseID { object.append("collapse", .string(collapseID)) }
         if isTest { object.append("test", true) }
+        if let pace { object.append("pace", .string(pace.description)) }
         return .object(object)
     }
 
@@ -32,7 +33,17 @@ extension NotificationRequest {
         options.collapseID = try json["collapse"]?.storedText()
         self.init(
             audience: try Audience(stored: json), content: try NotificationContent(stored: json), options: options,
-            isTest: json["test"] == true)
+            isTest: json["test"] == true, pace: try json["pace"].map { try Pace(stored: $0.storedText()) })
+    }
+}
+
+extension Pace {
+    fileprivate init(stored text: String) throws {
+        do {
+            try self.init(text)
+        } catch {
+            throw UnreadableValue(reason: error.message)
+        }
     }
 }
 

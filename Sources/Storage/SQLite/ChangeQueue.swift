@@ -5,18 +5,42 @@ import Synchronization
 /// Group commit: changes that arrive while one transaction is written share the next one.
 ///
 /// Nobody waits for company: a change that comes alone is committed alone. Each caller is resumed when its own change is safe.
+///
+/// Large changes let the others go first and come a few at a time, so that whoever has little to write never waits for more than these:
+/// the outcomes of a million devices come as fast as they are written, and sends are to be accepted meanwhile.
 final class ChangeQueue: Sendable {
     private struct Change: Sendable {
         /// Makes the change; answers what to do when it is safe. May be called again after a transaction that failed.
         let perform: @Sendable (Database) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
+        /// In bytes.
+        let size: Int
     }
 
     private struct State {
         var pending: [Change] = []
+        /// In order, behind those that are pending.
+        var large: [Change] = []
         var isDraining = false
         var isClosed = false
+
+        /// Those of the next transaction.
+        mutating func next() -> [Change] {
+            var room = ChangeQueue.largeInTransaction
+            let fitting = large.prefix { change in
+                defer { room -= change.size }
+                return room >= change.size || room == ChangeQueue.largeInTransaction
+            }
+            large.removeFirst(fitting.count)
+            defer { pending = [] }
+            return pending + fitting
+        }
     }
+
+    /// A change of so many bytes is a large one.
+    private static let largeSize = 16_384
+    /// Of large changes, in bytes: a millisecond or two. One that has more is alone.
+    private static let largeInTransaction = 524_288
 
     private let pool: DatabasePool
     /// Called on the writer when a transaction was taken back.
@@ -31,9 +55,11 @@ final class ChangeQueue: Sendable {
     /// Answers when the change is committed. One that throws a `PushError` before it has written fails alone; after any other
     /// error each change of its transaction gets a transaction of its own, so that its neighbours do not fail with it.
     ///
-    /// - Parameter isLast: whatever comes later is refused.
+    /// - Parameters:
+    ///   - size: about how much is written, in bytes.
+    ///   - isLast: whatever comes later is refused.
     func perform<Value: Sendable>(
-        isLast: Bool = false, _ change: @escaping @Sendable (Database) throws -> Value
+        size: Int = 0, isLast: Bool = false, _ change: @escaping @Sendable (Database) throws -> Value
     ) async -> Result<Value, any Error> {
         await withCheckedContinuation { continuation in
             let change = Change(
@@ -41,11 +67,11 @@ final class ChangeQueue: Sendable {
                     let value = try change(database)
                     return { continuation.resume(returning: .success(value)) }
                 },
-                fail: { continuation.resume(returning: .failure($0)) })
+                fail: { continuation.resume(returning: .failure($0)) }, size: size)
             let (isRefused, starts) = state.withLock { state in
                 if state.isClosed { return (true, false) }
                 state.isClosed = isLast
-                state.pending.append(change)
+                if isLast || size >= Self.largeSize { state.large.append(change) } else { state.pending.append(change) }
                 defer { state.isDraining = true }
                 return (false, !state.isDraining)
             }
@@ -54,16 +80,16 @@ final class ChangeQueue: Sendable {
         }
     }
 
+    /// How many changes wait for a transaction.
+    var waiting: Int { state.withLock { $0.pending.count + $0.large.count } }
+
     /// Writes what is pending on GRDB's queue, and then what has come meanwhile; lets others onto the queue in between.
     private func drain() {
         pool.asyncWriteWithoutTransaction { database in
-            let batch = self.state.withLock { state in
-                defer { state.pending = [] }
-                return state.pending
-            }
+            let batch = self.state.withLock { $0.next() }
             self.commit(batch[...], on: database)
             let goesOn = self.state.withLock { state in
-                state.isDraining = !state.pending.isEmpty
+                state.isDraining = !state.pending.isEmpty || !state.large.isEmpty
                 return state.isDraining
             }
             if goesOn { self.drain() }

@@ -25,4 +25,7 @@ struct NotificationKey: Equatable {
     }
 
     var sequence: Int64 { stored & Self.largestSequence }
+
+    /// For messages.
+    var name: String { "notification \(sequence) of hub \(stored >> Self.sequenceBits)" }
 }

@@ -15,10 +15,12 @@ struct SQLiteAccess: Sendable {
     var templates: TemplateKeys { database.templates }
 
     /// Makes a change; answers when it is on the disk.
+    ///
+    /// - Parameter size: about how much is written, in bytes; a large change lets others go first.
     func write<Value: Sendable>(
-        _ change: @escaping @Sendable (Database) throws -> Value
+        size: Int = 0, _ change: @escaping @Sendable (Database) throws -> Value
     ) async throws(PushError) -> Value {
-        try await database.write { [self] in
+        try await database.write(size: size) { [self] in
             try check()
             return try change($0)
         }

@@ -69,10 +69,12 @@ final class SQLiteDatabase: Sendable {
     }
 
     /// Makes a change; answers when it is on the disk.
+    ///
+    /// - Parameter size: about how much is written, in bytes; a large change lets others go first.
     func write<Value: Sendable>(
-        _ change: @escaping @Sendable (Database) throws -> Value
+        size: Int = 0, _ change: @escaping @Sendable (Database) throws -> Value
     ) async throws(PushError) -> Value {
-        try unwrap(await queue.perform(change))
+        try unwrap(await queue.perform(size: size, change))
     }
 
     /// Reads what is committed, all of it at one moment.

@@ -1,79 +1,176 @@
 import GRDB
 import PushCore
 
+// What became of devices: a row for each step of a notification's progress.
 extension SQLiteHubStore {
+    /// Most devices of a row: a page of a list reads one row or two, and who removes rows lets others in between.
+    static let devicesInRow = 8192
+
     func devices(
         ofNotification sequence: Int64, from start: Int, limit: Int
     ) async throws(PushError) -> [DeviceOutcome] {
         try await database.read { [hub] database in
-            try database.all(
-                """
-                SELECT \(Self.deviceColumns)
-                FROM device_outcome WHERE hub = ? AND sequence = ? AND ordinal >= ? ORDER BY ordinal LIMIT ?
-                """, hub, sequence, start, limit
-            ) { row in
-                try reading("the device \(row.integer(11)) of notification \(sequence) of hub \(hub)") { try Self.device(row) }
+            let key = NotificationKey(hub: hub, upTo: sequence)
+            var found: [DeviceOutcome] = []
+            while found.count < limit, let (first, batch) = try Self.batch(of: key, at: start + found.count, in: database) {
+                found += batch.dropFirst(start + found.count - first).prefix(limit - found.count)
             }
+            return found
         }
+    }
+
+    /// The batch in which a device stands, and the number of its first device; nil where there is no such device.
+    private static func batch(
+        of key: NotificationKey, at ordinal: Int, in database: Database
+    ) throws -> (first: Int, batch: OutcomeBatch)? {
+        let found = try database.first(
+            """
+            SELECT first, count, content FROM outcome_batch WHERE notification = ?1 AND first BETWEEN 0 AND ?2 ORDER BY first DESC LIMIT 1
+            """, key.stored, ordinal
+        ) { row -> (first: Int, batch: OutcomeBatch)? in
+            let (first, count) = (Int(row.integer(0)), Int(row.integer(1)))
+            guard ordinal - first < count else { return nil }
+            let batch = try reading("the devices from \(first) on of \(key.name)") {
+                let batch = try OutcomeBatch(stored: row.bytes(2))
+                guard batch.count == count else { throw UnreadableValue(reason: "it has \(batch.count) of \(count) devices") }
+                return batch
+            }
+            return (first, batch)
+        }
+        return found ?? nil
     }
 
     func deadDevices(after position: DeadDevice.Position?, limit: Int) async throws(PushError) -> [DeadDevice] {
-        let position = position ?? DeadDevice.Position(sequence: .max, ordinal: .max)
-        return try await database.read { [hub] database in
-            try database.all(
-                """
-                SELECT \(Self.deviceColumns), device_outcome.sequence, notification.id,
-                    coalesce(ended_at, started_at, enqueued_at)
-                FROM device_outcome JOIN notification ON notification.key = (device_outcome.hub << \(NotificationKey.sequenceBits)) + sequence
-                WHERE device_outcome.hub = ? AND is_removed = 1 AND (device_outcome.sequence, ordinal) < (?, ?)
-                ORDER BY device_outcome.sequence DESC, ordinal DESC LIMIT ?
-                """, hub, position.sequence, position.ordinal, limit
-            ) { row in
-                try reading("the device \(row.integer(11)) of notification \(row.integer(13)) of hub \(hub)") {
-                    DeadDevice(
-                        position: DeadDevice.Position(sequence: row.integer(13), ordinal: row.integer(11)),
-                        notificationID: row.text(14), time: row.time(15), device: try Self.device(row))
-                }
+        try await database.read { [hub] database in
+            var found: [DeadDevice] = []
+            var position = position ?? DeadDevice.Position(sequence: .max, ordinal: .max)
+            while found.count < limit, let batch = try Self.deadBatch(of: hub, before: position, in: database) {
+                found += batch.devices(before: position).prefix(limit - found.count)
+                position = batch.position
+            }
+            return found
+        }
+    }
+
+    /// The last batch that begins before a position.
+    private static func deadBatch(
+        of hub: Int64, before position: DeadDevice.Position, in database: Database
+    ) throws -> DeadBatch? {
+        try database.first(
+            """
+            SELECT dead_batch.notification, first, ordinals, content, id, coalesce(ended_at, started_at, enqueued_at)
+            FROM dead_batch JOIN notification ON notification.key = dead_batch.notification
+            WHERE dead_batch.notification > ?1 AND (dead_batch.notification, first) < (?2, ?3)
+            ORDER BY dead_batch.notification DESC, first DESC LIMIT 1
+            """, NotificationKey(hub: hub, upTo: 0).stored, NotificationKey(hub: hub, upTo: position.sequence).stored, position.ordinal
+        ) { row in
+            let key = NotificationKey(stored: row.integer(0))
+            return try reading("the dead devices from \(row.integer(1)) on of \(key.name)") {
+                try DeadBatch(
+                    position: DeadDevice.Position(sequence: key.sequence, ordinal: row.integer(1)), ordinals: row.bytes(2),
+                    devices: OutcomeBatch(stored: row.bytes(3)), notificationID: row.text(4), time: row.time(5))
             }
         }
     }
 
-    private static let deviceColumns = """
-        registration, platform, handle_platform, handle, template, outcome, reason, explanation, push_id, size, is_removed, ordinal,
-        installation
-        """
+    // MARK: - Keeping
 
-    private static func device(_ row: SQLRow) throws -> DeviceOutcome {
-        DeviceOutcome(
-            registrationID: try row.optional(0) { try RegistrationID(stored: row.text($0)) },
-            installationID: row.optional(12, row.text),
-            platform: try Platform(stored: row.text(1)),
-            handle: try DeviceHandle(platform: Platform(stored: row.text(2)), stored: row.text(3)),
-            templateName: row.optional(4, row.text), outcome: try OutcomeName(stored: row.text(5)), reason: row.text(6),
-            explanation: row.text(7), pushID: row.optional(8, row.text), size: Int(row.integer(9)),
-            isRegistrationRemoved: row.bool(10))
+    /// Rows for devices that are to stand behind those that are there; put together before it is the writer's turn.
+    static func rows(for devices: OutcomeBatch) -> [OutcomeRows] {
+        devices.parts(of: devicesInRow).map { OutcomeRows($0) }
     }
 
-    /// Adds devices behind those of the notification that are there, counted from 0.
-    static func append(
-        _ devices: [DeviceOutcome], to sequence: Int64, hub: Int64, in database: Database
-    ) throws {
-        guard !devices.isEmpty else { return }
-        let last = try database.first("SELECT max(ordinal) FROM device_outcome WHERE hub = ? AND sequence = ?", hub, sequence) { row in
-            row.optional(0, row.integer)
+    static func append(_ rows: [OutcomeRows], to key: NotificationKey, in database: Database) throws {
+        guard !rows.isEmpty else { return }
+        let end = try database.first(
+            "SELECT first + count FROM outcome_batch WHERE notification = ? ORDER BY first DESC LIMIT 1", key.stored
+        ) { Int($0.integer(0)) }
+        var first = end ?? 0
+        for row in rows {
+            try row.insert(from: first, of: key, in: database)
+            first += row.count
         }
-        var ordinal = (last ?? nil).map { $0 + 1 } ?? 0
-        for device in devices {
-            try database.run(
-                """
-                INSERT INTO device_outcome (hub, sequence, ordinal, registration, platform, handle_platform, handle, template,
-                    outcome, reason, explanation, push_id, size, is_removed, installation)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, hub, sequence, ordinal, device.registrationID?.text, device.platform.rawValue,
-                device.handle.platform.rawValue, device.handle.storedText, device.templateName, device.outcome.rawValue,
-                device.reason, device.explanation, device.pushID, device.size, device.isRegistrationRemoved,
-                device.installationID)
-            ordinal += 1
+    }
+
+    /// Removes some devices of a notification that has ended, so many that others need not wait long. Answers whether there may be
+    /// more.
+    func removeDevices(of key: NotificationKey) async throws(PushError) -> Bool {
+        let step = 8
+        return try await database.write { database in
+            for table in ["outcome_batch", "dead_batch"] {
+                let before = database.totalChangesCount
+                try database.run(
+                    """
+                    DELETE FROM \(table) WHERE notification = ?1
+                        AND first IN (SELECT first FROM \(table) WHERE notification = ?1 ORDER BY first LIMIT ?2)
+                    """, key.stored, step)
+                if database.totalChangesCount - before == step { return true }
+            }
+            return false
+        }
+    }
+}
+
+/// A batch of devices as it is kept: all of them, and once more those whose registrations were removed, so that nobody need look
+/// through all to find these.
+struct OutcomeRows: Sendable {
+    let count: Int
+    /// As it is kept.
+    let content: [UInt8]
+    private let dead: (ordinals: [Int], content: [UInt8])?
+
+    init(_ devices: OutcomeBatch) {
+        count = devices.count
+        content = devices.stored
+        let ordinals = devices.removed
+        dead = ordinals.isEmpty ? nil : (ordinals, OutcomeBatch(ordinals.lazy.map { devices[$0] }).stored)
+    }
+
+    /// - Parameter first: the number of the first device among those of the notification.
+    func insert(from first: Int, of key: NotificationKey, in database: Database) throws {
+        try database.run(
+            "INSERT INTO outcome_batch (notification, first, count, content) VALUES (?, ?, ?, ?)", key.stored, first, count, content)
+        guard let dead else { return }
+        var ordinals: [UInt8] = []
+        for ordinal in dead.ordinals { ordinals.append(number: UInt64(first + ordinal)) }
+        try database.run(
+            "INSERT INTO dead_batch (notification, first, ordinals, content) VALUES (?, ?, ?, ?)", key.stored, first + dead.ordinals[0],
+            ordinals, dead.content)
+    }
+}
+
+/// The dead devices of one batch.
+private struct DeadBatch {
+    /// Of the first of them.
+    let position: DeadDevice.Position
+    private let ordinals: [Int64]
+    private let devices: OutcomeBatch
+    private let notificationID: String
+    private let time: Timestamp
+
+    init(
+        position: DeadDevice.Position, ordinals: [UInt8], devices: OutcomeBatch, notificationID: String, time: Timestamp
+    ) throws {
+        self.position = position
+        self.ordinals = try ordinals.withUnsafeBytes { bytes in
+            var cursor = ByteCursor(bytes)
+            let ordinals = devices.indices.map { _ in Int64(clamping: cursor.number()) }
+            guard cursor.isAtEnd, !cursor.isBeyond else {
+                throw UnreadableValue(reason: "its numbers are not those of \(devices.count) devices")
+            }
+            return ordinals
+        }
+        self.devices = devices
+        self.notificationID = notificationID
+        self.time = time
+    }
+
+    /// The last one first.
+    func devices(before end: DeadDevice.Position) -> some Sequence<DeadDevice> {
+        devices.indices.reversed().lazy.filter { (position.sequence, ordinals[$0]) < (end.sequence, end.ordinal) }.map { place in
+            DeadDevice(
+                position: DeadDevice.Position(sequence: position.sequence, ordinal: ordinals[place]), notificationID: notificationID,
+                time: time, device: devices[place])
         }
     }
 }

@@ -26,11 +26,7 @@ extension SQLiteHubStore {
     private static func readRegistrations(of hub: Int64, into reader: inout some StoredHubReader, from database: Database) throws {
         let count = try database.first("SELECT count(*) FROM registration WHERE hub = ?", hub) { Int($0.integer(0)) }
         reader.expect(registrations: count ?? 0)
-        // Of places where nobody stands any more there may be outcomes still.
-        var outcomes: [UInt32: OutcomeName] = [:]
-        try database.each("SELECT place, outcome FROM last_outcome WHERE hub = ?", hub) { row in
-            outcomes[try row.place(0)] = OutcomeName(rawValue: row.text(1))
-        }
+        let outcomes = try LastOutcomes(of: hub, in: database)
         let templates = CompiledTemplates()
         var last: (text: String, platform: Platform)?
         try database.each("\(selectRegistration) WHERE hub = ? ORDER BY place", hub) { row in

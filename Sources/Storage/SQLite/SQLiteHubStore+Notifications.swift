@@ -50,7 +50,11 @@ extension SQLiteHubStore: NotificationStore {
     }
 
     func record(_ progress: NotificationProgress) async throws(PushError) {
-        try await database.write { [hub] database in
+        // Put together before it is its turn, so that the writer has less to do.
+        let (key, rows) = (NotificationKey(hub: hub, upTo: progress.sequence), Self.rows(for: progress.devices))
+        let counts = progress.outcome.storedCounts?.text()
+        let lastOutcomes = progress.lastOutcomes.map { (place: $0.key, code: $0.value.storedCode) }.sorted { $0.place < $1.place }
+        try await database.write(size: rows.reduce(0) { $0 + $1.content.count }) { [hub] database in
             let outcome = progress.outcome
             let before = database.totalChangesCount
             try database.run(
@@ -60,19 +64,10 @@ extension SQLiteHubStore: NotificationStore {
                 WHERE key = ?
                 """, outcome.state.rawValue, outcome.state.isFinal, outcome.tags, outcome.enqueuedAt.milliseconds,
                 outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds, outcome.scheduledFor?.milliseconds,
-                outcome.storedCounts?.text(), outcome.storedNearMisses?.text(), NotificationKey(hub: hub, upTo: progress.sequence).stored)
+                counts, outcome.storedNearMisses?.text(), key.stored)
             // News of a notification that has been forgotten meanwhile is no news.
-            if database.totalChangesCount > before {
-                try Self.append(progress.devices, to: progress.sequence, hub: hub, in: database)
-            }
-            for (place, outcome) in progress.lastOutcomes {
-                try database.run(
-                    """
-                    INSERT INTO last_outcome (hub, place, outcome) SELECT ?1, ?2, ?3
-                    WHERE EXISTS (SELECT 1 FROM registration WHERE hub = ?1 AND place = ?2)
-                    ON CONFLICT (hub, place) DO UPDATE SET outcome = excluded.outcome
-                    """, hub, place, outcome.rawValue)
-            }
+            if database.totalChangesCount > before { try Self.append(rows, to: key, in: database) }
+            try LastOutcomes.set(lastOutcomes, hub: hub, in: database)
         }
     }
 
@@ -103,7 +98,7 @@ extension SQLiteHubStore: NotificationStore {
         }
         // Its devices first, so that what a crash leaves is found again.
         for key in ended {
-            while try await removeDevices(of: key.sequence) {}
+            while try await removeDevices(of: key) {}
         }
         guard !ended.isEmpty else { return 0 }
         return try await database.write { [hub] database in
@@ -112,21 +107,6 @@ extension SQLiteHubStore: NotificationStore {
                 try Self.lastSequence(of: hub, in: database))
             for key in ended { try database.run("DELETE FROM notification WHERE key = ?", key.stored) }
             return ended.count
-        }
-    }
-
-    /// Removes some devices of a notification that has ended, so many that others need not wait long. Answers whether there may be
-    /// more.
-    private func removeDevices(of sequence: Int64) async throws(PushError) -> Bool {
-        let step = 1000
-        return try await database.write { [hub] database in
-            let before = database.totalChangesCount
-            try database.run(
-                """
-                DELETE FROM device_outcome WHERE hub = ?1 AND sequence = ?2 AND ordinal < ?3 + (
-                    SELECT min(ordinal) FROM device_outcome WHERE hub = ?1 AND sequence = ?2)
-                """, hub, sequence, step)
-            return database.totalChangesCount - before == step
         }
     }
 

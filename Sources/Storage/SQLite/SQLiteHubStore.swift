@@ -15,7 +15,7 @@ struct SQLiteHubStore: RegistrationStore {
             for removal in change.removals {
                 if let key = try Self.templateKey(at: removal.place, hub: hub, in: database) { left.insert(key) }
                 try database.run("DELETE FROM registration WHERE hub = ? AND place = ?", hub, removal.place)
-                try database.run("DELETE FROM last_outcome WHERE hub = ? AND place = ?", hub, removal.place)
+                try LastOutcomes.clear(removal.place, hub: hub, in: database)
                 try database.run(
                     "INSERT OR REPLACE INTO departure (hub, id, time, reason, detail) VALUES (?, ?, ?, ?, ?)", hub, removal.id.text,
                     removal.departure.time.milliseconds, removal.departure.reason.storedText, removal.departure.reason.detail)
@@ -49,12 +49,7 @@ struct SQLiteHubStore: RegistrationStore {
     /// - Parameter template: the row of its template.
     private static func put(_ put: PlacedRegistration, template: Int64?, hub: Int64, in database: Database) throws {
         let registration = put.registration
-        // The outcome of whoever stood here before is not this registration's.
-        try database.run(
-            """
-            DELETE FROM last_outcome WHERE hub = ?1 AND place = ?2
-                AND NOT EXISTS (SELECT 1 FROM registration WHERE hub = ?1 AND place = ?2 AND id = ?3)
-            """, hub, put.place, registration.id.text)
+        try LastOutcomes.clear(put.place, unlessOf: registration.id, hub: hub, in: database)
         try database.run("DELETE FROM departure WHERE hub = ? AND id = ?", hub, registration.id.text)
         // Replacing also takes an id off the place where it stood before.
         try database.run(

@@ -3,8 +3,6 @@ import PushCore
 
 /// The hubs of a server in a database.
 struct SQLiteNamespaceStore: NamespaceStore {
-    /// Rows of a removed hub that go in one transaction, so that others need not wait long.
-    private static let removalBatch = 1000
     /// The same for templates, which may be large.
     private static let templateBatch = 100
 
@@ -59,17 +57,16 @@ struct SQLiteNamespaceStore: NamespaceStore {
     }
 
     private func removeRows(ofHub number: Int64) async throws(PushError) {
-        for (table, key, condition) in SQLiteSchema.tablesOfHub {
+        for (table, key, condition, step) in SQLiteSchema.tablesOfHub {
             var removed = 0
             repeat {
                 removed = try await database.write { database in
                     let before = database.totalChangesCount
                     try database.run(
-                        "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT ?2)", number,
-                        Self.removalBatch)
+                        "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT ?2)", number, step)
                     return database.totalChangesCount - before
                 }
-            } while removed == Self.removalBatch
+            } while removed == step
         }
         try await database.write { try $0.run("DELETE FROM leaving_hub WHERE number = ?", number) }
     }

@@ -36,17 +36,30 @@ enum SQLiteSchema {
         migrator.registerMigration("keys of secure payloads") { database in
             try database.execute(sql: payloadKeys)
         }
+        migrator.registerMigration("outcomes in batches") { database in
+            try database.execute(sql: outcomes)
+            try OutcomeMigration.move(in: database)
+            try database.execute(sql: "DROP TABLE device_outcome; DROP TABLE last_outcome")
+        }
         return migrator
     }()
 
-    /// The tables that belong to a hub, with the columns of their keys, and which rows are those of hub `?1`.
+    /// The tables that belong to a hub, with the columns of their keys, which rows are those of hub `?1`, and how many rows leave in one
+    /// transaction, so that others need not wait long.
     static let tablesOfHub = [
-        ("registration", "hub, place", ofHub), ("installation", "hub, place", ofHub), ("departure", "hub, id", ofHub),
-        ("last_outcome", "hub, place", ofHub), ("device_outcome", "hub, sequence, ordinal", ofHub),
-        ("notification", "key", "key >= ?1 << \(NotificationKey.sequenceBits) AND key < (?1 + 1) << \(NotificationKey.sequenceBits)"),
-        ("sequence", "hub", ofHub), ("job", "hub, id", ofHub),
+        ("registration", "hub, place", ofHub, 1000), ("installation", "hub, place", ofHub, 1000), ("departure", "hub, id", ofHub, 1000),
+        ("last_outcome_block", "key", keyed("key", LastOutcomes.hubBits), 1000),
+        ("outcome_batch", "id", keyed("notification", NotificationKey.sequenceBits), 8),
+        ("dead_batch", "notification, first", keyed("notification", NotificationKey.sequenceBits), 8),
+        ("notification", "key", keyed("key", NotificationKey.sequenceBits), 1000), ("sequence", "hub", ofHub, 1000),
+        ("job", "hub, id", ofHub, 1000),
     ]
     private static let ofHub = "hub = ?1"
+
+    /// For a column with the number of its hub in front of so many bits.
+    private static func keyed(_ column: String, _ bits: Int64) -> String {
+        "\(column) >= ?1 << \(bits) AND \(column) < (?1 + 1) << \(bits)"
+    }
 
     private static let namespace = """
         CREATE TABLE namespace (
@@ -139,6 +152,20 @@ enum SQLiteSchema {
         CREATE UNIQUE INDEX notification_by_key ON notification (hub, idempotency_key) WHERE idempotency_key IS NOT NULL;
         CREATE INDEX notification_unfinished ON notification (hub) WHERE is_final = 0;
         CREATE INDEX notification_by_end ON notification (hub, ended_at) WHERE is_final = 1;
+        """
+
+    private static let outcomes = """
+        -- Devices of a notification, from number first on, in the form that OutcomeBatch has.
+        CREATE TABLE outcome_batch (
+            id INTEGER PRIMARY KEY, notification INTEGER NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL, content BLOB NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX outcome_batch_by_notification ON outcome_batch (notification, first);
+        -- The same once more of those alone whose registrations were removed; the first has number first.
+        CREATE TABLE dead_batch (
+            notification INTEGER NOT NULL, first INTEGER NOT NULL, ordinals BLOB NOT NULL, content BLOB NOT NULL,
+            PRIMARY KEY (notification, first)
+        ) STRICT;
+        CREATE TABLE last_outcome_block (key INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT;
         """
 
     private static let hubNames = """

@@ -28,9 +28,10 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .delete, "/api/v1/hubs/{hub}/notifications/{id}", "cancelNotification",
-            "Cancel a notification that waits for its moment; its record stays", .hub, .send, answer: .deleted, refusals: [403]
+            "Cancel a notification that waits for its moment, or stop one that is under way; its record stays", .hub, .send,
+            answer: .deleted, refusals: [403]
         ) { call async throws(PushError) in
-            try await call.hub.service.cancel(scheduled: call.name("id"))
+            try await call.hub.service.cancel(notification: call.name("id"))
             return WebAnswer(.noContent)
         },
         ManagementRoute(

@@ -30,6 +30,7 @@ extension ManagementRoute {
                 "collapseId?": .text("A later notification with the same one replaces this one", length: 1...64),
                 "at?": .moment("When it is sent, at most seven days ahead; at once where it is not given"),
                 "test?": .boolean("Whether it goes to at most ten devices, each tried once"),
+                "pace?": .text("How fast it goes out at most: 200/s, 1000/m or 5000/h devices", length: 3...12),
             ], alternatives: ["message", "native"]),
         answer: .created("The notification as it was kept", notification), refusals: [403, 413, 422]
     ) { call async throws(PushError) in
@@ -74,7 +75,8 @@ extension NotificationRequest {
             let members = body["message"]?.object?.members ?? []
             content = .template(Dictionary(members.map { ($0.key, $0.value.plainText) }, uniquingKeysWith: { _, last in last }))
         }
-        self.init(audience: audience, content: content, options: options, isTest: body["test"]?.bool ?? false)
+        let pace = try body["pace"]?.string.map { text throws(PushError) in try Pace(text) }
+        self.init(audience: audience, content: content, options: options, isTest: body["test"]?.bool ?? false, pace: pace)
     }
 }
 

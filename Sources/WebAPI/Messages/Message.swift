@@ -45,14 +45,14 @@ package struct Message: Sendable, Equatable {
                 hint: "say when, such as 2026-01-31T12:00:00Z", status: 400)
         }
         let audience: Audience
-        if headers.isDirect || query.has("direct") {
+        if headers.isDirect(platform) || query.has("direct") {
             audience = .device(try headers.device(Self.direct(platform)))
         } else {
             audience = try headers.audience()
         }
         request = NotificationRequest(
             audience: audience, content: try Self.content(platform, headers, body[...]), options: headers.options(platform),
-            isTest: query.has("test") || headers.isTest)
+            isTest: query.has("test") || headers.isTest, pace: try headers.pace())
         guard scheduledFor == nil || !request.isTest || needsTime else { throw Self.notLater("a test send") }
     }
 
@@ -73,7 +73,7 @@ package struct Message: Sendable, Equatable {
         self.devices = devices
         request = NotificationRequest(
             audience: .device(devices[0]), content: try Self.content(platform, headers, notification),
-            options: headers.options(platform), isTest: query.has("test") || headers.isTest)
+            options: headers.options(platform), isTest: query.has("test") || headers.isTest, pace: try headers.pace())
     }
 
     /// Sent at once it could not be taken back.

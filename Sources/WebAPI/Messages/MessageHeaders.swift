@@ -58,12 +58,25 @@ struct MessageHeaders {
         }
     }
 
-    /// The header alone makes a direct send, so that a request that lost its `direct` is no broadcast.
-    var isDirect: Bool { fields.contains { $0.name.canonicalName == Self.prefix + "devicehandle" } }
+    /// The header alone makes a direct send, so that a request that lost its `direct` is no broadcast. The same holds for a
+    /// channel of APNs: it goes there and to no device.
+    func isDirect(_ platform: Platform?) -> Bool {
+        fields.contains { $0.name.canonicalName == Self.prefix + "devicehandle" } || platform == .apns && channel != nil
+    }
+
+    private var channel: String? { fields.text("apns-channel-id") ?? fields.text("x-apns-channel-id") }
 
     /// Throws `handle.invalid` (400), also where there is none.
     func device(_ platform: Platform) throws(PushError) -> DeviceHandle {
         let text = try only("devicehandle", "handle.invalid") ?? ""
+        if platform == .apns, text.isEmpty, let channel {
+            guard let handle = DeviceHandle.apns(channel: channel) else {
+                throw PushError(
+                    "handle.invalid", "apns-channel-id is not the id of a channel", hint: "use the id that its creation answered",
+                    status: 400)
+            }
+            return handle
+        }
         if platform == .browser, let p256dh = fields.text("p256dh"), let auth = fields.text("auth") {
             return try DeviceHandle(endpoint: text, p256dh: p256dh, auth: auth)
         }
@@ -98,6 +111,11 @@ struct MessageHeaders {
             expiration: own ?? (platform == nil || platform == .apns ? expiration : nil),
             priority: fields.text(Self.prefix + "urgency").flatMap { PushOptions.Priority(rawValue: $0.lowercased()) },
             collapseID: fields.text(Self.prefix + "collapseid")?.nonEmpty)
+    }
+
+    /// How fast the notification goes out at most: a header of this program, as Azure has none. Throws `pace.invalid` (400).
+    func pace() throws(PushError) -> Pace? {
+        try only("pace", "pace.invalid")?.nonEmpty.map { text throws(PushError) in try Pace(text) }
     }
 
     /// The headers that the platform itself knows, in their order. `X-Apns-Priority` is `apns-priority` where that is not there.

@@ -2,29 +2,39 @@ import HTTPTypes
 import HubWire
 import PushCore
 
-/// What only the owner of the server may ask: where it listens, to copy everything to a file of its data folder, and to take
-/// everything from one.
+/// What only the owner of the server may ask: where it listens and what it sends with, to copy everything to a file of its data
+/// folder, to take everything from one, and the broadcast channels of its apps.
 package struct ControlRoutes: Sendable {
     /// Gets the name of a file in the data folder.
     package typealias Work = @Sendable (String) async throws(PushError) -> Void
 
+    /// Gets a JSON object that says what is to be done, and answers what came of it.
+    package typealias Task = @Sendable (JSON) async throws(PushError) -> JSON
+
     private let backup: Work
     private let restore: Work
+    private let channels: Task
     private let server: @Sendable () -> JSON
     private static let largestBody = 4096
 
-    /// - Parameter server: what `GET /api/v1/server` answers.
-    package init(backup: @escaping Work, restore: @escaping Work, server: @escaping @Sendable () -> JSON) {
+    /// - Parameters:
+    ///   - channels: what `POST /api/v1/apns/channels` does.
+    ///   - server: what `GET /api/v1/server` answers.
+    package init(
+        backup: @escaping Work, restore: @escaping Work, channels: @escaping Task, server: @escaping @Sendable () -> JSON
+    ) {
         self.backup = backup
         self.restore = restore
+        self.channels = channels
         self.server = server
     }
 
     /// Nil where the path is none of these. Throws `control.forbidden` (403) where the request came over a port.
     func answer(_ request: WebRequest, isTrusted: Bool) async throws(PushError) -> WebAnswer? {
         let work: Work?
+        let isAboutChannels = request.path == "/api/v1/apns/channels"
         switch request.path {
-        case "/api/v1/server": work = nil
+        case "/api/v1/server", "/api/v1/apns/channels": work = nil
         case "/api/v1/backup": work = backup
         case "/api/v1/restore": work = restore
         default: return nil
@@ -32,7 +42,12 @@ package struct ControlRoutes: Sendable {
         guard isTrusted else {
             throw PushError(
                 "control.forbidden", "this can be asked only on the machine of the server, over the socket in its data folder",
-                hint: "use pushhost hub backup or pushhost hub restore there", status: 403)
+                hint: "use pushhost hub backup, pushhost hub restore or pushhost apns there", status: 403)
+        }
+        if isAboutChannels {
+            guard request.method == .post else { throw HubResponder.notAllowed(request, "POST") }
+            let order = try JSON(body: try await request.body.read(limit: Self.largestBody), hint: "send a JSON object")
+            return WebAnswer(.ok, "application/json", try await channels(order).serialized())
         }
         guard let work else {
             guard request.method == .get else { throw HubResponder.notAllowed(request, "GET") }

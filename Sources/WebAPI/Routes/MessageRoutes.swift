@@ -38,7 +38,7 @@ struct MessageRoutes: Sendable {
 
     func cancel(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = try access.hub(hub, .send, request)
-        try await hub.service.cancel(scheduled: id)
+        try await hub.service.cancel(notification: id)
         return WebAnswer(.ok)
     }
 

@@ -10,7 +10,7 @@ struct APNsProviderTokenTests {
 
     private func connector(_ transport: ScriptedTransport, token: APNsProviderToken? = nil) throws -> APNsConnector {
         try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: clock, random: SeededRandom(seed: 1), token: token)
+            settings: Accounts.apns, transport: transport, clock: clock, token: token)
     }
 
     private func tokens(_ transport: ScriptedTransport) -> [String] {
@@ -70,7 +70,8 @@ struct APNsProviderTokenTests {
         #expect(Set(tokens(transport)).count == 1)
         // Another key has a token of its own.
         var other = Accounts.apns
-        other.keyID = "OTHER12345"
+        other.authentication = .token(
+            APNsSigningKey(teamID: "TEAM123456", keyID: "OTHER12345", privateKey: Secret(Accounts.signingKey.pemRepresentation)))
         try await deliver(other)
         #expect(Set(tokens(transport)).count == 2)
         clock.advance(to: Accounts.start + .seconds(50 * 60))
@@ -120,7 +121,10 @@ struct APNsProviderTokenTests {
     @Test("A key that cannot sign is refused at once")
     func badKey() {
         var settings = Accounts.apns
-        settings.privateKey = Secret("-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----")
+        settings.authentication = .token(
+            APNsSigningKey(
+                teamID: "TEAM123456", keyID: "KEY1234567",
+                privateKey: Secret("-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----")))
         let error = #expect(throws: PushError.self) { try APNsProviderToken(settings: settings, clock: clock) }
         #expect(error?.code == "credential.invalid")
         #expect(error.map { "\($0)" }?.contains("nonsense") == false)

@@ -10,8 +10,7 @@ struct APNsRequestTests {
     ) async throws -> ScriptedTransport.Exchange {
         let transport = ScriptedTransport([])
         let connector = try APNsConnector(
-            settings: settings, transport: transport, clock: VirtualClock(now: Accounts.start),
-            random: SeededRandom(seed: 7))
+            settings: settings, transport: transport, clock: VirtualClock(now: Accounts.start))
         _ = await connector.deliver(batch)
         return try #require(transport.pushes.first)
     }
@@ -79,7 +78,7 @@ struct APNsRequestTests {
             ("controls", ".push-type.controls"), ("tomorrow", ""),
         ])
     func topicSuffix(type: String, suffix: String) async throws {
-        let push = try await push(.apns(headers: [PushHeader("apns-push-type", type)]))
+        let push = try await push(.apns(APNsPayloads.fitting(type), headers: [PushHeader("apns-push-type", type)]))
         #expect(push.header("apns-topic") == "com.example.app" + suffix)
         #expect(push.header("apns-push-type") == type)
     }
@@ -125,8 +124,7 @@ struct APNsRequestTests {
             .answer(200, ["apns-id": "third"]),
         ])
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start),
-            random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start))
         let verdicts = await connector.deliver(.apns(tokens: ["AA", "BB", "CC"]))
         #expect(transport.pushes.compactMap(\.request.path) == ["/3/device/aa", "/3/device/bb", "/3/device/cc"])
         #expect(Set(transport.pushes.compactMap { $0.header("apns-id") }).count == 3)
@@ -144,8 +142,7 @@ struct APNsRequestTests {
     func payloadLimit(type: String, size: Int, isSent: Bool) async throws {
         let transport = ScriptedTransport([])
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start),
-            random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start))
         let body = String(repeating: "x", count: size)
         let verdict = await connector.deliver(.apns(body, headers: [PushHeader("apns-push-type", type)])).first
         #expect(transport.all.count == (isSent ? 1 : 0))
@@ -154,6 +151,7 @@ struct APNsRequestTests {
             #expect(verdict?.isRejected == true)
             #expect(rejection.outcome == .invalidNotificationSize)
             #expect(rejection.status == 0)
+            #expect(rejection.reason == "PayloadTooLarge")
             #expect(rejection.explanation.contains("\(size)"))
             #expect(rejection.explanation.contains("\(size - 1)"))
         }
@@ -163,8 +161,7 @@ struct APNsRequestTests {
     func foreignHandle() async throws {
         let transport = ScriptedTransport([])
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start),
-            random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start))
         var batch = DeliveryBatch.apns()
         batch.handles = [.fcmV1(token: "t")]
         #expect(await connector.deliver(batch).first?.rejection?.outcome == .badChannel)

@@ -6,8 +6,7 @@ import Testing
 struct APNsVerdictTests {
     private func verdict(_ steps: ScriptedTransport.Step...) async throws -> Verdict? {
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: ScriptedTransport(steps), clock: VirtualClock(now: Accounts.start),
-            random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: ScriptedTransport(steps), clock: VirtualClock(now: Accounts.start))
         return await connector.deliver(.apns()).first
     }
 
@@ -53,6 +52,16 @@ struct APNsVerdictTests {
         Row(reason: "InternalServerError", status: 500, outcome: .pnsServerError, isTransient: true),
         Row(reason: "ServiceUnavailable", status: 503, outcome: .pnsUnavailable, isTransient: true),
         Row(reason: "Shutdown", status: 503, outcome: .pnsUnavailable, isTransient: true),
+        Row(reason: "MissingChannelId", status: 400, outcome: .badChannel),
+        Row(reason: "BadChannelId", status: 400, outcome: .badChannel),
+        Row(reason: "ChannelNotRegistered", status: 400, outcome: .badChannel),
+        Row(reason: "MissingPushType", status: 400, outcome: .pnsInterfaceError),
+        Row(reason: "CannotCreateChannelConfig", status: 400, outcome: .pnsInterfaceError),
+        Row(reason: "BadRequestParams", status: 400, outcome: .pnsInterfaceError),
+        Row(reason: "BadRequestPayload", status: 400, outcome: .pnsInterfaceError),
+        Row(reason: "FeatureNotEnabled", status: 403, outcome: .invalidCredentials),
+        Row(reason: "TopicMismatch", status: 403, outcome: .invalidCredentials),
+        Row(reason: "BadEnvironmentKeyInToken", status: 403, outcome: .invalidCredentials),
     ]
 
     @Test("The table has a row for every documented reason, and nothing else")
@@ -85,8 +94,7 @@ struct APNsVerdictTests {
     func acceptedWithoutEcho() async throws {
         let transport = ScriptedTransport([.answer(200)])
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start),
-            random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: transport, clock: VirtualClock(now: Accounts.start))
         let verdict = await connector.deliver(.apns()).first
         #expect(verdict == .accepted(id: try #require(transport.pushes.first?.header("apns-id"))))
     }

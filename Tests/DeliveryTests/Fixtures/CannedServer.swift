@@ -1,6 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 /// A server on the loopback interface that takes whatever comes and does one thing.
@@ -22,11 +23,12 @@ final class CannedServer: Sendable {
         let requests = Mutex<[String]>([])
     }
 
-    init(_ manner: Manner) async throws {
+    init(_ manner: Manner, tls: NIOSSLContext? = nil) async throws {
         let heard = Heard()
         channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
                     try channel.pipeline.syncOperations.addHandler(Clerk(manner: manner, heard: heard))
                 }
             }.bind(host: "127.0.0.1", port: 0).get()

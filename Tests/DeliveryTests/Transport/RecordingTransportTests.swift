@@ -20,7 +20,7 @@ struct RecordingTransportTests {
         let inner = ScriptedTransport([.answer(400, ["apns-id": "x"], #"{"reason":"BadPriority"}"#)])
         let record = RecordingTransport(inner, service: .apns, clock: clock)
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: record, clock: clock, random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: record, clock: clock)
         _ = await connector.deliver(.apns())
         let exchange = try #require(record.exchanges(with: .apns).first)
         #expect(exchange.time == Accounts.start)

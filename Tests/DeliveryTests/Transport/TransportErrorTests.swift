@@ -8,7 +8,7 @@ struct TransportErrorTests {
 
     private func verdict(_ transport: ScriptedTransport) async throws -> Verdict? {
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: clock, random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: transport, clock: clock)
         return await connector.deliver(.apns()).first
     }
 
@@ -57,7 +57,7 @@ struct TransportErrorTests {
     func cancelled() async throws {
         let transport = ScriptedTransport([])
         let connector = try APNsConnector(
-            settings: Accounts.apns, transport: transport, clock: clock, random: SeededRandom(seed: 1))
+            settings: Accounts.apns, transport: transport, clock: clock)
         let verdicts = await withTaskGroup(of: [Verdict].self) { group in
             group.cancelAll()
             group.addTask { await connector.deliver(.apns(tokens: ["aa", "bb"])) }

@@ -36,6 +36,15 @@ import Testing
         }
     }
 
+    @Test("A broadcast of APNs may have 5,120 bytes") func broadcast() async {
+        for name in ["apns-channel-id", "X-Apns-Channel-Id"] {
+            let headers = [PushHeader(name, "YQ==")]
+            #expect(await check(object(of: 5120), .apns, headers) == nil)
+            #expect(await check(object(of: 5121), .apns, headers)?.code == "payload.too_large")
+            #expect(await check(object(of: 5000), .gcm, headers)?.code == "payload.too_large")
+        }
+    }
+
     @Test("APNs, FCM and GCM take a JSON object, and the place of a mistake is named")
     func json() async {
         for platform in [Platform.apns, .fcmV1, .gcm] {

@@ -42,7 +42,7 @@ import Testing
     @Test func `A notification that a service put off leaves its place, and goes on at its moment`() async throws {
         for number in 1...30 {
             try await bench.register(.phone(number), tags: ["t\(number)"])
-            bench.connector.script(.phone(number), .transient(.busy, retryAfter: .seconds(600)), .accepted(id: "late"))
+            bench.connector.script(.phone(number), .transient(.tooMany, retryAfter: .seconds(600)), .accepted(id: "late"))
         }
         try await bench.register(.phone(31), tags: ["last"])
         let hub = try await hub(1)
@@ -85,7 +85,8 @@ import Testing
         let hub = try await hub(1)
         let id = try await hub.accept(.alert()).outcome.id
         await bench.settle()
-        #expect(bench.connector.deliveries.map { $0.time - HubBench.dawn } == [0, 1, 3, 7, 15].map { .seconds($0) })
+        let moments = bench.connector.deliveries.map { ($0.time - HubBench.dawn).components.seconds }
+        #expect(moments.prefix(6) == [0, 1, 3, 7, 15, 31] && moments.last == 1743)
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .completed && outcome.devices.map(\.outcome) == [.pnsUnavailable])
     }

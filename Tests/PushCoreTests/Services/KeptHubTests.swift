@@ -222,7 +222,7 @@ import Testing
         try await bench.register(.phone(1))
         let id = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(60)).id
         bench.store.refuse([.record])
-        #expect(await refusal { try await hub.cancel(scheduled: id) }?.status == 503)
+        #expect(await refusal { try await hub.cancel(notification: id) }?.status == 503)
         bench.store.refuse([])
         await bench.settle()
         #expect(try await hub.outcome(of: id).state == .completed)
@@ -251,7 +251,7 @@ import Testing
             { try await hub.deleteRegistration(registration.id, ifMatch: nil) },
             { try await hub.putInstallation(Installation(id: "phone", handle: .phone(5))) },
             { try await hub.patchInstallation("pad", []) }, { try await hub.deleteInstallation("pad") },
-            { _ = try await hub.accept(.alert()) }, { _ = try await hub.send(.alert()) }, { try await hub.cancel(scheduled: later) },
+            { _ = try await hub.accept(.alert()) }, { _ = try await hub.send(.alert()) }, { try await hub.cancel(notification: later) },
         ]
         for attempt in attempts {
             let error = await refusal { try await attempt() }

@@ -48,6 +48,25 @@ import Testing
         }
     }
 
+    @Test func `Many at once are what one by one are, repeated ones and those that are there already included`() throws {
+        let key = FingerprintKey(first: 7, second: 8)
+        let fingerprints = try (0..<3000).map { key.fingerprint(of: try Tag("t\($0)")) }
+        var random = SplitMix64(seed: 9)
+        var (bulk, single) = (FingerprintTable(), FingerprintTable())
+        for round in 0..<8 {
+            let entries = (0..<1 << (round + 3)).map { _ in
+                FingerprintTable.Entry(
+                    fingerprints[Int.random(in: 0..<fingerprints.count, using: &random)], UInt32.random(in: 0..<3, using: &random))
+            }
+            let crowded = bulk.insert(contentsOf: entries, limit: 1)
+            for entry in entries { _ = single.insert(entry.number, of: entry.fingerprint) }
+            #expect(Set(crowded).isSuperset(of: entries.map(\.fingerprint).filter { single.count(of: $0) > 1 }))
+            #expect(crowded.allSatisfy { single.count(of: $0) > 1 })
+            #expect(bulk.count == single.count && bulk.fingerprintCount == single.fingerprintCount)
+            #expect(fingerprints.allSatisfy { bulk.numbers(of: $0) == single.numbers(of: $0) })
+        }
+    }
+
     @Test func `A copy keeps what it held while the original grows and shrinks`() throws {
         let key = FingerprintKey(first: 3, second: 4)
         let fingerprints = try (0..<5000).map { key.fingerprint(of: try Tag("t\($0)")) }

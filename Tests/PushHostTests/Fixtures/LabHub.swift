@@ -73,8 +73,8 @@ struct LabHub: HubGateway {
         try await ask { hub throws(PushError) in try await hub.schedule(request, at: moment) }
     }
 
-    func cancel(scheduled id: String) async throws(PushError) {
-        try await ask { hub throws(PushError) in try await hub.cancel(scheduled: id) }
+    func cancel(notification id: String) async throws(PushError) {
+        try await ask { hub throws(PushError) in try await hub.cancel(notification: id) }
     }
 
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome {

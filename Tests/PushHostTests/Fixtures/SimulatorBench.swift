@@ -62,7 +62,7 @@ final class SimulatorBench: Sendable {
             return try APNsConnector(
                 settings: APNsSettings(
                     teamID: text("team_id"), keyID: text("key_id"), privateKey: Secret(text("private_key")), topic: text("topic")),
-                transport: transport, clock: clock, random: random)
+                transport: transport, clock: clock)
         case .fcmV1:
             return try FCMConnector(
                 settings: FCMSettings(serviceAccount: Array(credentials.text().utf8)), transport: transport, clock: clock)

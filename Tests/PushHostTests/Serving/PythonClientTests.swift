@@ -8,7 +8,7 @@ import Testing
     private static let python = Program.root.appending(path: ".build/python/bin/python")
 
     /// Runs a script of `Clients` on what it is told.
-    private static func run(_ script: String, _ arguments: [String], trusting authority: String) async throws {
+    static func run(_ script: String, _ arguments: [String], trusting authority: String) async throws {
         try #require(
             FileManager.default.isExecutableFile(atPath: python.path), "there is no \(python.path); run make test, which makes it")
         let path = Program.root.appending(path: "Tests/PushHostTests/Clients/\(script)").path

@@ -119,9 +119,9 @@ import Testing
             let scheduled = try await bench.hub.schedule(.properties(["news": "x"], to: "a"), at: moment)
             #expect(scheduled.state == .scheduled && scheduled.scheduledFor == moment)
             #expect(try await bench.hub.outcome(of: scheduled.id).state == .scheduled)
-            try await bench.hub.cancel(scheduled: scheduled.id)
+            try await bench.hub.cancel(notification: scheduled.id)
             #expect(try await bench.hub.outcome(of: scheduled.id).state == .canceled)
-            #expect(await refusal { try await bench.hub.cancel(scheduled: scheduled.id) }?.code == "notification.not_found")
+            #expect(await refusal { try await bench.hub.cancel(notification: scheduled.id) }?.code == "notification.not_found")
             #expect(await refusal { try await bench.hub.outcome(of: "n-none") }?.code == "notification.not_found")
             let far = await refusal {
                 try await bench.hub.schedule(.properties(["news": "x"], to: "a"), at: moment + .seconds(8 * 86_400))

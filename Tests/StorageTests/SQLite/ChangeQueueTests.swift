@@ -1,6 +1,7 @@
 import GRDB
 import PushCore
 import Support
+import Synchronization
 import Testing
 
 @testable import Storage
@@ -170,13 +171,60 @@ import Testing
     @Test func `Old notifications are removed with their devices, however many`() async throws {
         let bench = try await Bench()
         for sequence in 1...2 as ClosedRange<Int64> { _ = try await bench.store.accept(try Samples.notification(sequence)) }
-        for start in [0, 2000] {
-            let devices = (start..<start + 2000).map { Samples.device($0) }
-            try await bench.store.record(try Samples.ended(1, devices: devices))
+        for number in 0..<50 {
+            var device = Samples.device(number)
+            device.isRegistrationRemoved = true
+            try await bench.store.record(try Samples.ended(1, devices: [device, Samples.device(number)]))
         }
         try await bench.store.record(try Samples.ended(2, after: 9, devices: [Samples.device(1)]))
         #expect(try await bench.store.removeEnded(before: HubBench.dawn + .seconds(5), limit: 9) == 1)
-        #expect(try await bench.integer("SELECT count(*) FROM device_outcome") == 1)
+        #expect(try await bench.integer("SELECT count(*) FROM outcome_batch") == 1)
+        #expect(try await bench.integer("SELECT count(*) FROM dead_batch") == 0)
         #expect(try await bench.store.notifications(before: nil, limit: 9).map(\.sequence) == [2])
+    }
+
+    private final class Log: Sendable {
+        private let lines = Mutex<[String]>([])
+        var entries: [String] { lines.withLock { $0 } }
+        func add(_ entry: String) { lines.withLock { $0.append(entry) } }
+    }
+
+    @Test func `Large changes let the others go first, and share a transaction as long as they are not too large`() async throws {
+        let folder = try Folder()
+        let pool = try DatabasePool(path: folder.file("queue.db"))
+        let queue = ChangeQueue(pool: pool) {}
+        // What is done, with an end behind each transaction.
+        let log = Log()
+        let gate = Gate()
+        let sizes = ["small": 0, "large": 400_000, "larger": 600_000, "half": 200_000]
+        @Sendable func change(_ name: String, _ work: @escaping @Sendable () -> Void = {}) async {
+            let result = await queue.perform(size: sizes[name] ?? 0, isLast: name == "last") { database in
+                log.add(name)
+                database.afterNextTransaction { _ in
+                    if log.entries.last != "end" { log.add("end") }
+                }
+                work()
+            }
+            if case .failure(let error) = result { Issue.record(error) }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await change("first") { gate.wait() } }
+            while log.entries.isEmpty { await Task.yield() }
+            for (number, name) in ["larger", "large", "half", "half", "half", "small", "last", "refused"].enumerated() {
+                if name == "refused" {
+                    let result = await queue.perform { _ in }
+                    #expect(throws: DatabaseError.self) { try result.get() }
+                    continue
+                }
+                group.addTask { await change(name) }
+                while queue.waiting <= number { await Task.yield() }
+            }
+            gate.open()
+        }
+        #expect(
+            log.entries == [
+                "first", "end", "small", "larger", "end", "large", "end", "half", "half", "end", "half", "last", "end",
+            ])
+        try pool.close()
     }
 }

@@ -190,8 +190,20 @@ import Testing
             ("UPDATE departure SET reason = 'bored'", "the departure of \(Samples.id(9))", { try await $0.loadAll() }),
             ("UPDATE installation SET content = '[]'", "the installation 0 of hub 1", { try await $0.loadAll() }),
             (
-                "UPDATE device_outcome SET outcome = ''", "the device 0 of notification 1 of hub 1",
+                "UPDATE outcome_batch SET content = CAST(x'00' || content AS BLOB)", "the devices from 0 on of notification 1 of hub 1",
                 { _ = try await $0.store.devices(ofNotification: 1, from: 0, limit: 9) }
+            ),
+            (
+                "UPDATE outcome_batch SET count = 2", "the devices from 0 on of notification 1 of hub 1",
+                { _ = try await $0.store.devices(ofNotification: 1, from: 1, limit: 9) }
+            ),
+            (
+                "UPDATE dead_batch SET ordinals = x'0001'", "the dead devices from 0 on of notification 1 of hub 1",
+                { _ = try await $0.store.deadDevices(after: nil, limit: 9) }
+            ),
+            (
+                "UPDATE dead_batch SET content = x''", "the dead devices from 0 on of notification 1 of hub 1",
+                { _ = try await $0.store.deadDevices(after: nil, limit: 9) }
             ),
             ("UPDATE hub SET description = '{}'", "hub 1", { _ = try await $0.storage.namespace.load() }),
             ("UPDATE secure_payload SET ending = 'x'", "the secure payload 1", { _ = try await $0.storage.securePayloads.payload("1") }),
@@ -207,7 +219,9 @@ import Testing
                         PlacedInstallation(place: 0, installation: try Samples.installation(), expiration: .distantFuture)
                     ]))
             _ = try await bench.store.accept(try Samples.notification(1))
-            try await bench.store.record(try Samples.ended(1, state: .processing, devices: [Samples.device(1)]))
+            var device = Samples.device(1)
+            device.isRegistrationRemoved = true
+            try await bench.store.record(try Samples.ended(1, state: .processing, devices: [device]))
             try await bench.storage.namespace.putHub(Samples.hub(1))
             let payload = SealedPayload(
                 id: "1", sender: try Tag("a"), addressee: try Tag("b"), expiration: .distantFuture, sealed: [1])

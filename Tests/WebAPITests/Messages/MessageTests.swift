@@ -162,6 +162,20 @@ import Testing
         #expect(message.request.audience == .device(.apns(token: Self.token)))
     }
 
+    @Test(arguments: ["apns-channel-id", "X-Apns-Channel-Id"])
+    func `a channel of APNs makes a direct send to it, and to no tags`(name: String) async throws {
+        let channel = try message([
+            "ServiceBusNotification-Format": "apple", name: "dHN0LXNyY2gtY2hubA==", "ServiceBusNotification-Tags": "everybody",
+        ])
+        #expect(channel.request.audience == .device(.apns(token: "7473742D737263682D63686E6C")))
+        #expect(native(channel) == [PushHeader("apns-channel-id", "dHN0LXNyY2gtY2hubA==")])
+        let error = await refusal { try message(["ServiceBusNotification-Format": "apple", name: "no id"]) }
+        #expect(error?.code == "handle.invalid" && error?.status == 400)
+        let windows = try message(
+            ["ServiceBusNotification-Format": "windows", name: "YQ==", "ServiceBusNotification-Tags": "everybody"], "<toast/>")
+        #expect(windows.request.audience.expression != nil)
+    }
+
     @Test func `a direct send without a handle is never a broadcast`() async {
         for headers: KeyValuePairs<String, String> in [
             ["ServiceBusNotification-Format": "apple"],

@@ -3,7 +3,8 @@ import PushCore
 
 struct NotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notification", abstract: "List what was sent, show what became of it, and cancel what is to be sent later.",
+        commandName: "notification",
+        abstract: "List what was sent, show what became of it, and cancel what is to be sent later or is under way.",
         subcommands: [NotificationListCommand.self, NotificationShowCommand.self, NotificationCancelCommand.self])
 }
 
@@ -64,7 +65,8 @@ struct NotificationShowCommand: AsyncParsableCommand {
 
 struct NotificationCancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Cancel a notification that waits for its moment.")
+        commandName: "cancel",
+        abstract: "Cancel a notification that waits for its moment, or stop one that is under way: nobody else gets it.")
 
     @Argument(help: "Its id.")
     var id: String

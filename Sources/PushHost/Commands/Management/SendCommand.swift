@@ -7,7 +7,7 @@ struct SendCommand: AsyncParsableCommand {
         abstract: "Send a notification through a server, and show what became of it.",
         discussion: """
             TEXT is the property "message" of a template notification: devices whose templates name it get it. To whom it goes \
-            must be said: --to with a tag expression, or --broadcast.
+            must be said: --to with a tag expression, --broadcast, or --channel with a broadcast channel of APNs.
 
             Exit codes: 0 done · 1 none of the devices was reached · 2 usage · 4 the server refuses or does not answer · 6 nobody \
             matches, with --fail-on-no-target · 130 interrupted: what was accepted goes on.
@@ -22,6 +22,11 @@ struct SendCommand: AsyncParsableCommand {
     @Flag(help: "Send to every device of the hub.")
     var broadcast = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Send to a broadcast channel of APNs (pushhost apns channels) and no device, with --native apns FILE.", valueName: "id"))
+    var channel: String?
+
     @Option(help: ArgumentHelp("A property of the message; may be repeated.", valueName: "name=value"))
     var message: [String] = []
 
@@ -33,6 +38,9 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("When: a moment such as 2026-12-24T18:00:00Z, or a duration from now on.", valueName: "time"))
     var at: String?
+
+    @Option(help: ArgumentHelp("How fast it goes out at most, in devices: 200/s, 1000/m or 5000/h.", valueName: "pace"))
+    var pace: String?
 
     @Flag(help: "Reach ten devices at most, and try each once.")
     var test = false
@@ -53,8 +61,14 @@ struct SendCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func validate() throws {
-        guard broadcast || to != nil else {
+        guard broadcast || to != nil || channel != nil else {
             throw ValidationError("nobody is named to send to: give --to TAGS, or --broadcast for every device")
+        }
+        guard channel == nil || !broadcast && to == nil else {
+            throw ValidationError("--channel goes to no device: leave out --to and --broadcast")
+        }
+        guard channel == nil || !dryRun else {
+            throw ValidationError("--dry-run shows devices, and a channel has none that a server knows")
         }
         guard !(broadcast && to != nil) else { throw ValidationError("--to and --broadcast exclude each other: keep one of them") }
         guard to.map({ !$0.allSatisfy(\.isWhitespace) }) ?? true else {
@@ -66,7 +80,8 @@ struct SendCommand: AsyncParsableCommand {
         let session = ManagementSession(isJSON: server.json)
         await session.run { () throws(PushError) in
             let requests = try SendRequest.requests(
-                text: text, message: message, native: native, tags: to, at: at, isTest: test, now: SystemClock().now)
+                text: text, message: message, native: native, tags: to, channel: channel, at: at, pace: pace, isTest: test,
+                now: SystemClock().now)
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
                 let sender = Sender(client: client, hub: try await client.hub(hub), progress: session.progress)
                 if dryRun { return try await preview(requests, sender) }

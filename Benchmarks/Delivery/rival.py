@@ -1,0 +1,39 @@
+"""Pushes through aioapns, 500 under way: rival.py PORT FOLDER COUNT; prints how many were accepted."""
+import asyncio
+import logging
+import ssl
+import sys
+
+from aioapns import APNs, NotificationRequest
+from aioapns.connection import APNsTLSClientProtocol, APNsProductionClientProtocol
+
+port, folder, count = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+logging.disable(logging.CRITICAL)
+APNsTLSClientProtocol.APNS_PORT = port
+APNsProductionClientProtocol.APNS_SERVER = "localhost"
+
+
+async def main():
+    trust = ssl.create_default_context(cafile=f"{folder}/certificate.pem")
+    with open(f"{folder}/key.pem") as file:
+        key = file.read()
+    client = APNs(
+        key=key, key_id="KEY1234567", team_id="TEAM123456", topic="com.example.app", use_sandbox=False, max_connections=1,
+        ssl_context=trust)
+    numbers, accepted = iter(range(count)), 0
+
+    async def send():
+        nonlocal accepted
+        for number in numbers:
+            text = "x" * 120
+            answer = await client.send_notification(
+                NotificationRequest(
+                    device_token=f"{number:064x}",
+                    message={"aps": {"alert": {"title": "A title of usual length", "body": text}, "sound": "default"}}))
+            accepted += answer.is_successful
+
+    await asyncio.gather(*(send() for _ in range(500)))
+    print(accepted)
+
+
+asyncio.run(main())

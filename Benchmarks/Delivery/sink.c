@@ -1,0 +1,209 @@
+// A push service that says yes: HTTP/2 over TLS on libnghttp2 and OpenSSL, one thread. It answers every request with 200 and the
+// request's apns-id, takes 1,000 streams at a time, and tells at its end (SIGTERM) how many requests there were.
+//
+//     sink PORT CERTIFICATE KEY
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <nghttp2/nghttp2.h>
+#include <openssl/ssl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { STREAMS = 1000, OUT = 64 * 1024, RECORD = 16 * 1024, ID = 36 };
+
+typedef struct {
+    char id[ID];
+    size_t id_length;
+} request;
+
+typedef struct {
+    int fd;
+    SSL *tls;
+    nghttp2_session *session; // NULL until TLS has come about
+    uint32_t events;
+    uint8_t out[OUT]; // frames that the socket has not taken yet
+    size_t out_length;
+    const uint8_t *rest; // of a frame that did not fit
+    size_t rest_length;
+} connection;
+
+static volatile sig_atomic_t ending;
+static unsigned long answered;
+static int poller;
+static SSL_CTX *context;
+
+static void end(int signal) { ending = signal; }
+
+static int die(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static int choose_protocol(SSL *tls, const unsigned char **out, unsigned char *length, const unsigned char *in, unsigned in_length, void *user) {
+    (void)tls, (void)user;
+    int found = SSL_select_next_proto((unsigned char **)out, length, (const unsigned char *)"\2h2", 3, in, in_length);
+    return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
+static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
+    (void)user;
+    if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
+        nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, calloc(1, sizeof(request)));
+    return 0;
+}
+
+static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length, uint8_t flags, void *user) {
+    (void)flags, (void)user;
+    request *asked = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
+    if (asked && name_length == 7 && memcmp(name, "apns-id", 7) == 0 && value_length <= ID) {
+        memcpy(asked->id, value, value_length);
+        asked->id_length = value_length;
+    }
+    return 0;
+}
+
+static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
+    (void)user;
+    if ((frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) return 0;
+    request *asked = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
+    if (!asked) return 0;
+    nghttp2_nv fields[2] = {
+        {(uint8_t *)":status", (uint8_t *)"200", 7, 3, 0},
+        {(uint8_t *)"apns-id", (uint8_t *)asked->id, 7, asked->id_length, NGHTTP2_NV_FLAG_NO_INDEX},
+    };
+    answered++;
+    return nghttp2_submit_response(session, frame->hd.stream_id, fields, 2, NULL);
+}
+
+static int on_close(nghttp2_session *session, int32_t stream, uint32_t code, void *user) {
+    (void)code, (void)user;
+    free(nghttp2_session_get_stream_user_data(session, stream));
+    return 0;
+}
+
+static void begin(connection *peer) {
+    nghttp2_session_callbacks *callbacks;
+    nghttp2_session_callbacks_new(&callbacks);
+    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
+    nghttp2_session_server_new(&peer->session, callbacks, peer);
+    nghttp2_session_callbacks_del(callbacks);
+    nghttp2_settings_entry limit = {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, STREAMS};
+    nghttp2_submit_settings(peer->session, NGHTTP2_FLAG_NONE, &limit, 1);
+}
+
+static void want(connection *peer, uint32_t events) {
+    if (peer->events == events) return;
+    struct epoll_event event = {.events = events, .data.ptr = peer};
+    epoll_ctl(poller, EPOLL_CTL_MOD, peer->fd, &event);
+    peer->events = events;
+}
+
+// Whether OpenSSL only waits for the socket.
+static int waits(connection *peer, int result) {
+    int error = SSL_get_error(peer->tls, result);
+    return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
+}
+
+// Gathers frames into records of their own size. False when the connection is over.
+static int write_out(connection *peer) {
+    for (;;) {
+        while (peer->out_length < OUT / 2) {
+            if (!peer->rest_length) {
+                ssize_t length = nghttp2_session_mem_send(peer->session, &peer->rest);
+                if (length < 0) return 0;
+                if (length == 0) break;
+                peer->rest_length = length;
+            }
+            size_t part = OUT - peer->out_length < peer->rest_length ? OUT - peer->out_length : peer->rest_length;
+            memcpy(peer->out + peer->out_length, peer->rest, part);
+            peer->out_length += part, peer->rest += part, peer->rest_length -= part;
+        }
+        if (!peer->out_length) return want(peer, EPOLLIN), 1;
+        int written = SSL_write(peer->tls, peer->out, peer->out_length < RECORD ? peer->out_length : RECORD);
+        if (written <= 0) return waits(peer, written) ? (want(peer, EPOLLIN | EPOLLOUT), 1) : 0;
+        memmove(peer->out, peer->out + written, peer->out_length - written);
+        peer->out_length -= written;
+    }
+}
+
+// False when the connection is over.
+static int read_in(connection *peer) {
+    static uint8_t bytes[64 * 1024];
+    if (!peer->session) {
+        int result = SSL_accept(peer->tls);
+        if (result <= 0) return waits(peer, result);
+        begin(peer);
+    }
+    for (;;) {
+        int length = SSL_read(peer->tls, bytes, sizeof bytes);
+        if (length <= 0) return waits(peer, length);
+        if (nghttp2_session_mem_recv(peer->session, bytes, length) < 0) return 0;
+    }
+}
+
+static void drop(connection *peer) {
+    if (peer->session) nghttp2_session_del(peer->session);
+    SSL_free(peer->tls);
+    close(peer->fd);
+    free(peer);
+}
+
+static void accept_all(int listener) {
+    int fd, yes = 1;
+    while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+        connection *peer = calloc(1, sizeof *peer);
+        peer->fd = fd, peer->tls = SSL_new(context), peer->events = EPOLLIN;
+        SSL_set_fd(peer->tls, fd);
+        SSL_set_accept_state(peer->tls);
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = peer};
+        epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event);
+    }
+}
+
+static int listen_on(int port) {
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 128)) die("listen");
+    return listener;
+}
+
+int main(int count, char **words) {
+    if (count != 4) return fprintf(stderr, "sink PORT CERTIFICATE KEY\n"), 2;
+    struct sigaction action = {.sa_handler = end};
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    context = SSL_CTX_new(TLS_server_method());
+    if (SSL_CTX_use_certificate_chain_file(context, words[2]) != 1 || SSL_CTX_use_PrivateKey_file(context, words[3], SSL_FILETYPE_PEM) != 1)
+        return fprintf(stderr, "no certificate\n"), 1;
+    SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    int listener = listen_on(atoi(words[1]));
+    poller = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL}, events[64];
+    epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event);
+    while (!ending) {
+        int ready = epoll_wait(poller, events, 64, -1);
+        for (int i = 0; i < ready; i++) {
+            connection *peer = events[i].data.ptr;
+            if (!peer) {
+                accept_all(listener);
+            } else if (!read_in(peer) || (peer->session && !write_out(peer)) || (peer->session && !nghttp2_session_want_read(peer->session) && !nghttp2_session_want_write(peer->session))) {
+                drop(peer);
+            }
+        }
+    }
+    printf("%lu\n", answered);
+    return 0;
+}

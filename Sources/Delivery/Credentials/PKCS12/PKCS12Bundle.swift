@@ -1,0 +1,143 @@
+import Crypto
+import SwiftASN1
+
+/// Certificates and private keys in one file with a password (PKCS #12, RFC 7292), as Keychain Access, Windows and OpenSSL write
+/// them.
+///
+/// The library for TLS has a reader of its own, which ends the program where a file lacks the key or its certificate; such files
+/// reach a server over the network.
+struct PKCS12Bundle: Sendable {
+    enum Fault: Error, Equatable {
+        case malformed
+        case wrongPassword
+        /// By its object identifier.
+        case unsupported(String)
+    }
+
+    /// DER, in their order.
+    private(set) var certificates: [[UInt8]] = []
+    /// PKCS #8, in their order.
+    private(set) var keys: [[UInt8]] = []
+
+    private static let data: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 1]
+    private static let encryptedData: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 6]
+    private static let keyBag: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 10, 1, 1]
+    private static let shroudedKeyBag: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 10, 1, 2]
+    private static let certificateBag: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 12, 10, 1, 3]
+    private static let x509: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 22, 1]
+
+    init(_ bytes: [UInt8], password: String) throws(Fault) {
+        let parts = try ASN1Node.sequence(bytes)
+        guard parts.count >= 2, let content = try Self.content(of: parts[1], Self.data) else { throw .malformed }
+        let safe = content.octets
+        let secret = try Self.secret(password, opening: safe, parts.count > 2 ? parts[2] : nil)
+        for info in try ASN1Node.sequence(safe) {
+            if let plain = try Self.content(of: info, Self.data) {
+                try take(plain.octets, secret)
+            } else if let sealed = try Self.content(of: info, Self.encryptedData) {
+                let inner = try sealed.part(1)
+                try take(try PKCS12Cipher(try inner.part(1)).decrypt(try inner.part(2).octets, secret), secret)
+            }
+        }
+    }
+
+    /// The bags of one part of the file; of kinds other than these nothing is needed.
+    private mutating func take(_ bytes: [UInt8], _ secret: PKCS12Secret) throws(Fault) {
+        let bags: [ASN1Node]
+        do throws(Fault) {
+            bags = try ASN1Node.sequence(bytes)
+        } catch {
+            // What a wrong key opens may by chance look well-padded.
+            throw .wrongPassword
+        }
+        for bag in bags {
+            let value = try bag.part(1).part(0)
+            switch try bag.part(0).objectIdentifier {
+            case Self.keyBag: keys.append(Array(value.encodedBytes))
+            case Self.shroudedKeyBag:
+                keys.append(try PKCS12Cipher(try value.part(0)).decrypt(try value.part(1).octets, secret))
+            case Self.certificateBag where try value.part(0).objectIdentifier == Self.x509:
+                certificates.append(try value.part(1).part(0).octets)
+            default: continue
+            }
+        }
+    }
+
+    /// The content of a `ContentInfo` of that type; nil for another type.
+    private static func content(of info: ASN1Node, _ type: ASN1ObjectIdentifier) throws(Fault) -> ASN1Node? {
+        try info.part(0).objectIdentifier == type ? try info.part(1).part(0) : nil
+    }
+
+    /// The password in the form in which the file's checksum holds: an empty one is written in two ways (RFC 7292, appendix B.1).
+    private static func secret(_ password: String, opening content: [UInt8], _ mac: ASN1Node?) throws(Fault) -> PKCS12Secret {
+        let candidates = password.isEmpty ? [PKCS12Secret(password), .absent] : [PKCS12Secret(password)]
+        guard let mac, let check = try PKCS12Checksum(mac) else { return candidates[0] }
+        guard let secret = candidates.first(where: { check.holds(for: content, $0) }) else { throw .wrongPassword }
+        return secret
+    }
+}
+
+/// `MacData` (RFC 7292, section 4).
+private struct PKCS12Checksum {
+    private let hash: PKCS12Hash
+    private let digest: [UInt8]
+    private let salt: [UInt8]
+    private let iterations: Int
+
+    /// Nil for a method that is not known: then what is decrypted tells whether the password was right.
+    init?(_ node: ASN1Node) throws(PKCS12Bundle.Fault) {
+        let info = try node.part(0)
+        guard let hash = PKCS12Hash(try info.part(0).part(0).objectIdentifier) else { return nil }
+        self.hash = hash
+        digest = try info.part(1).octets
+        salt = try node.part(1).octets
+        iterations = node.parts.count > 2 ? try node.part(2).iterations : 1
+    }
+
+    func holds(for content: [UInt8], _ secret: PKCS12Secret) -> Bool {
+        let key = secret.derive(.mac, hash, salt: salt, iterations: iterations, count: hash.size)
+        return hash.authenticationCode(content, key) == digest
+    }
+}
+
+extension ASN1Node {
+    /// The parts of a SEQUENCE; BER, as section 4 allows.
+    fileprivate static func sequence(_ bytes: [UInt8]) throws(PKCS12Bundle.Fault) -> [ASN1Node] {
+        guard let node = try? BER.parse(bytes), node.identifier == .sequence else { throw .malformed }
+        return node.parts
+    }
+
+    /// Empty for what has no parts.
+    var parts: [ASN1Node] {
+        if case .constructed(let nodes) = content { Array(nodes) } else { [] }
+    }
+
+    func part(_ index: Int) throws(PKCS12Bundle.Fault) -> ASN1Node {
+        let parts = parts
+        guard index < parts.count else { throw .malformed }
+        return parts[index]
+    }
+
+    var objectIdentifier: ASN1ObjectIdentifier {
+        get throws(PKCS12Bundle.Fault) {
+            guard let identifier = try? ASN1ObjectIdentifier(berEncoded: self) else { throw .malformed }
+            return identifier
+        }
+    }
+
+    /// The bytes of a string, which BER may have cut into pieces.
+    var octets: [UInt8] {
+        switch content {
+        case .primitive(let bytes): Array(bytes)
+        case .constructed(let nodes): nodes.flatMap(\.octets)
+        }
+    }
+
+    /// How often a password is hashed. More than a million would keep a server busy.
+    var iterations: Int {
+        get throws(PKCS12Bundle.Fault) {
+            guard let count = try? Int(berEncoded: self), (1...1_000_000).contains(count) else { throw .malformed }
+            return count
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import CNGHTTP2
+
+/// What libnghttp2 calls while it reads and writes: notes in slots and events, no more.
+final class AnswerReader {
+    private let slots: StreamSlots
+    private var events: [CodecEvent] = []
+    private(set) var peerLimit = 1
+    /// Header fields of one answer follow each other.
+    private var (lastStream, lastSlot) = (Int32(-1), Int32(-1))
+
+    /// A peer that allows more is not taken at its word.
+    private static let mostStreams: UInt32 = 1 << 20
+
+    init(slots: StreamSlots) {
+        self.slots = slots
+    }
+
+    func exchangeEvents(with other: inout [CodecEvent]) { swap(&events, &other) }
+
+    static func install(_ callbacks: OpaquePointer?) {
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) { session, frame, name, nameSize, value, valueSize, _, user in
+            guard let reader = AnswerReader.of(user), let frame, let name, let value else { return AnswerReader.failure }
+            reader.readHeader(
+                session, frame.pointee.hd.stream_id, UnsafeBufferPointer(start: name, count: nameSize),
+                UnsafeBufferPointer(start: value, count: valueSize))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { session, _, stream, bytes, count, user in
+            guard let reader = AnswerReader.of(user) else { return AnswerReader.failure }
+            reader.readData(session, stream, UnsafeBufferPointer(start: bytes, count: count))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, stream, code, user in
+            guard let reader = AnswerReader.of(user) else { return AnswerReader.failure }
+            reader.ended(session, stream, code)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { session, frame, user in
+            guard let reader = AnswerReader.of(user), let frame else { return AnswerReader.failure }
+            reader.readFrame(session, frame)
+            return 0
+        }
+    }
+
+    /// Copies as much of the body as fits; the end of the body is the end of the request.
+    static let readBody: nghttp2_data_source_read_callback = { _, stream, place, room, flags, source, user in
+        guard let reader = AnswerReader.of(user), let source, let flags,
+            let slot = reader.slots.place(source.pointee.fd, of: stream), let ticket = slot.pointee.ticket
+        else {
+            // Nobody waits for it any more: its stream is ended in place of it.
+            return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        }
+        let body = ticket.job.batch.body
+        let count = min(room, body.count - slot.pointee.sent)
+        body.withUnsafeBufferPointer { bytes in
+            if let start = bytes.baseAddress, count > 0 { place?.update(from: start + slot.pointee.sent, count: count) }
+        }
+        slot.pointee.sent += count
+        if slot.pointee.sent == body.count {
+            flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue)
+            slot.pointee.isEnded = true
+        }
+        return count
+    }
+
+    private static let failure = NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+
+    /// Borrowed: the codec that owns it makes the call.
+    @inline(__always)
+    private static func of(_ user: UnsafeMutableRawPointer?) -> AnswerReader? {
+        guard let user else { return nil }
+        return Unmanaged<AnswerReader>.fromOpaque(user)._withUnsafeGuaranteedRef { $0 }
+    }
+
+    private func place(_ session: OpaquePointer?, _ stream: Int32) -> UnsafeMutablePointer<StreamSlot>? {
+        if stream != lastStream {
+            lastSlot = Int32(truncatingIfNeeded: Int(bitPattern: nghttp2_session_get_stream_user_data(session, stream)) - 1)
+            lastStream = stream
+        }
+        return slots.place(lastSlot, of: stream)
+    }
+
+    private func readHeader(
+        _ session: OpaquePointer?, _ stream: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
+    ) {
+        // ":status" and "apns-id" have seven letters, "retry-after" has eleven.
+        guard name.count == 7 || name.count == 11, let place = place(session, stream) else { return }
+        if name[0] == UInt8(ascii: ":") {
+            if value.count == 3 { place.pointee.status = value.reduce(0) { $0 * 10 + Int32($1) - 48 } }
+        } else if name.elementsEqual("apns-id".utf8) {
+            place.pointee.id = PushID(ascii: value)
+            if place.pointee.id == nil { place.pointee.idText = String(decoding: value, as: UTF8.self).excerpt }
+        } else if name.elementsEqual("retry-after".utf8) {
+            place.pointee.retryAfter = String(decoding: value, as: UTF8.self).excerpt
+        }
+    }
+
+    private func readData(_ session: OpaquePointer?, _ stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let place = place(session, stream) else { return }
+        place.pointee.body.append(contentsOf: bytes.prefix(AnswerDetails.mostBody - place.pointee.body.count))
+    }
+
+    private func ended(_ session: OpaquePointer?, _ stream: Int32, _ code: UInt32) {
+        let isLive = place(session, stream) != nil
+        let slot = lastSlot
+        lastStream = -1
+        if isLive { events.append(.ended(slot: slot, stream: stream, code: code)) }
+    }
+
+    private func readFrame(_ session: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>) {
+        let header = frame.pointee.hd
+        switch nghttp2_frame_type(UInt32(header.type)) {
+        case NGHTTP2_HEADERS, NGHTTP2_DATA:
+            guard header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, let place = place(session, header.stream_id) else {
+                return
+            }
+            place.pointee.isComplete = true
+            // Answered before the request was out: what is left of it might wait for room for ever.
+            if !place.pointee.isEnded {
+                nghttp2_submit_rst_stream(
+                    session, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.stream_id, UInt32(NGHTTP2_CANCEL.rawValue))
+            }
+        case NGHTTP2_SETTINGS:
+            guard header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return }
+            peerLimit = Int(
+                min(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS), Self.mostStreams))
+        case NGHTTP2_PING:
+            if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { events.append(.alive) }
+        case NGHTTP2_GOAWAY:
+            let goAway = frame.pointee.goaway
+            let said = UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len)
+            events.append(.goAway(Self.reason(said, code: goAway.error_code)))
+        default: break
+        }
+    }
+
+    /// APNs sends a JSON object with a `reason`.
+    private static func reason(_ said: UnsafeBufferPointer<UInt8>, code: UInt32) -> String {
+        guard !said.isEmpty else { return code == 0 ? "it closes the connection" : "HTTP/2 error \(code)" }
+        return JSONReason.text(Array(said.prefix(1_024)))
+    }
+}

@@ -1,0 +1,26 @@
+import NIOCore
+import PushCore
+
+/// Pauses between attempts to connect: each twice as long as the one before, at random between half of it and the whole, so that many
+/// servers do not come back at the same moment.
+struct BackOff {
+    private let shortest: TimeAmount
+    private let longest: TimeAmount
+    private let random: any RandomSource
+    private var failures = 0
+
+    init(limits: HTTP2Limits, random: any RandomSource) {
+        shortest = TimeAmount(limits.shortestPause)
+        longest = TimeAmount(limits.longestPause)
+        self.random = random
+    }
+
+    /// The pause after one more failure.
+    mutating func fail() -> TimeAmount {
+        let whole = min(longest.nanoseconds, shortest.nanoseconds << Int64(min(failures, 20)))
+        failures += 1
+        return .nanoseconds(whole / 2 + Int64(random.next() % UInt64(max(1, whole / 2))))
+    }
+
+    mutating func succeed() { failures = 0 }
+}

@@ -1,0 +1,31 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Errors of connections in words for operators.
+enum ConnectionFault {
+    static func text(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            // Every address that the name has; the last one says no less than the others.
+            guard let last = error.connectionErrors.last else { return "its name could not be resolved" }
+            return text(last.error)
+        case let error as IOError: return "the connection failed: \(String(cString: strerror(error.errnoCode)))".excerpt
+        case ChannelError.connectTimeout: return "no connection came about in time"
+        case let error as NIOSSLError: return tls(error)
+        case is NIOSSLExtraError: return "its certificate is for another name"
+        default: return "\(error)".excerpt
+        }
+    }
+
+    private static func tls(_ error: NIOSSLError) -> String {
+        if case .uncleanShutdown = error { return "the connection was cut" }
+        let text = "\(error)"
+        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            return "its certificate is not trusted: no root that this machine or the settings trust vouches for it"
+        }
+        if text.contains("NO_APPLICATION_PROTOCOL") { return "it does not speak HTTP/2 (ALPN offered h2, and it refused)" }
+        return "TLS failed: \(text)".excerpt
+    }
+}

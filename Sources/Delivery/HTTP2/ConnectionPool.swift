@@ -1,0 +1,210 @@
+import NIOCore
+import PushCore
+
+/// Makes connections for a pool.
+protocol PushDialer: AnyObject {
+    /// A channel of the loop that is connected and whose TLS, if it has any, is on its way.
+    func dial(on loop: any EventLoop) -> EventLoopFuture<any Channel>
+    /// Looks at the peer once TLS has come about; why it is not the right one, or nil.
+    func objection(to context: ChannelHandlerContext) -> String?
+}
+
+/// The connections to one origin, with what waits for them. Belongs to one event loop.
+final class ConnectionPool {
+    enum Letter: Sendable {
+        case send(number: UInt64, PushBatch, PushJob.Completion)
+        case cancel(number: UInt64)
+        case close(EventLoopPromise<Void>)
+    }
+
+    private let loop: any EventLoop
+    private let dialer: any PushDialer
+    private let limits: HTTP2Limits
+    private let makeCodec: (StreamSlots) throws -> any PushCodec
+    private let queue: PushQueue
+    private var handlers: [PushHandler] = []
+    private var isDialing = false
+    private var backOff: BackOff
+    private var lastFailure = ""
+    /// The next attempt to connect, and when it is.
+    private var pause: (task: Scheduled<Void>, end: NIODeadline)?
+    private var ticker: Scheduled<Void>?
+    private var waitingSince = NIODeadline.uptimeNanoseconds(0)
+    private var closing: EventLoopPromise<Void>?
+
+    /// How exact deadlines are.
+    static let tick = TimeAmount.seconds(1)
+
+    init(
+        loop: any EventLoop, dialer: any PushDialer, limits: HTTP2Limits, random: any RandomSource,
+        codec: @escaping (StreamSlots) throws -> any PushCodec = { try NGHTTP2Codec(slots: $0) }
+    ) {
+        self.loop = loop
+        self.dialer = dialer
+        self.limits = limits
+        makeCodec = codec
+        queue = PushQueue(attempts: limits.attempts)
+        backOff = BackOff(limits: limits, random: random)
+    }
+
+    /// Pushes that wait for a connection.
+    var waiting: Int { queue.count }
+    /// Pushes that were given to a connection.
+    var underWay: Int { handlers.reduce(0) { $0 + $1.slots.live } }
+    var connections: Int { handlers.count }
+
+    func take(_ letters: [Letter]) {
+        for letter in letters {
+            switch letter {
+            case .send(let number, let batch, let completion):
+                add(PushJob(number: number, batch: batch, completion: completion))
+            case .cancel(let number): cancel(number)
+            case .close(let promise): close(promise)
+            }
+        }
+        serve()
+    }
+
+    private func add(_ job: PushJob) {
+        if let refusal { return job.settleRest(.notSent(refusal)) }
+        if queue.isEmpty { waitingSince = loop.now }
+        queue.add(job)
+        startTicking()
+    }
+
+    /// Why nothing can be taken just now.
+    private var refusal: PushFailure? {
+        if closing != nil { return .closed("the server is ending") }
+        guard let pause, !handlers.contains(where: { $0.phase == .open }) else { return nil }
+        let rest = pause.end - loop.now
+        return rest > TimeAmount(limits.patience) ? .unreachable(lastFailure, retryAfter: Duration(rest)) : nil
+    }
+
+    private func cancel(_ number: UInt64) {
+        guard !queue.cancel(number: number) else { return }
+        for handler in handlers { handler.cancel(number) }
+    }
+
+    /// Gives what waits to connections, and makes one where there is none.
+    private func serve() {
+        if closing != nil { queue.refuseAll(.closed("the server is ending")) }
+        for handler in handlers where !queue.isEmpty && handler.room > 0 { handler.pump() }
+        let isServed = handlers.contains { $0.phase == .open || $0.phase == .connecting }
+        if !queue.isEmpty, !isServed, pause == nil { dial() }
+    }
+
+    // MARK: - Connecting
+
+    private func dial() {
+        guard !isDialing else { return }
+        isDialing = true
+        dialer.dial(on: loop).assumeIsolated().whenComplete { [self] result in
+            isDialing = false
+            do {
+                try add(result.get())
+            } catch {
+                failed(ConnectionFault.text(error))
+            }
+        }
+    }
+
+    private func add(_ channel: any Channel) throws {
+        guard closing == nil else { return channel.close(promise: nil) }
+        do {
+            let slots = StreamSlots(capacity: limits.streams)
+            let handler = PushHandler(
+                queue: queue, slots: slots, codec: try makeCodec(slots), limits: limits, admit: dialer.objection(to:))
+            handler.owner = self
+            handlers.append(handler)
+            try channel.pipeline.syncOperations.addHandler(handler)
+            startTicking()
+        } catch {
+            channel.close(promise: nil)
+            throw error
+        }
+    }
+
+    /// No connection came about, or one that took nothing: what waits learns of it, and the next attempt comes after a pause.
+    private func failed(_ why: String) {
+        lastFailure = why
+        let length = backOff.fail()
+        pause?.task.cancel()
+        let task = loop.assumeIsolated().scheduleTask(in: length) { [self] in
+            pause = nil
+            serve()
+        }
+        pause = (task, loop.now + length)
+        if !handlers.contains(where: { $0.phase == .open }) {
+            queue.refuseAll(.unreachable(why, retryAfter: Duration(length)))
+        }
+    }
+
+    // MARK: - Time
+
+    /// Goes on as long as there is anything to look after.
+    private func startTicking() {
+        guard ticker == nil else { return }
+        ticker = loop.assumeIsolated().scheduleTask(in: Self.tick) { [self] in
+            ticker = nil
+            look(at: loop.now)
+            if !handlers.isEmpty || !queue.isEmpty { startTicking() }
+        }
+    }
+
+    private func look(at now: NIODeadline) {
+        for handler in handlers { handler.tick(now, interval: Self.tick) }
+        giveUpWaiting(now)
+        serve()
+        grow()
+    }
+
+    /// Connections that are there and take nothing: a peer that allows no stream, or does not read.
+    private func giveUpWaiting(_ now: NIODeadline) {
+        let last = handlers.reduce(waitingSince) { max($0, $1.lastBegun) }
+        if !queue.isEmpty, !isDialing, pause == nil, now - last > TimeAmount(limits.answer) { queue.refuseAll(.overdue) }
+    }
+
+    /// One more connection, where all are full and the service has shown that it takes our pushes.
+    private func grow() {
+        guard !queue.isEmpty, !isDialing, pause == nil, closing == nil, !handlers.isEmpty, handlers.count < limits.connections,
+            handlers.allSatisfy({ $0.phase == .open && $0.room == 0 && $0.codec.peerLimit > 1 && $0.hasAnswered })
+        else { return }
+        dial()
+    }
+
+    // MARK: - The end
+
+    private func close(_ promise: EventLoopPromise<Void>) {
+        if let closing { return closing.futureResult.cascade(to: promise) }
+        closing = promise
+        pause?.task.cancel()
+        pause = nil
+        queue.refuseAll(.closed("the server is ending"))
+        for handler in handlers { handler.sayGoodbye("the server is ending") }
+        guard !handlers.isEmpty else { return promise.succeed() }
+        loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.farewell)) { [self] in
+            for handler in handlers { handler.cut("the server is ending") }
+        }
+    }
+}
+
+extension ConnectionPool: PushHandlerOwner {
+    func isDraining(_ handler: PushHandler) {
+        if !handler.isOurEnd, !handler.hasAnswered {
+            handler.isOurEnd = true
+            failed(handler.reason ?? "")
+        }
+        serve()
+    }
+
+    func hasEnded(_ handler: PushHandler, why: String) {
+        handlers.removeAll { $0 === handler }
+        if handler.hasAnswered {
+            backOff.succeed()
+        } else if !handler.isOurEnd {
+            failed(why)
+        }
+        serve()
+        if handlers.isEmpty { closing?.succeed() }
+    }
+}

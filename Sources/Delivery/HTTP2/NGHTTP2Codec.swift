@@ -1,0 +1,126 @@
+import CNGHTTP2
+import NIOCore
+
+/// Debian's libnghttp2 as the codec.
+final class NGHTTP2Codec: PushCodec {
+    private let session: OpaquePointer
+    private let reader: AnswerReader
+    private let slots: StreamSlots
+    private var prepared: PreparedHeaders?
+    /// Frames that had to be written before their header texts could go.
+    private var spill = ByteBuffer()
+
+    /// For answers on the whole connection: more than all of them together have.
+    private static let connectionWindow: Int32 = 1 << 20
+    private static let mostHeaderList: UInt32 = 65_536
+
+    /// - Parameter firstStream: an odd number; another than 1 only in tests.
+    init(slots: StreamSlots, firstStream: Int32 = 1) throws(CodecFailure) {
+        let reader = AnswerReader(slots: slots)
+        self.slots = slots
+        self.reader = reader
+        session = try Self.session(reader)
+        try Self.check(submitSettings())
+        try Self.check(nghttp2_session_set_local_window_size(session, 0, 0, Self.connectionWindow))
+        if firstStream > 1 { try Self.check(nghttp2_session_set_next_stream_id(session, firstStream)) }
+    }
+
+    deinit { nghttp2_session_del(session) }
+
+    private static func session(_ reader: AnswerReader) throws(CodecFailure) -> OpaquePointer {
+        var callbacks: OpaquePointer?
+        var option: OpaquePointer?
+        try check(nghttp2_session_callbacks_new(&callbacks))
+        defer { nghttp2_session_callbacks_del(callbacks) }
+        try check(nghttp2_option_new(&option))
+        defer { nghttp2_option_del(option) }
+        AnswerReader.install(callbacks)
+        // It assumes 100 until the peer has told.
+        nghttp2_option_set_peer_max_concurrent_streams(option, 1)
+        nghttp2_option_set_no_closed_streams(option, 1)
+        var session: OpaquePointer?
+        try check(nghttp2_session_client_new2(&session, callbacks, Unmanaged.passUnretained(reader).toOpaque(), option))
+        guard let session else { throw .library(Int(NGHTTP2_ERR_NOMEM.rawValue)) }
+        return session
+    }
+
+    private func submitSettings() -> Int32 {
+        let settings = [
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
+            nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: Self.mostHeaderList),
+        ]
+        return nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
+    }
+
+    private static func check(_ code: Int32) throws(CodecFailure) {
+        if code != 0 { throw .library(Int(code)) }
+    }
+
+    var peerLimit: Int { reader.peerLimit }
+
+    var isFinished: Bool { nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
+
+    func exchangeEvents(with other: inout [CodecEvent]) { reader.exchangeEvents(with: &other) }
+
+    func submit(_ slot: Int32) throws(CodecFailure) {
+        guard let ticket = slots[slot].pointee.ticket else { preconditionFailure("a slot is taken before its request begins") }
+        let prepared = try prepared(for: ticket.job.batch.headers)
+        var provider = nghttp2_data_provider()
+        provider.source.fd = slot
+        provider.read_callback = AnswerReader.readBody
+        let stream = ticket.job.batch.withPath(ticket.index) { path in
+            prepared.withFields(path: path, id: ticket.job.batch.id(ticket.index)) { fields in
+                // A tag that is never nil: slot 0 has one too.
+                nghttp2_submit_request(
+                    session, nil, fields.baseAddress, fields.count, &provider, UnsafeMutableRawPointer(bitPattern: Int(slot) + 1))
+            }
+        }
+        guard stream > 0 else {
+            throw stream == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue ? .streamsExhausted : .library(Int(stream))
+        }
+        slots[slot].pointee.stream = stream
+    }
+
+    private func prepared(for template: HeaderTemplate) throws(CodecFailure) -> PreparedHeaders {
+        if let prepared, prepared.template === template { return prepared }
+        // Frames in the library point at the old texts: they are written first. Into a variable of this function, since `write` looks
+        // at `spill`.
+        if prepared != nil {
+            var frames = spill
+            spill = ByteBuffer()
+            try write(to: &frames, limit: .max)
+            spill = frames
+        }
+        let new = PreparedHeaders(template)
+        prepared = new
+        return new
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(CodecFailure) {
+        guard let start = bytes.baseAddress else { return }
+        let count = nghttp2_session_mem_recv(session, start.assumingMemoryBound(to: UInt8.self), bytes.count)
+        if count < 0 { throw .library(Int(count)) }
+    }
+
+    func write(to out: inout ByteBuffer, limit: Int) throws(CodecFailure) {
+        if spill.readableBytes > 0 {
+            out.writeBuffer(&spill)
+            spill.clear()
+        }
+        while out.readableBytes < limit {
+            var bytes: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(session, &bytes)
+            if count < 0 { throw .library(Int(count)) }
+            guard count > 0, let bytes else { return }
+            out.writeBytes(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+        }
+    }
+
+    func cancel(stream: Int32) {
+        nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, UInt32(NGHTTP2_CANCEL.rawValue))
+    }
+
+    func ping() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
+
+    func goAway() { nghttp2_session_terminate_session(session, UInt32(NGHTTP2_NO_ERROR.rawValue)) }
+}

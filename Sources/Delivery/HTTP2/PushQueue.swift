@@ -1,0 +1,77 @@
+import NIOCore
+
+/// What waits for a connection, oldest first; what came back unsent goes before all else. Belongs to one event loop.
+final class PushQueue {
+    private var returned = CircularBuffer<Ticket>()
+    private var jobs = CircularBuffer<PushJob>()
+    private let attempts: Int
+    /// Pushes that wait.
+    private(set) var count = 0
+
+    init(attempts: Int) {
+        self.attempts = attempts
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    func add(_ job: PushJob) {
+        guard !job.isBegun else { return }
+        jobs.append(job)
+        count += job.batch.count
+    }
+
+    /// The next push, which is the caller's from then on.
+    func next() -> Ticket? {
+        if let ticket = returned.popFirst() {
+            count -= 1
+            return ticket
+        }
+        guard let job = jobs.first else { return nil }
+        let ticket = Ticket(job: job, index: job.takeNext())
+        if job.isBegun { jobs.removeFirst() }
+        count -= 1
+        return ticket
+    }
+
+    /// Takes back what was not sent: it will be tried again, unless it came back too often or nobody waits for it.
+    func giveBack(_ ticket: Ticket, _ failure: PushFailure) {
+        if ticket.job.isCancelled {
+            ticket.job.settle(ticket.index, .notSent(.cancelled))
+        } else if ticket.job.returned(ticket.index) >= attempts {
+            ticket.job.settle(ticket.index, .notSent(failure))
+        } else {
+            returned.append(ticket)
+            count += 1
+        }
+    }
+
+    /// Takes back what a connection never took up: as if it had not been given out.
+    func putBack(_ ticket: Ticket) {
+        returned.prepend(ticket)
+        count += 1
+    }
+
+    /// Nothing that waits will be sent.
+    func refuseAll(_ failure: PushFailure) {
+        let (tickets, jobs) = (returned, jobs)
+        (returned, self.jobs, count) = (CircularBuffer(), CircularBuffer(), 0)
+        for ticket in tickets { ticket.job.settle(ticket.index, .notSent(failure)) }
+        for job in jobs { job.settleRest(.notSent(failure)) }
+    }
+
+    /// What waits of one job will not be sent; what is under way is awaited. False when nothing of it waits.
+    func cancel(number: UInt64) -> Bool {
+        guard let job = jobs.first(where: { $0.number == number }) ?? returned.first(where: { $0.job.number == number })?.job else {
+            return false
+        }
+        job.cancel()
+        var (mine, others) = ([Ticket](), CircularBuffer<Ticket>())
+        for ticket in returned { if ticket.job === job { mine.append(ticket) } else { others.append(ticket) } }
+        returned = others
+        jobs.removeAll { $0 === job }
+        count -= mine.count + (job.batch.count - job.next)
+        for ticket in mine { job.settle(ticket.index, .notSent(.cancelled)) }
+        job.settleRest(.notSent(.cancelled))
+        return true
+    }
+}

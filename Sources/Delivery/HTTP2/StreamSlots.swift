@@ -1,0 +1,91 @@
+/// One request under way.
+struct StreamSlot {
+    var ticket: Ticket?
+    var stream: Int32 = 0
+    /// Bytes of the body that are serialised.
+    var sent = 0
+    /// The end of the request was serialised: from here on it may have been processed.
+    var isEnded = false
+    /// The answer is there to its end.
+    var isComplete = false
+    var status: Int32 = 0
+    var id: PushID?
+    var idText: String?
+    var retryAfter: String?
+    var body: [UInt8] = []
+    /// The tick at which it was begun.
+    var begun: UInt32 = 0
+}
+
+/// Requests under way on one connection. They stay where they are in memory, since callbacks of a C library look at them while others
+/// are added.
+final class StreamSlots {
+    private let places: UnsafeMutablePointer<StreamSlot>
+    private var free: [Int32]
+    let capacity: Int
+    private(set) var live = 0
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        places = .allocate(capacity: capacity)
+        places.initialize(repeating: StreamSlot(), count: capacity)
+        free = (0..<Int32(capacity)).reversed()
+    }
+
+    deinit {
+        places.deinitialize(count: capacity)
+        places.deallocate()
+    }
+
+    subscript(_ slot: Int32) -> UnsafeMutablePointer<StreamSlot> {
+        precondition(slot >= 0 && slot < capacity)
+        return places + Int(slot)
+    }
+
+    /// Of a stream, as its request was given the slot; nil when that is over.
+    func place(_ slot: Int32, of stream: Int32) -> UnsafeMutablePointer<StreamSlot>? {
+        guard slot >= 0, slot < capacity, places[Int(slot)].stream == stream else { return nil }
+        return places + Int(slot)
+    }
+
+    /// The caller has seen to it that fewer than `capacity` are live.
+    func take(_ ticket: Ticket, tick: UInt32) -> Int32 {
+        let slot = free.removeLast()
+        let place = self[slot]
+        place.pointee.ticket = ticket
+        place.pointee.begun = tick
+        live += 1
+        return slot
+    }
+
+    /// The only place that hands out a ticket again: once.
+    func release(_ slot: Int32) -> Ticket {
+        let place = self[slot]
+        guard let ticket = place.pointee.ticket else { preconditionFailure("a stream ends once") }
+        place.pointee.ticket = nil
+        place.pointee.stream = 0
+        place.pointee.sent = 0
+        place.pointee.isEnded = false
+        place.pointee.isComplete = false
+        place.pointee.status = 0
+        place.pointee.id = nil
+        if place.pointee.idText != nil { place.pointee.idText = nil }
+        if place.pointee.retryAfter != nil { place.pointee.retryAfter = nil }
+        if !place.pointee.body.isEmpty { place.pointee.body = [] }
+        free.append(slot)
+        live -= 1
+        return ticket
+    }
+
+    var liveSlots: [Int32] { (0..<Int32(capacity)).filter { places[Int($0)].ticket != nil } }
+}
+
+extension StreamSlot {
+    /// The complete answer; nil while there is none.
+    var answer: PushAnswer? {
+        guard isComplete, status >= 200 else { return nil }
+        guard !body.isEmpty || retryAfter != nil || idText != nil else { return PushAnswer(status: Int(status), id: id) }
+        return PushAnswer(
+            status: Int(status), id: id, details: AnswerDetails(body: body, retryAfter: retryAfter, idText: idText))
+    }
+}

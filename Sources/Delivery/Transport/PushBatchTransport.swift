@@ -1,0 +1,61 @@
+import HTTPTypes
+import PushCore
+
+/// Takes many pushes at once: connections of HTTP/2, or one exchange after the other with a service in this process.
+package protocol PushBatchTransport: Sendable {
+    /// One outcome for each request, in their order. Suspends while too much waits already. When the task is cancelled, what waits is
+    /// not sent, and what went out is answered for.
+    func send(_ batch: PushBatch) async -> [PushOutcome]
+}
+
+/// Sends the requests of a batch one after the other, so that a trace repeats itself.
+package struct SequentialTransport: PushBatchTransport {
+    private let base: any PushTransport
+
+    package init(_ base: any PushTransport) {
+        self.base = base
+    }
+
+    package func send(_ batch: PushBatch) async -> [PushOutcome] {
+        var outcomes: [PushOutcome] = []
+        outcomes.reserveCapacity(batch.count)
+        for index in 0..<batch.count {
+            outcomes.append(Task.isCancelled ? .notSent(.cancelled) : await outcome(of: batch.request(index), body: batch.body))
+        }
+        return outcomes
+    }
+
+    /// A request that certainly was not processed is sent once more, at once.
+    private func outcome(of request: HTTPRequest, body: [UInt8]) async -> PushOutcome {
+        do throws(TransportError) {
+            let response: PushResponse
+            do throws(TransportError) {
+                response = try await base.exchange(request, body: body)
+            } catch {
+                guard case .notSent = error else { throw error }
+                response = try await base.exchange(request, body: body)
+            }
+            return .answered(PushAnswer(response))
+        } catch {
+            return switch error {
+            case .notSent(let why): .notSent(.unreachable(why, retryAfter: nil))
+            case .forbidden(let why): .notSent(.forbidden(why))
+            case .unknown(let why): .unknown(.other(why))
+            }
+        }
+    }
+}
+
+extension PushBatch {
+    /// One of the requests as a message of its own.
+    func request(_ index: Int) -> HTTPRequest {
+        var fields = HTTPFields()
+        if let authorization = headers.authorization { fields[.authorization] = authorization.reveal() }
+        if let id = id(index) { fields[.apnsID] = id.description }
+        for field in headers.fields {
+            if let name = HTTPField.Name(field.name) { fields[name] = field.value }
+        }
+        return HTTPRequest(
+            method: .post, scheme: "https", authority: headers.origin.authority, path: path(index), headerFields: fields)
+    }
+}

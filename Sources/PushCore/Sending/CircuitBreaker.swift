@@ -1,0 +1,66 @@
+import Synchronization
+
+/// Leaves a push service in peace that answers nobody: after some failures in a row nothing is sent for a while, then a push at a
+/// time to see whether it is back. One for a platform and its credential; notifications share it.
+final class CircuitBreaker: Sendable {
+    enum Admission: Sendable, Equatable {
+        case all
+        /// One device, to see.
+        case probe
+        case wait(until: Timestamp)
+    }
+
+    /// Failures in a row that open it. Notifications to few are left to their own pauses.
+    static let threshold = 20
+    static let firstPause: Duration = .seconds(5)
+    static let longestPause: Duration = .seconds(60)
+
+    private struct Circuit {
+        var failures = 0
+        var pause: Duration = .zero
+        var openUntil: Timestamp?
+    }
+
+    private let circuit = Mutex(Circuit())
+
+    /// What may be sent now.
+    func admission(_ now: Timestamp) -> Admission {
+        circuit.withLock { circuit in
+            guard let until = circuit.openUntil else { return .all }
+            return until > now ? .wait(until: until) : .probe
+        }
+    }
+
+    enum News: Sendable, Equatable {
+        case opened(until: Timestamp)
+        case closed
+    }
+
+    /// Told how a batch ended. Any answer about a device is a sign of life; that there are too many pushes is one, too.
+    func note(_ verdicts: [Verdict], now: Timestamp) -> News? {
+        guard !verdicts.isEmpty else { return nil }
+        let failures = verdicts.reversed().prefix { verdict in
+            switch RetryPolicy.Trouble(verdict) {
+            case nil, .throttled: false
+            case .failing, .unreachable, .unknown: true
+            }
+        }.count
+        return circuit.withLock { circuit in
+            guard failures == verdicts.count else {
+                defer { circuit = Circuit(failures: failures) }
+                return circuit.openUntil == nil ? nil : .closed
+            }
+            circuit.failures += failures
+            if let until = circuit.openUntil {
+                // Of what was under way when it opened nobody hears anything new.
+                guard until <= now else { return nil }
+            } else {
+                guard circuit.failures >= Self.threshold else { return nil }
+            }
+            circuit.pause = min(max(circuit.pause * 2, Self.firstPause), Self.longestPause)
+            let until = now + circuit.pause
+            circuit.openUntil = until
+            return .opened(until: until)
+        }
+    }
+}

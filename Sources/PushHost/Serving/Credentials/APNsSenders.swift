@@ -1,0 +1,124 @@
+import Delivery
+import PushCore
+import Synchronization
+
+/// What sends to APNs: one provider token for each team and key, whichever hubs use it, and connections of their own for each
+/// certificate, which they show.
+final class APNsSenders: Sendable {
+    private struct State {
+        var tokens: [Key: APNsProviderToken] = [:]
+        var transports: [String: HTTPClientTransport] = [:]
+        /// What was made of the credentials of hubs; reading a certificate takes its time.
+        var settings: [String: (credential: PlatformCredential, result: Result<APNsSettings, PushError>)] = [:]
+    }
+
+    private struct Key: Hashable {
+        let team: String
+        let key: String
+        let text: Secret
+
+        init(_ own: APNsSigningKey) { (team, key, text) = (own.teamID, own.keyID, own.privateKey) }
+    }
+
+    private let pushes: HTTP2Transport
+    private let transport: any PushTransport
+    private let network: PublicNetwork?
+    private let clock: any HubClock
+    private let random: any RandomSource
+    private let providerTokens: any ProviderTokenStore
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - pushes: for notifications.
+    ///   - transport: for broadcast channels of those that bear tokens.
+    ///   - network: what refuses addresses that are not public, for those that show certificates.
+    init(
+        pushes: HTTP2Transport, transport: any PushTransport, network: PublicNetwork?, clock: any HubClock, random: any RandomSource,
+        providerTokens: any ProviderTokenStore
+    ) {
+        (self.pushes, self.transport, self.network, self.clock, self.random) = (pushes, transport, network, clock, random)
+        self.providerTokens = providerTokens
+    }
+
+    func connector(_ settings: APNsSettings) throws(PushError) -> any Connector {
+        try APNsConnector(settings: settings, transport: pushes, clock: clock, token: try token(for: settings))
+    }
+
+    func channels(_ settings: APNsSettings) throws(PushError) -> APNsChannels {
+        try APNsChannels(
+            settings: settings, transport: transport(for: settings), clock: clock, random: random, token: try token(for: settings))
+    }
+
+    /// What a hub's own credential says. Throws `credential.invalid`.
+    func settings(_ credential: PlatformCredential, of hub: String) throws(PushError) -> APNsSettings {
+        if let known = state.withLock({ $0.settings[hub] }), known.credential == credential { return try known.result.get() }
+        let result = Result { () throws(PushError) in try credential.apnsSettings() }
+        state.withLock { $0.settings[hub] = (credential, result) }
+        return try result.get()
+    }
+
+    /// When the token that is used with these settings was signed; nil where there is none yet.
+    func tokenIssued(_ settings: APNsSettings) -> Timestamp? {
+        settings.signingKey.flatMap { own in state.withLock { $0.tokens[Key(own)] } }?.issued
+    }
+
+    private func token(for settings: APNsSettings) throws(PushError) -> APNsProviderToken? {
+        guard let own = settings.signingKey else { return nil }
+        if let known = state.withLock({ $0.tokens[Key(own)] }) { return known }
+        let token = try APNsProviderToken(settings: settings, clock: clock, store: providerTokens)
+        return state.withLock { state in
+            let first = state.tokens[Key(own)] ?? token
+            state.tokens[Key(own)] = first
+            return first
+        }
+    }
+
+    private func transport(for settings: APNsSettings) -> any PushTransport {
+        guard let identity = settings.certificate?.identity else { return transport }
+        return state.withLock { state in
+            if let known = state.transports[identity.fingerprint] { return known }
+            let made = HTTPClientTransport(network: network, tls: identity.tls)
+            state.transports[identity.fingerprint] = made
+            return made
+        }
+    }
+
+    /// Closes all connections that are not the server's.
+    func shutdown() async {
+        await pushes.shutdown()
+        let transports = state.withLock { state in
+            defer { state.transports = [:] }
+            return Array(state.transports.values)
+        }
+        for transport in transports { await transport.shutdown() }
+    }
+}
+
+/// Makes another connector as soon as the files hold another credential.
+final class APNsFileConnector: Connector {
+    let platforms: Set<Platform> = [.apns]
+    private let files: WatchedAPNsFiles
+    private let senders: APNsSenders
+    private let made = Mutex<(version: Int, connector: any Connector)?>(nil)
+
+    init(_ files: WatchedAPNsFiles, _ senders: APNsSenders) { (self.files, self.senders) = (files, senders) }
+
+    func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
+        let connector: any Connector
+        do throws(PushError) {
+            connector = try current()
+        } catch {
+            let rejection = Rejection(status: 0, reason: error.code, explanation: error.message, outcome: .invalidCredentials)
+            return batch.handles.map { _ in .rejected(rejection) }
+        }
+        return await connector.deliver(batch)
+    }
+
+    private func current() throws(PushError) -> any Connector {
+        let (settings, version) = try files.current()
+        if let made = made.withLock({ $0 }), made.version == version { return made.connector }
+        let connector = try senders.connector(settings)
+        made.withLock { $0 = (version, connector) }
+        return connector
+    }
+}

@@ -1,0 +1,65 @@
+import Delivery
+import FoundationEssentials
+import PushCore
+
+/// How the server reaches APNs.
+struct DeliverySettings: Sendable, Equatable {
+    /// Where something else answers in place of Apple's hosts; nil for those.
+    var apns: String?
+    /// File of roots that are trusted beside the machine's.
+    var roots: String?
+    /// Hosts with the keys that they must have: `host=sha256//BASE64`.
+    var pins: [String] = []
+}
+
+extension ServerSettings {
+    static let deliverySettings: [Setting] = [
+        Setting(
+            "apns.address", .url,
+            "Where hubs with APNs credentials send in place of Apple's hosts: `pushhost simulate apns`, with HTTP/2 over TLS."
+        ) { $0.delivery.apns = $1.text },
+        Setting("apns.roots", .text, "Roots in PEM that are trusted for APNs beside the machine's, such as the simulator's certificate.") {
+            $0.delivery.roots = $1.text
+        },
+        Setting(
+            "apns.pins", .list,
+            "Hosts that must have a known key: `api.push.apple.com=sha256//…`, the SHA-256 of the key (SubjectPublicKeyInfo) in base64."
+        ) { $0.delivery.pins = $1.list },
+    ]
+}
+
+extension DeliverySettings {
+    /// What cannot be used.
+    var contradictions: [String] {
+        var faults: [String] = []
+        if let apns, Self.route(apns) == nil { faults.append("apns.address: \"\(apns)\" is no https:// address") }
+        for pin in pins where Self.pin(pin) == nil { faults.append("apns.pins: \"\(pin)\" is not of the form host=sha256//BASE64") }
+        return faults
+    }
+
+    /// Connections to APNs. Throws `settings.invalid` for roots that cannot be read.
+    func transport(random: any RandomSource) throws(PushError) -> HTTP2Transport {
+        var trust = TLSTrust(pins: Dictionary(pins.compactMap(Self.pin)) { $1 })
+        if let roots {
+            do {
+                trust.roots = .systemAnd(try TLSTrust.certificates(pem: TextFile.read(roots, limit: 1 << 20, kind: "PEM file")))
+            } catch {
+                throw PushError("settings.invalid", "apns.roots: \(roots): \(error.message)", hint: error.hint)
+            }
+        }
+        return HTTP2Transport(route: apns.flatMap(Self.route), trust: trust, random: random)
+    }
+
+    private static func route(_ address: String) -> PushRoute? {
+        guard let address = WebAddress(address), address.scheme == "https" else { return nil }
+        return PushRoute(host: address.host, port: address.port ?? 443)
+    }
+
+    private static func pin(_ text: String) -> (host: String, digest: [UInt8])? {
+        let parts = text.split(separator: "=" as Character, maxSplits: 1)
+        guard parts.count == 2, parts[1].hasPrefix("sha256//"), let digest = Data(base64Encoded: String(parts[1].dropFirst(8))),
+            digest.count == 32
+        else { return nil }
+        return (parts[0].lowercased(), [UInt8](digest))
+    }
+}

@@ -1,0 +1,92 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// Takes HTTP/2 connections over TLS on a port of this machine.
+package final class HTTP2Listener: Sendable {
+    private let channel: any Channel
+    private let group: MultiThreadedEventLoopGroup
+    private let connections: OpenConnections
+
+    /// The port that it has.
+    package let port: Int
+
+    /// Returns once connections are taken. Throws an `IOError` where the port cannot be had.
+    ///
+    /// - Parameters:
+    ///   - port: Of the loopback interface; 0 takes a free one.
+    ///   - threads: Event loops that share the connections.
+    ///   - responder: Makes one for each connection; called on its event loop.
+    init(
+        port: Int, threads: Int, tls: NIOSSLContext, limits: HTTP2Limits, responder: @escaping @Sendable () -> any HTTP2Responder
+    ) async throws {
+        group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        let connections = OpenConnections()
+        self.connections = connections
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let wire = WireEnd()
+                    let handler = HTTP2ServerHandler(responder: responder(), wire: wire, limits: limits)
+                    // Who sends with a certificate is the service's to judge, which says why where it does not like it.
+                    let secured = NIOSSLServerHandler(context: tls) { _, verdict in verdict.succeed(.certificateVerified) }
+                    try channel.pipeline.syncOperations.addHandlers(wire, secured, handler)
+                    connections.join(channel, NIOLoopBound(handler, eventLoop: channel.eventLoop))
+                }
+            }
+        do {
+            channel = try await bootstrap.bind(host: "127.0.0.1", port: port).get()
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        self.port = channel.localAddress?.port ?? port
+    }
+
+    /// Takes no more connections and lets the open ones end by themselves, as their responders do; those that are still open
+    /// after `grace` are closed.
+    package func end(grace: TimeAmount) async {
+        try? await channel.close()
+        await connections.end(grace: grace)
+        try? await group.shutdownGracefully()
+    }
+}
+
+/// The connections of a listener.
+private final class OpenConnections: Sendable {
+    private struct State {
+        var members: [ObjectIdentifier: (channel: any Channel, handler: NIOLoopBound<HTTP2ServerHandler>)] = [:]
+        var isEnding = false
+    }
+
+    private let state = Mutex(State())
+
+    func join(_ channel: any Channel, _ handler: NIOLoopBound<HTTP2ServerHandler>) {
+        let isLate = state.withLock { state in
+            state.members[ObjectIdentifier(channel)] = (channel, handler)
+            return state.isEnding
+        }
+        channel.closeFuture.whenComplete { [self] _ in
+            state.withLock { _ = $0.members.removeValue(forKey: ObjectIdentifier(channel)) }
+        }
+        if isLate { channel.close(promise: nil) }
+    }
+
+    func end(grace: TimeAmount) async {
+        let open = state.withLock { state in
+            state.isEnding = true
+            return Array(state.members.values)
+        }
+        for (channel, handler) in open {
+            channel.eventLoop.execute { handler.value.endSoon() }
+            let deadline = channel.eventLoop.scheduleTask(in: grace) { channel.close(promise: nil) }
+            channel.closeFuture.whenComplete { _ in deadline.cancel() }
+        }
+        for (channel, _) in open { try? await channel.closeFuture.get() }
+    }
+}

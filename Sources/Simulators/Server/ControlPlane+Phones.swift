@@ -1,0 +1,108 @@
+import HTTPTypes
+
+/// Phones by hand: adding them, looking at them, taking their app away.
+extension ControlPlane {
+    /// Nil for a path or a method that there is not.
+    func phones(_ method: HTTPRequest.Method, _ path: [String], body: [UInt8]) throws(ControlRefusal) -> Answer? {
+        switch (method, path.count) {
+        case (.post, 1): try addPhone(JSONObject(body))
+        case (.get, 1): answer(200, json: JSONValue(members: ["phones": .array(site.phones.phones.map { summary(of: $0) })]))
+        case (.get, 2): answer(200, json: details(of: try phone(named: path[1])))
+        case (.delete, 2): try uninstall(phone(named: path[1]))
+        case (.post, 3) where path[2] == "channels": try subscribe(phone(named: path[1]), JSONObject(body))
+        default: nil
+        }
+    }
+
+    private func addPhone(_ fields: JSONObject) throws(ControlRefusal) -> Answer {
+        try fields.check(allowing: ["name", "platform", "user", "locale", "environment", "handle"])
+        let name = try fields.text("name")
+        let word = try fields.text("platform")
+        guard let platform = PhonePlatform(rawValue: word) else {
+            throw .request("there are no phones on the platform \"\(word)\"", hint: "platforms are \(Self.platforms)")
+        }
+        let environment = try fields.optionalEnvironment("environment") ?? .production
+        let description = PhoneDescription(
+            name: name, platform: platform, user: try fields.optionalText("user") ?? "",
+            locale: try fields.optionalText("locale") ?? "en-US", app: SimulatorCredentials.app, environment: environment,
+            applicationServerKey: platform == .browser ? site.credentials.applicationServerPublicKey : nil)
+        let phone: PhoneID?
+        if let handle = try fields.optionalText("handle")?.lowercased() {
+            guard platform == .apns, handle.utf8.count % 2 == 0, (64...200).contains(handle.utf8.count), handle.utf8.allSatisfy(Hex.isDigit)
+            else {
+                throw .request(
+                    "\"handle\" is no device token of APNs", hint: "give 64 hexadecimal digits or more; other platforms make theirs")
+            }
+            phone = site.phones.meet(token: handle, name: name, app: SimulatorCredentials.app, environment: environment)
+        } else {
+            phone = site.phones.addPhone(uniquelyNamed: description)
+        }
+        guard let phone else {
+            throw ControlRefusal(
+                409, "device.exists", "there is a phone named \"\(name)\", or with its handle, already", hint: "choose another name")
+        }
+        return answer(201, json: summary(of: phone))
+    }
+
+    /// By its name; one of the crowd, by its token, becomes a phone in full.
+    private func phone(named name: String) throws(ControlRefusal) -> PhoneID {
+        guard let phone = site.phones.phone(named: name) ?? site.phones.meet(member: name.lowercased()) else {
+            throw ControlRefusal(
+                404, "device.not_found", "there is no phone named \"\(name)\"", hint: "GET /phones lists them; POST /phones adds one")
+        }
+        return phone
+    }
+
+    private func details(of phone: PhoneID) -> JSONValue {
+        let more: [JSONValue.Member] = [
+            .init(name: "badge", value: .init(site.phones.badge(of: phone))),
+            .init(name: "inbox", value: .array(site.phones.inbox(of: phone).map(\.json))),
+        ]
+        return .object((summary(of: phone).members ?? []) + more)
+    }
+
+    private func summary(of phone: PhoneID) -> JSONValue {
+        let description = site.phones.description(of: phone)
+        return JSONValue(members: [
+            "name": .init(description?.name), "platform": .init(description?.platform.rawValue),
+            "user": .init(description?.user), "locale": .init(description?.locale),
+            "handle": .init(site.phones.pushHandle(of: phone)),
+        ])
+    }
+
+    /// Its handle is dead from now on.
+    private func uninstall(_ phone: PhoneID) -> Answer {
+        site.phones.uninstall(phone)
+        return answer(200, json: summary(of: phone))
+    }
+
+    /// The app subscribes to a broadcast channel, as ActivityKit does when it starts an activity with one.
+    private func subscribe(_ phone: PhoneID, _ fields: JSONObject) throws(ControlRefusal) -> Answer {
+        try fields.check(allowing: ["channel"])
+        let channel = try fields.text("channel")
+        guard site.phones.description(of: phone)?.platform == .apns, APNsChannel.isID(channel) else {
+            throw .request("\"\(channel)\" is no broadcast channel of an iPhone", hint: "give the id that creating it answered")
+        }
+        site.phones.join(topic: channel, on: phone)
+        return answer(200, json: JSONValue(members: ["channel": .string(channel)]))
+    }
+
+    /// `{"phones", "pushes", "by_pushes"}` of the iPhones that are only counted.
+    var census: JSONValue {
+        let census = site.phones.census
+        return JSONValue(members: [
+            "phones": Self.number(census.members), "pushes": Self.number(census.pushes),
+            "by_pushes": .array(census.byPushes.map { Self.number($0) }),
+        ])
+    }
+}
+
+extension InboxItem {
+    fileprivate var json: JSONValue {
+        JSONValue(members: [
+            "id": .string(id), "received_at": .number(String(receivedAt)), "text": .string(text), "title": .string(title),
+            "body": .string(body), "is_shown": .bool(isShown), "is_background": .bool(isBackground),
+            "reason_not_shown": .init(reasonNotShown), "payload": .string(String(decoding: data, as: UTF8.self)),
+        ])
+    }
+}

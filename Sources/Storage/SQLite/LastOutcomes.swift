@@ -1,0 +1,85 @@
+import GRDB
+import PushCore
+
+/// How the last push to each registration of a hub ended: a row for each block of places, in it a byte for each place. A row for each
+/// registration would make the first push to a million of them a million rows.
+///
+/// What stands at a place without a registration means nothing, and whoever comes to a place takes away what is there.
+struct LastOutcomes {
+    static let blockBits: Int64 = 10
+    /// Of the blocks of one hub: as many as there are places.
+    static let hubBits: Int64 = 32 - blockBits
+
+    /// By the numbers of their blocks; as long as needed.
+    private var blocks: [UInt32: [UInt8]] = [:]
+
+    /// All of one hub.
+    init(of hub: Int64, in database: Database) throws {
+        try database.each(
+            "SELECT key, content FROM last_outcome_block WHERE key >= ? AND key < ?", hub << Self.hubBits, (hub + 1) << Self.hubBits
+        ) { blocks[UInt32($0.integer(0) - hub << Self.hubBits)] = $0.bytes(1) }
+    }
+
+    /// Nil where there is none. A byte that means nothing is none: better than to leave out the registration.
+    subscript(place: UInt32) -> OutcomeName? {
+        guard let block = blocks[place >> Self.blockBits], Self.offset(of: place) < block.count else { return nil }
+        return try? OutcomeName(storedCode: block[Self.offset(of: place)])
+    }
+
+    private static func key(of place: UInt32, hub: Int64) -> Int64 { hub << hubBits + Int64(place) >> blockBits }
+
+    private static func offset(of place: UInt32) -> Int { Int(place & (1 << UInt32(blockBits) - 1)) }
+
+    // MARK: - Changes
+
+    /// - Parameter outcomes: in the order of their places.
+    static func set(_ outcomes: [(place: UInt32, code: UInt8)], hub: Int64, in database: Database) throws {
+        var next = 0
+        while next < outcomes.count {
+            let key = key(of: outcomes[next].place, hub: hub)
+            var block = try content(of: key, in: database)
+            while next < outcomes.count, self.key(of: outcomes[next].place, hub: hub) == key {
+                let offset = offset(of: outcomes[next].place)
+                if block.count <= offset { block.append(contentsOf: repeatElement(0, count: offset + 1 - block.count)) }
+                block[offset] = outcomes[next].code
+                next += 1
+            }
+            try put(block, at: key, in: database)
+        }
+    }
+
+    static func clear(_ place: UInt32, hub: Int64, in database: Database) throws {
+        guard try isSet(place, hub: hub, in: database) else { return }
+        let key = key(of: place, hub: hub)
+        var block = try content(of: key, in: database)
+        block[offset(of: place)] = 0
+        try put(block, at: key, in: database)
+    }
+
+    /// For who comes to a place: the outcome of whoever stood there before is not this registration's.
+    static func clear(_ place: UInt32, unlessOf id: RegistrationID, hub: Int64, in database: Database) throws {
+        guard try isSet(place, hub: hub, in: database) else { return }
+        let stays = try database.first(
+            "SELECT 1 FROM registration WHERE hub = ? AND place = ? AND id = ?", hub, place, id.text
+        ) { _ in true }
+        if stays == nil { try clear(place, hub: hub, in: database) }
+    }
+
+    private static func isSet(_ place: UInt32, hub: Int64, in database: Database) throws -> Bool {
+        try database.first(
+            "SELECT 1 FROM last_outcome_block WHERE key = ? AND substr(content, ?, 1) > x'00'", key(of: place, hub: hub),
+            offset(of: place) + 1
+        ) { _ in true } ?? false
+    }
+
+    private static func content(of key: Int64, in database: Database) throws -> [UInt8] {
+        try database.first("SELECT content FROM last_outcome_block WHERE key = ?", key) { $0.bytes(0) } ?? []
+    }
+
+    private static func put(_ block: [UInt8], at key: Int64, in database: Database) throws {
+        try database.run(
+            """
+            INSERT INTO last_outcome_block (key, content) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET content = excluded.content
+            """, key, block)
+    }
+}

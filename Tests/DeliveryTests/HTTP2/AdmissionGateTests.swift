@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Delivery
+
+@Suite struct AdmissionGateTests {
+    @Test func `what does not fit waits, first come first served, and goes in when there is room`() async {
+        let gate = AdmissionGate(capacity: 10)
+        #expect(await gate.enter(6))
+        let large = Task { await gate.enter(10) }
+        let small = Task { await gate.enter(3) }
+        gate.leave(6)
+        #expect(await large.value)
+        gate.leave(10)
+        #expect(await small.value)
+    }
+
+    @Test func `a batch larger than everything goes in alone`() async {
+        let gate = AdmissionGate(capacity: 10)
+        #expect(await gate.enter(1_000))
+        let next = Task { await gate.enter(1) }
+        gate.leave(1_000)
+        #expect(await next.value)
+    }
+
+    @Test func `whoever is cancelled while it waits does not go in, and holds nobody up`() async {
+        let gate = AdmissionGate(capacity: 10)
+        #expect(await gate.enter(8))
+        let waiting = Task { await gate.enter(9) }
+        waiting.cancel()
+        #expect(await waiting.value == false)
+        #expect(await gate.enter(2))
+    }
+}

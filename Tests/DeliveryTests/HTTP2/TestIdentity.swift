@@ -1,0 +1,36 @@
+import Crypto
+import Foundation
+import NIOSSL
+import SwiftASN1
+import X509
+
+@testable import Delivery
+
+/// A certificate that vouches for itself, made anew for each test, and its key.
+struct TestIdentity: Sendable {
+    let certificate: NIOSSLCertificate
+    let key: NIOSSLPrivateKey
+    /// SHA-256 of its SubjectPublicKeyInfo.
+    let pin: [UInt8]
+    let certificatePEM: String
+    let keyPEM: String
+
+    init(_ name: String = "localhost") throws {
+        let secret = P256.Signing.PrivateKey()
+        let issuer = Certificate.PrivateKey(secret)
+        let subject = try DistinguishedName { CommonName(name) }
+        let made = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: issuer.publicKey,
+            notValidBefore: Date(timeIntervalSinceNow: -3_600),
+            notValidAfter: Date(timeIntervalSinceNow: 86_400), issuer: subject, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: Certificate.Extensions { SubjectAlternativeNames([.dnsName(name)]) }, issuerPrivateKey: issuer)
+        certificatePEM = try made.serializeAsPEM().pemString
+        keyPEM = secret.pemRepresentation
+        certificate = try NIOSSLCertificate(bytes: Array(certificatePEM.utf8), format: .pem)
+        key = try NIOSSLPrivateKey(bytes: Array(keyPEM.utf8), format: .pem)
+        pin = Array(SHA256.hash(data: try certificate.extractPublicKey().toSPKIBytes()))
+    }
+
+    var trust: TLSTrust { TLSTrust(roots: .only([certificate])) }
+    var client: ClientCertificate { ClientCertificate(chain: [certificate], key: key) }
+}

@@ -1,0 +1,64 @@
+import Crypto
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// `pushhost simulate apns` in a process of its own.
+final class SimulatedAPNs: Sendable {
+    let dialogue: Dialogue
+    /// Of HTTP/2.
+    let port: Int
+    let controlPort: Int
+    let folder: ScriptFolder
+    /// What it said until it was ready.
+    let screen: String
+
+    init(_ arguments: [String] = [], in folder: ScriptFolder? = nil) async throws {
+        let folder = try folder ?? ScriptFolder()
+        self.folder = folder
+        dialogue = try Dialogue(["simulate", "apns", "--port", "0", "--control-port", "0", "--data", "sim"] + arguments, in: folder.url)
+        let screen = try await dialogue.hear("Ctrl-C ends it.")
+        func number(after text: String) throws -> Int {
+            let start = try #require(screen.range(of: text)?.upperBound)
+            return try #require(Int(screen[start...].prefix { $0.isNumber }))
+        }
+        port = try number(after: "https://127.0.0.1:")
+        controlPort = try number(after: "control   http://127.0.0.1:")
+        self.screen = screen
+    }
+
+    /// What clients trust.
+    var certificate: String { folder.url.appending(path: "sim/certificate.pem").path }
+
+    func end(_ signal: Int32 = SIGINT) async -> (output: String, status: Int32) {
+        dialogue.signal(signal)
+        return await dialogue.end(closingInput: false)
+    }
+
+    /// Runs a shell line in the folder, in which `$APNS` and `$CONTROL` are the addresses and `$TOKEN` is a provider token.
+    func shell(_ line: String) async throws -> Program {
+        let names = "APNS=https://127.0.0.1:\(port) CONTROL=http://127.0.0.1:\(controlPort)"
+        return try await Program.shell("\(names) TOKEN=\(try await token()); \(line)", in: folder.url)
+    }
+
+    func control(_ method: String, _ path: String, _ body: String = "") async throws -> JSON {
+        let data = body.isEmpty ? "" : " -d '\(body)'"
+        let program = try await Program.shell("curl -sS -X \(method) 'http://127.0.0.1:\(controlPort)\(path)'\(data)")
+        #expect(program.status == 0, "\(program.errors)")
+        return try JSON(parsing: program.output)
+    }
+
+    private func token() async throws -> String {
+        let credentials = try #require(try await control("GET", "/credentials")["apns"])
+        func text(_ name: String) throws -> String { try #require(credentials[name]?.string) }
+        func part(_ data: Data) -> String {
+            data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        }
+        let key = try P256.Signing.PrivateKey(pemRepresentation: text("private_key"))
+        let header = try part(Data(#"{"alg":"ES256","kid":"\#(text("key_id"))"}"#.utf8))
+        let claims = try part(Data(#"{"iss":"\#(text("team_id"))","iat":\#(Int(Date().timeIntervalSince1970))}"#.utf8))
+        return "\(header).\(claims).\(part(try key.signature(for: Data("\(header).\(claims)".utf8)).rawRepresentation))"
+    }
+}

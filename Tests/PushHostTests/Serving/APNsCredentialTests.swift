@@ -1,0 +1,237 @@
+import Crypto
+import Delivery
+import Foundation
+import HTTPTypes
+import PushCore
+import Synchronization
+import Testing
+
+@testable import PushHost
+
+/// Credentials of APNs as hubs and settings have them: read, exchanged, looked at.
+@Suite struct APNsCredentialTests {
+    private let now = SystemClock().now
+    private static let signingKey = P256.Signing.PrivateKey().pemRepresentation
+
+    private func credential(_ properties: [(String, String)]) -> PlatformCredential {
+        PlatformCredential(properties: properties.map { ($0.0, Secret($0.1)) })
+    }
+
+    private func folder(_ files: SenderFiles) throws -> ScriptFolder {
+        try ScriptFolder(["certificate.pem": files.certificate, "key.pem": files.key, "AuthKey.p8": Self.signingKey])
+    }
+
+    // MARK: - A hub's own
+
+    @Test func `A hub's certificate is read as Azure's clients send it`() async throws {
+        let folder = try folder(try SenderFiles(end: now + .seconds(90 * 86_400)))
+        let file = try await SenderFiles.pkcs12(in: folder.url.path)
+        let settings = try credential([
+            ("Endpoint", "gateway.push.apple.com"), ("ApnsCertificate", file), ("CertificateKey", "secret"),
+        ]).apnsSettings()
+        #expect(settings.topic == "com.example.app" && settings.environment == .production && settings.certificate != nil)
+        let named = try credential([("ApnsCertificate", file), ("CertificateKey", "secret"), ("AppName", "com.example.other")])
+            .apnsSettings()
+        #expect(named.topic == "com.example.other" && named.environment == .production)
+        for (properties, why) in [
+            ([("ApnsCertificate", file), ("CertificateKey", "wrong")], "the password does not open the PKCS #12 file"),
+            ([("ApnsCertificate", file)], "the PKCS #12 file has a password, and none was given"),
+            ([("ApnsCertificate", "not base64!")], "the hub's ApnsCertificate is not base64"),
+            (
+                [("Endpoint", "gateway.sandbox.push.apple.com"), ("ApnsCertificate", file), ("CertificateKey", "secret")],
+                "the certificate is for production alone, and notifications go to development"
+            ),
+            ([("AppId", "TEAM123456")], "the hub's credential for APNs has no KeyId"),
+        ] {
+            let error = #expect(throws: PushError.self) { try credential(properties).apnsSettings() }
+            #expect(error?.code == "credential.invalid" && error?.message == why)
+        }
+    }
+
+    @Test(arguments: [
+        ("", "production"), ("https://api.push.apple.com:443/3/device", "production"),
+        ("https://api.development.push.apple.com:443/3/device", "development"), ("gateway.sandbox.push.apple.com", "development"),
+    ])
+    func `The endpoint of a token tells the environment`(endpoint: String, environment: String) throws {
+        let settings = try credential([
+            ("Endpoint", endpoint), ("AppId", "TEAM123456"), ("KeyId", "KEY1234567"), ("AppName", "com.example.app"),
+            ("Token", Self.signingKey),
+        ]).apnsSettings()
+        #expect(settings.environment.rawValue == environment && settings.signingKey?.teamID == "TEAM123456")
+    }
+
+    // MARK: - Files
+
+    @Test func `Settings name a signing key or a certificate, and what does not go together is told`() throws {
+        func faults(_ yaml: String) -> [String] {
+            do {
+                _ = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:])
+                return []
+            } catch {
+                return error.details["faults"]?.array?.compactMap(\.string) ?? []
+            }
+        }
+        #expect(faults("apns: { key: k.p8, key_id: KEY1234567, team_id: TEAM123456, topic: a.b, environment: development }").isEmpty)
+        #expect(faults("apns: { certificate: c.p12, password: secret }").isEmpty)
+        #expect(faults("apns: { key: k.p8, topic: a.b }") == ["apns.key needs apns.key_id, apns.team_id beside it"])
+        #expect(
+            faults("apns: { key: k, key_id: i, team_id: t, topic: a, certificate: c }") == [
+                "apns.key and apns.certificate exclude each other: give one of them"
+            ])
+        #expect(faults("apns: { topic: a.b }") == ["apns.* is given without a credential: give apns.key or apns.certificate"])
+        #expect(
+            faults("apns: { key: k, key_id: i, team_id: t, topic: a, certificate_key: c }") == [
+                "apns.certificate_key belongs to apns.certificate: give both"
+            ])
+        #expect(faults("apns: { environment: staging }").first?.contains("production, development") == true)
+    }
+
+    @Test func `Files are read again when they change; broken ones leave the credential before in its place`() throws {
+        let first = try SenderFiles(end: now + .seconds(90 * 86_400))
+        let folder = try folder(first)
+        func path(_ name: String) -> String { folder.url.appending(path: name).path }
+        var files = APNsFiles()
+        (files.certificate, files.certificateKey) = (path("certificate.pem"), path("key.pem"))
+        let watched = WatchedAPNsFiles(files)
+        let before = try watched.current()
+        #expect(before.settings.certificate?.expires.seconds == (now + .seconds(90 * 86_400)).seconds && watched.fault == nil)
+        guard case .none = watched.reload() else { throw Unexpected() }
+        // The key alone does not belong to the certificate.
+        let second = try SenderFiles(end: now + .seconds(400 * 86_400))
+        try folder.write("key.pem", Data(second.key.utf8))
+        guard case .refused(let fault, true) = watched.reload() else { throw Unexpected() }
+        #expect(fault.message.hasPrefix("\(path("certificate.pem")): the private key does not belong to the certificate"))
+        #expect(try watched.current().version == before.version && watched.fault == fault)
+        guard case .none = watched.reload() else { throw Unexpected() }
+        try folder.write("certificate.pem", Data(second.certificate.utf8))
+        guard case .renewed = watched.reload() else { throw Unexpected() }
+        #expect(try watched.current().settings.certificate?.expires.seconds == (now + .seconds(400 * 86_400)).seconds)
+        #expect(watched.fault == nil)
+        try FileManager.default.removeItem(atPath: path("key.pem"))
+        guard case .refused(let gone, true) = watched.reload() else { throw Unexpected() }
+        #expect(gone.message == "\(path("key.pem")) does not exist" || gone.message.contains("key.pem does not exist"), "\(gone.message)")
+    }
+
+    @Test func `Files that were never good are told by every delivery, until they are`() async throws {
+        let folder = try ScriptFolder(["AuthKey.p8": "nothing"])
+        var files = APNsFiles()
+        files.key = folder.url.appending(path: "AuthKey.p8").path
+        (files.keyID, files.teamID, files.topic) = ("KEY1234567", "TEAM123456", "com.example.app")
+        let watched = WatchedAPNsFiles(files)
+        let transport = CountingTransport()
+        let senders = APNsSenders(
+            transport: transport, network: nil, clock: SystemClock(), random: SystemRandom(), providerTokens: NoTokens())
+        let connector = APNsFileConnector(watched, senders)
+        let batch = DeliveryBatch(
+            notificationID: "n", platform: .apns, body: Array(#"{"aps":{"alert":"Hi"}}"#.utf8), handles: [.apns(token: "AA")])
+        guard case .rejected(let rejection)? = await connector.deliver(batch).first else { throw Unexpected() }
+        #expect(rejection.outcome == .invalidCredentials && rejection.explanation.contains("AuthKey.p8: the APNs signing key is not"))
+        #expect(transport.bearers.isEmpty)
+        try folder.write("AuthKey.p8", Data(Self.signingKey.utf8))
+        guard case .renewed = watched.reload() else { throw Unexpected() }
+        _ = await connector.deliver(batch)
+        #expect(transport.bearers.count == 1)
+        // Two hubs with one key share one token.
+        _ = await APNsFileConnector(watched, senders).deliver(batch)
+        #expect(transport.bearers.count == 2 && Set(transport.bearers).count == 1)
+        let settings = try watched.current().settings
+        #expect(senders.tokenIssued(settings) != nil)
+        try folder.write("AuthKey.p8", Data(P256.Signing.PrivateKey().pemRepresentation.utf8))
+        guard case .renewed = watched.reload() else { throw Unexpected() }
+        _ = await connector.deliver(batch)
+        #expect(Set(transport.bearers).count == 2)
+        await senders.shutdown()
+    }
+
+    @Test(arguments: [(-1, "ended on"), (29, "ends on"), (31, "")])
+    func `A certificate that ended or ends within a month is found`(days: Int, finding: String) throws {
+        let end = now + .seconds(Int64(days) * 86_400)
+        #expect(CredentialChecks.finding(expiring: end, now: now)?.hasPrefix(finding) ?? finding.isEmpty)
+    }
+
+    // MARK: - A server
+
+    @Test func `A server exchanges its files at SIGHUP; doctor and metrics tell how long they are good`() async throws {
+        let files = try SenderFiles(end: now + .seconds(90 * 86_400))
+        let folder = try folder(files)
+        try folder.write(
+            "pushhost.yaml",
+            Data("apns: { certificate: certificate.pem, certificate_key: key.pem }\nlisten: { port: 0, tls_port: none }\n".utf8))
+        let server = try Dialogue(["serve", "--data", "data"], in: folder.url)
+        try await server.hear("Ctrl-C ends it.")
+        func metric() async throws -> String {
+            try await Program.shell(
+                "curl -s --unix-socket data/pushhost.sock http://localhost/metrics | grep '^pushhost_credential_expires'", in: folder.url
+            ).output
+        }
+        func doctor() async throws -> String { try await Program.shell("$P doctor --data data", in: folder.url).output }
+        #expect(
+            try await metric()
+                == "pushhost_credential_expires_seconds{hub=\"hub\",platform=\"apns\"} \((now + .seconds(90 * 86_400)).seconds)\n")
+        let well = try await doctor()
+        #expect(well.contains("✓ APNs          settings: certificate for com.example.app, production, good until "), "\(well)")
+
+        let soon = try SenderFiles(end: now + .seconds(10 * 86_400))
+        try folder.write("key.pem", Data(soon.key.utf8))
+        server.signal(SIGHUP)
+        try await server.hear("the APNs credential stays as it was: certificate.pem: the private key does not belong")
+        let broken = try await doctor()
+        #expect(broken.contains("✗ APNs          certificate.pem: the private key does not belong to the certificate"), "\(broken)")
+        #expect(broken.contains("the server goes on with the one before"))
+        try folder.write("certificate.pem", Data(soon.certificate.utf8))
+        server.signal(SIGHUP)
+        try await server.hear("the APNs credential was read again: com.example.app, production, good until ")
+        #expect(try await metric().hasSuffix(" \((now + .seconds(10 * 86_400)).seconds)\n"))
+        let warned = try await doctor()
+        #expect(warned.contains("! APNs          settings: certificate for com.example.app, production: it ends on "), "\(warned)")
+
+        // A hub's own wins, and is looked at as well.
+        let ended = try SenderFiles(topic: "com.example.ended", end: now + .seconds(-86_400))
+        try folder.write("certificate.pem", Data(ended.certificate.utf8))
+        try folder.write("key.pem", Data(ended.key.utf8))
+        let own = try await SenderFiles.pkcs12(in: folder.url.path)
+        let properties = [("ApnsCertificate", own), ("CertificateKey", "secret")].map {
+            "<Property><Name>\($0.0)</Name><Value>\($0.1)</Value></Property>"
+        }.joined()
+        try folder.write(
+            "hub.xml",
+            Data(
+                """
+                <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><NotificationHubDescription \
+                xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><ApnsCredential><Properties>\(properties)\
+                </Properties></ApnsCredential></NotificationHubDescription></content></entry>
+                """.utf8))
+        _ = try await Program.shell(
+            "curl -s --unix-socket data/pushhost.sock -X PUT http://localhost/ended -d @hub.xml", in: folder.url)
+        let found = try await Program.shell("$P doctor --data data", in: folder.url)
+        #expect(
+            found.output.contains("✗ APNs          hub ended: certificate for com.example.ended, production: it ended on "),
+            "\(found.output)")
+        #expect(found.status == 1)
+        #expect(try await metric().contains("{hub=\"ended\",platform=\"apns\"} \((now + .seconds(-86_400)).seconds)\n"))
+        _ = try await Program.shell("$P hub delete ended --yes --data data", in: folder.url)
+        #expect(try await !metric().contains("ended"))
+        server.signal(SIGTERM)
+        let told = await server.end(closingInput: false)
+        #expect(told.status == 0 && !told.output.contains("secret"))
+    }
+}
+
+private struct Unexpected: Error {}
+
+private struct NoTokens: ProviderTokenStore {
+    func token(_ key: String) -> ProviderToken? { nil }
+    func put(_ token: ProviderToken, for key: String) {}
+}
+
+private final class CountingTransport: PushTransport {
+    private let all = Mutex<[String]>([])
+
+    /// What requests bore, in their order.
+    var bearers: [String] { all.withLock { $0 } }
+
+    func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse {
+        all.withLock { $0.append(request.headerFields[.authorization] ?? "") }
+        return PushResponse(status: .ok)
+    }
+}

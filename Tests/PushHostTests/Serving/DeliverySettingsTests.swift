@@ -1,0 +1,51 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+@Suite struct DeliverySettingsTests {
+    private func fault(_ yaml: String) -> String? {
+        do throws(PushError) {
+            _ = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:])
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test func `the way to APNs is set with an address, roots and pins`() throws {
+        let pin = Data(repeating: 7, count: 32).base64EncodedString()
+        let yaml = """
+            apns:
+              address: https://127.0.0.1:8443
+              roots: /tmp/roots.pem
+              pins: ["api.push.apple.com=sha256//\(pin)"]
+            """
+        let settings = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:])
+        #expect(settings.delivery.apns == "https://127.0.0.1:8443")
+        #expect(settings.delivery.roots == "/tmp/roots.pem")
+        #expect(settings.delivery.pins.count == 1)
+    }
+
+    @Test func `an address without TLS and a pin of another form are faults`() {
+        #expect(fault("apns: { address: 'http://127.0.0.1:8443' }")?.contains("apns.address") == true)
+        for pin in ["abc", "host=", "host=sha256//", "host=sha256//AAAA", "host=sha1//\(Data(count: 32).base64EncodedString())"] {
+            #expect(fault("apns: { pins: ['\(pin)'] }")?.contains("apns.pins") == true, "\(pin)")
+        }
+    }
+
+    @Test func `roots that cannot be read, or are none, are named`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pushhost-roots-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "roots.pem").path
+        func error(_ roots: String) -> PushError? {
+            #expect(throws: PushError.self) { try DeliverySettings(roots: roots).transport(random: SystemRandom()) }
+        }
+        #expect(error(file)?.message.contains(file) == true)
+        try "nothing".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(error(file)?.message == "apns.roots: \(file): the file of roots holds no certificate in PEM")
+        #expect(error(file)?.code == "settings.invalid")
+    }
+}

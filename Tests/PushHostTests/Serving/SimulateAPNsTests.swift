@@ -1,0 +1,177 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// `pushhost simulate apns`, and programs of others that send to it.
+@Suite struct SimulateAPNsTests {
+    private static let fields =
+        "-H \"authorization: bearer $TOKEN\" -H 'apns-topic: dev.pushhost.simulated' -H 'apns-push-type: alert'"
+    private static let token = String(repeating: "ab", count: 32)
+
+    /// A push with curl, whose answer is printed with its status.
+    private static func push(_ more: String = "", to token: String = token, host: String = "api.push.apple.com") -> String {
+        "curl -sSi --http2 --cacert sim/certificate.pem --connect-to ::127.0.0.1:${APNS##*:} \(fields) \(more) "
+            + "-d '{\"aps\":{\"alert\":\"Hello\"}}' https://\(host)/3/device/\(token)"
+    }
+
+    @Test func `curl reaches a phone through either environment, with the certificate that the folder keeps`() async throws {
+        let apns = try await SimulatedAPNs(["--adopt"])
+        let first = try await apns.shell(Self.push())
+        #expect(first.output.hasPrefix("HTTP/2 200"), "\(first.output)\(first.errors)")
+        #expect(first.output.contains("apns-id: "))
+        let other = try await apns.shell(Self.push(host: "api.sandbox.push.apple.com"))
+        #expect(other.output.hasPrefix("HTTP/2 400") && other.output.contains(#"{"reason":"BadDeviceToken"}"#), "\(other.output)")
+        let test = try await apns.shell(Self.push(to: String(repeating: "cd", count: 32), host: "api.development.push.apple.com"))
+        #expect(test.output.hasPrefix("HTTP/2 200") && test.output.contains("apns-unique-id: "), "\(test.output)")
+        let inbox = try #require(try await apns.control("GET", "/phones/\(Self.token)")["inbox"]?.array)
+        #expect(inbox.map { $0["text"]?.string } == ["Hello"])
+        #expect(try await apns.control("GET", "/connections")["requests"]?.int == 3)
+        // The control plane answers here as well.
+        let health = try await apns.shell("curl -sS --http2 --cacert sim/certificate.pem $APNS/health/live")
+        #expect(health.output == #"{"status":"live"}"#, "\(health.errors)")
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test func `the certificate stays, its key is nobody else's, and without a folder the control plane has it`() async throws {
+        let first = try await SimulatedAPNs()
+        let made = try String(contentsOfFile: first.certificate, encoding: .utf8)
+        let key = first.folder.url.appending(path: "sim/key.pem").path
+        #expect(try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int == 0o600)
+        #expect(first.screen.contains("sim/certificate.pem"))
+        #expect(try await first.shell("curl -sS $CONTROL/certificate").output == made)
+        #expect(await first.end(SIGTERM).status == 0)
+        let second = try await SimulatedAPNs(in: first.folder)
+        #expect(try String(contentsOfFile: second.certificate, encoding: .utf8) == made)
+        #expect(await second.end().status == 0)
+        try Data("no certificate".utf8).write(to: URL(filePath: first.certificate))
+        let third = try await SimulatedAPNs(in: first.folder)
+        #expect(try String(contentsOfFile: third.certificate, encoding: .utf8).hasPrefix("-----BEGIN CERTIFICATE-----"))
+        #expect(await third.end().status == 0)
+    }
+
+    @Test func `a client that is connected is told when it ends`() async throws {
+        let apns = try await SimulatedAPNs(["--latency", "200ms"])
+        let answer = Task { try await apns.shell(Self.push("-w '%{http_code}'")) }
+        while try await apns.control("GET", "/connections")["requests"]?.int == 0 {}
+        #expect(await apns.end().status == 0)
+        // What was open is answered.
+        #expect(try await answer.value.output.contains("BadDeviceToken"))
+    }
+
+    @Test func `h2load has every request answered, through several connections and many streams`() async throws {
+        let apns = try await SimulatedAPNs(["--adopt", "--first-streams", "1000", "--inboxes", "0", "--ledger", "ledger.jsonl"])
+        try apns.folder.write("body", Data(#"{"aps":{"alert":"Hello"}}"#.utf8))
+        let paths = (0..<100).map { "\(Self.token.dropLast(3))\(String(1000 + $0).dropFirst())" }
+        try apns.folder.write("paths", Data(paths.map { "https://127.0.0.1:\(apns.port)/3/device/\($0)\n" }.joined().utf8))
+        let load = try await apns.shell("h2load -n 10000 -c 4 -m 100 -d body \(Self.fields) -i paths")
+        #expect(
+            load.output.contains("10000 total, 10000 started, 10000 done, 10000 succeeded, 0 failed, 0 errored, 0 timeout"),
+            "\(load.output)")
+        #expect(load.output.contains("status codes: 10000 2xx, 0 3xx, 0 4xx, 0 5xx"))
+        let crowd = try await apns.control("GET", "/crowd")
+        #expect(crowd["phones"]?.int == 100 && crowd["pushes"]?.int == 10_000)
+        let lines = try await apns.shell("wc -l < ledger.jsonl")
+        #expect(lines.output == "10000\n")
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test func `h2load stays within one stream until it is trusted, and within one after each rejection`() async throws {
+        let apns = try await SimulatedAPNs()
+        try apns.folder.write("body", Data(#"{"aps":{"alert":"Hello"}}"#.utf8))
+        let load = try await apns.shell("h2load -n 500 -c 2 -m 1 -d body \(Self.fields) $APNS/3/device/\(Self.token)")
+        #expect(load.output.contains("500 total, 500 started, 500 done, 0 succeeded"), "\(load.output)")
+        #expect(load.output.contains("status codes: 0 2xx, 0 3xx, 500 4xx, 0 5xx"))
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test func `nghttp sees the settings of APNs, and GOAWAY with its reason`() async throws {
+        let apns = try await SimulatedAPNs(["--goaway-every", "1"])
+        let seen = try await apns.shell("nghttp -nv $APNS/3/device/\(Self.token)")
+        for text in [
+            "[SETTINGS_MAX_CONCURRENT_STREAMS(0x03):1]", "[SETTINGS_MAX_HEADER_LIST_SIZE(0x06):8000]",
+            "[SETTINGS_INITIAL_WINDOW_SIZE(0x04):65535]", ":status: 405", #"opaque_data(21)=[{"reason":"Shutdown"}]"#,
+        ] {
+            #expect(seen.output.contains(text), "\(text)\n\(seen.output)")
+        }
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test func `faults of the command line are there from the start`() async throws {
+        let apns = try await SimulatedAPNs([
+            "--adopt", "--fail", "ServiceUnavailable", "--retry-after", "9", "--fail", "TooManyRequests=0.5",
+        ])
+        var statuses: Set<String> = []
+        for _ in 0..<20 {
+            let answer = try await apns.shell(Self.push())
+            statuses.insert(String(answer.output.dropFirst(7).prefix(3)))
+            #expect(answer.output.contains("retry-after: 9"), "\(answer.output)\(answer.errors)")
+        }
+        #expect(statuses == ["429", "503"])
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test func `what cannot be had ends the program with a cure`() async throws {
+        let apns = try await SimulatedAPNs()
+        let folder = try ScriptFolder(["file": ""])
+        let cases = [
+            (["--port", String(apns.port)], "error[simulate.port]: port \(apns.port) of 127.0.0.1", "--port"),
+            (
+                ["--port", "0", "--control-port", String(apns.controlPort)], "error[simulate.port]: port \(apns.controlPort)",
+                "--control-port"
+            ),
+            (["--port", "0", "--data", "file"], "error[simulate.data]", "name a folder"),
+            (["--port", "0", "--fail", "NoSuchWord"], "error[usage.argument]", "BadDeviceToken"),
+            (["--fail", "Shutdown=2"], "--fail Shutdown=2", "percentage"),
+            (["--environment", "moon"], "--environment moon", "development"),
+            (["--streams", "0"], "from 1", "inboxes"),
+        ]
+        for (arguments, message, cure) in cases {
+            let program = try await Program.run(["simulate", "apns"] + arguments, in: folder.url)
+            #expect(program.status == 2, "\(arguments)")
+            #expect(program.output == "")
+            #expect(program.errors.contains(message) && program.errors.contains(cure), "\(arguments) \(program.errors)")
+        }
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test func `aioapns has what it sends answered, with the choreography of streams`() async throws {
+        let apns = try await SimulatedAPNs()
+        try await Self.run("apns_aioapns.py", "successes", apns)
+        #expect(await apns.end().status == 0)
+    }
+
+    /// Without the choreography: it does not survive a limit that falls below what it counts on.
+    @Test func `aioapns meets every class of failure that it can, new connections, and certificates`() async throws {
+        let apns = try await SimulatedAPNs(["--first-streams", "1000"])
+        try await Self.run("apns_aioapns.py", "failures", apns)
+        #expect(await apns.end().status == 0)
+    }
+
+    private static func run(_ script: String, _ mode: String, _ apns: SimulatedAPNs) async throws {
+        try await PythonClientTests.run(
+            script, [mode, String(apns.port), String(apns.controlPort), apns.folder.url.path], trusting: apns.certificate)
+    }
+
+    @Test func `httpx meets every class of failure over HTTP2, and broadcasts`() async throws {
+        let apns = try await SimulatedAPNs()
+        try await PythonClientTests.run("apns_httpx.py", [String(apns.port), String(apns.controlPort)], trusting: apns.certificate)
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test func `the commands of the page do what they say`() async throws {
+        let page = try String(contentsOf: Program.root.appending(path: "docs/simulators.md"), encoding: .utf8)
+        let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("APNs over HTTP/2\n") })
+        let block = try #require(section.components(separatedBy: "```sh\n").dropFirst().first?.components(separatedBy: "```").first)
+        #expect(block.hasPrefix("pushhost simulate apns --data sim &\n"))
+        let apns = try await SimulatedAPNs()
+        let commands = block.split(separator: "\n").dropFirst().joined(separator: "\n")
+            .replacing(":8443", with: ":\(apns.port)").replacing(":8090", with: ":\(apns.controlPort)")
+            .replacing("curl ", with: "curl --silent --show-error --fail-with-body ")
+        let run = try await Program.shell("set -e\n" + commands, in: apns.folder.url)
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        #expect(run.output.contains(#""text":"Hello""#), "\(run.output)")
+        #expect(await apns.end().status == 0)
+    }
+}

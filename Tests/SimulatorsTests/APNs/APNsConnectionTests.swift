@@ -1,0 +1,214 @@
+import CNGHTTP2
+import HTTPTypes
+import Testing
+
+@testable import Simulators
+
+/// APNs over real sockets: how it treats connections.
+@Suite struct APNsConnectionTests {
+    @Test func `one request may be open until one was accepted, then many, one after a rejection, and many after the next`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        let push = try network.push(to: phone)
+        let stranger = try network.push(to: String(repeating: "ab", count: 32))
+        let caller = try await APNsCaller(network)
+        try await caller.wait { client, _ in client.limits == [1] }
+        #expect(try await caller.send(push).verdict == "200")
+        try await caller.wait { client, _ in client.limits == [1, 1000] }
+        #expect(try await caller.send(stranger).verdict == "400 BadDeviceToken")
+        try await caller.wait { client, _ in client.limits == [1, 1000, 1] }
+        #expect(try await caller.send(stranger).verdict == "400 BadDeviceToken")
+        #expect(try await caller.send(push).verdict == "200")
+        try await caller.wait { client, _ in client.limits == [1, 1000, 1, 1000] }
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `without the drop a rejection leaves the streams alone, and a good token is enough for many`() async throws {
+        var settings = APNsHTTP2Settings()
+        (settings.streams, settings.firstStreams, settings.dropsAfterRejection) = (500, 2, false)
+        let network = try await APNsNetwork(settings)
+        let caller = try await APNsCaller(network)
+        #expect(try await caller.send(network.push(to: "ab", bearer: "no token")).verdict == "403 InvalidProviderToken")
+        #expect(try await caller.send(network.push(to: "ab")).verdict == "400 BadDeviceToken")
+        try await caller.wait { client, _ in client.limits == [2, 500] }
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `many at once are all answered, each with its own id, and reach their phones`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        let caller = try await APNsCaller(network)
+        let push = try network.push(to: phone)
+        #expect(try await caller.send(push).verdict == "200")
+        try await caller.wait { client, _ in client.limits.last == 1000 }
+        let ids = (0..<400).map { "00000000-0000-0000-0000-\(String(1_000_000_000_000 + $0).dropFirst())" }
+        let streams = try await caller.act { client in ids.map { client.request(push + [("apns-id", $0)], body: APNsNetwork.hello) } }
+        try await caller.wait { client, _ in streams.allSatisfy { client.answers[$0]?.code != nil } }
+        let answers = try await caller.act { client in streams.map { client.answers[$0] } }
+        #expect(answers.map { $0?.fields["apns-id"] } == ids)
+        #expect(answers.allSatisfy { $0?.status == 200 })
+        let lines = try network.control(.get, "/phones/ana")["inbox"]?.elements ?? []
+        #expect(lines.count == 401)
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `both environments answer, each for its own tokens, with a unique id for developers`() async throws {
+        let network = try await APNsNetwork()
+        let (real, test) = (try network.phone("ana"), try network.phone("dev", .development))
+        let caller = try await APNsCaller(network)
+        for host in ["api.sandbox.push.apple.com", "api.development.push.apple.com:443"] {
+            let answer = try await caller.send(network.push(to: test, host: host))
+            #expect(answer.verdict == "200" && answer.fields["apns-unique-id"]?.count == 36)
+            #expect(try await caller.send(network.push(to: real, host: host)).verdict == "400 BadDeviceToken")
+        }
+        #expect(try await caller.send(network.push(to: test)).verdict == "400 BadDeviceToken")
+        let answer = try await caller.send(network.push(to: real))
+        #expect(answer.verdict == "200" && answer.fields["apns-unique-id"] == nil)
+        // A client that was pointed here says the name of this machine.
+        #expect(try await caller.send(network.push(to: real, host: "localhost:8443")).verdict == "200")
+        #expect(try await caller.send(network.push(to: real, host: "push.example.com")).status == 421)
+        let health = [(":method", "GET"), (":scheme", "https"), (":authority", "127.0.0.1"), (":path", "/health/live")]
+        #expect(try await caller.send(health, []).text == #"{"status":"live"}"#)
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `a client that names no protocol is understood all the same`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        let caller = try await APNsCaller(network, protocols: [])
+        #expect(try await caller.send(network.push(to: phone)).verdict == "200")
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `the end says why, and answers what is open before it`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        _ = try network.control(.post, "/connections", #"{"latency_ms": 50}"#)
+        let caller = try await APNsCaller(network)
+        let push = try network.push(to: phone)
+        try await caller.wait { client, _ in client.limits == [1] }
+        let stream = try await caller.act { $0.request(push, body: APNsNetwork.hello) }
+        // The server has it as soon as it counts it.
+        while try network.control(.get, "/connections")["requests"]?.integer == 0 { await Task.yield() }
+        async let end: Void = network.end()
+        try await caller.wait { _, isClosed in isClosed }
+        await end
+        let (status, goAways) = try await caller.act { ($0.answers[stream]?.status, $0.goAways.map(\.debug)) }
+        #expect(status == 200)
+        #expect(goAways == [#"{"reason":"Shutdown"}"#])
+    }
+}
+
+/// What goes wrong on demand.
+@Suite struct APNsConnectionFaultTests {
+    @Test func `a connection breaks off with what it has taken, every so many requests`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        _ = try network.control(.post, "/connections", #"{"reset_every": 2}"#)
+        let first = try await APNsCaller(network)
+        #expect(try await first.send(network.push(to: phone)).verdict == "200")
+        #expect(try await first.send(network.push(to: phone)).status == 0)
+        try await first.wait { client, isClosed in isClosed && client.goAways.isEmpty }
+        // It was taken all the same.
+        #expect(try network.control(.get, "/phones/ana")["inbox"]?.elements?.count == 2)
+        _ = try network.control(.delete, "/connections")
+        let second = try await APNsCaller(network)
+        for _ in 0..<3 { #expect(try await second.send(network.push(to: phone)).verdict == "200") }
+        try await second.close()
+        await network.end()
+    }
+
+    @Test func `every so many connections one breaks off at its first request, which nobody takes`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        _ = try network.control(.post, "/connections", #"{"reset_connections_every": 3}"#)
+        var statuses: [Int] = []
+        for _ in 0..<6 {
+            let caller = try await APNsCaller(network)
+            statuses.append(try await caller.send(network.push(to: phone)).status)
+            try await caller.close()
+        }
+        #expect(statuses == [200, 200, 0, 200, 200, 0])
+        #expect(try network.control(.get, "/phones/ana")["inbox"]?.elements?.count == 4)
+        #expect(try network.control(.get, "/connections")["connections"]?.integer == 6)
+        await network.end()
+    }
+
+    @Test func `GOAWAY every so many requests says Shutdown, and comes after the answer`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        _ = try network.control(.post, "/connections", #"{"goaway_every": 2}"#)
+        let caller = try await APNsCaller(network)
+        for _ in 0..<2 { #expect(try await caller.send(network.push(to: phone)).verdict == "200") }
+        try await caller.wait { client, isClosed in isClosed && client.goAways.map(\.debug) == [#"{"reason":"Shutdown"}"#] }
+        await network.end()
+    }
+
+    @Test func `a stalled request is taken and never answered, and others are`() async throws {
+        var settings = APNsHTTP2Settings()
+        settings.firstStreams = 10
+        let network = try await APNsNetwork(settings)
+        let phone = try network.phone("ana")
+        _ = try network.control(.post, "/connections", #"{"stall_every": 2}"#)
+        let caller = try await APNsCaller(network)
+        let push = try network.push(to: phone)
+        try await caller.wait { client, _ in client.limits == [10] }
+        let streams = try await caller.act { client in (0..<3).map { _ in client.request(push, body: APNsNetwork.hello) } }
+        try await caller.wait { client, _ in client.answers[streams[0]]?.code != nil && client.answers[streams[2]]?.code != nil }
+        #expect(try await caller.act { $0.answers[streams[1]]?.code } == nil)
+        #expect(try network.control(.get, "/phones/ana")["inbox"]?.elements?.count == 3)
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `refusals may ask for a pause, and may be for a share that is drawn by lot`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        let caller = try await APNsCaller(network)
+        let push = try network.push(to: phone)
+        _ = try network.control(.post, "/faults/apns", #"{"reason": "TooManyRequests", "count": 1, "retry_after": 7}"#)
+        let refused = try await caller.send(push)
+        #expect(refused.verdict == "429 TooManyRequests" && refused.fields["retry-after"] == "7")
+        let answer = try await caller.send(push)
+        #expect(answer.verdict == "200" && answer.fields["retry-after"] == nil)
+        _ = try network.control(.post, "/faults/apns", #"{"reason": "ServiceUnavailable", "share": 0.25}"#)
+        var verdicts: [String: Int] = [:]
+        for _ in 0..<200 { verdicts[try await caller.send(push).verdict, default: 0] += 1 }
+        // The lots are drawn with the numbers of the test.
+        #expect(verdicts == ["200": 148, "503 ServiceUnavailable": 52])
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `Shutdown and IdleTimeout end their connection as well`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        for reason in ["Shutdown", "IdleTimeout"] {
+            _ = try network.control(.post, "/faults/apns", #"{"reason": "\#(reason)", "count": 1}"#)
+            let caller = try await APNsCaller(network)
+            #expect(try await caller.send(network.push(to: phone)).verdict.hasSuffix(reason))
+            try await caller.wait { client, isClosed in isClosed && client.goAways.map(\.debug) == [#"{"reason":"\#(reason)"}"#] }
+        }
+        await network.end()
+    }
+
+    @Test func `an answer goes out when its line is in the ledger`() async throws {
+        let log = EventBox()
+        let network = try await APNsNetwork(ledger: log.sink)
+        let phone = try network.phone("ana")
+        let caller = try await APNsCaller(network)
+        let push = try network.push(to: phone)
+        let stream = try await caller.act { $0.request(push, body: APNsNetwork.hello) }
+        while log.waiting == 0 { await Task.yield() }
+        #expect(try await caller.act { $0.answers[stream]?.status ?? 0 } == 0)
+        log.release()
+        try await caller.wait { client, _ in client.answers[stream]?.status == 200 }
+        try await caller.close()
+        await network.end()
+    }
+}

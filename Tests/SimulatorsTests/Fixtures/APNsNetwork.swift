@@ -1,0 +1,197 @@
+import CNGHTTP2
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+import Testing
+
+@testable import Simulators
+
+/// The simulators' APNs on a socket, and credentials for it.
+final class APNsNetwork: Sendable {
+    let server: SimulatorServer
+    let listener: HTTP2Listener
+    let identity: ServerIdentity
+    let credentials: SimulatorCredentials
+    let time = ManualTime()
+
+    init(
+        _ settings: APNsHTTP2Settings = APNsHTTP2Settings(), adopts: Bool = false, closeCircle: Int? = nil, ledger: LedgerSink? = nil
+    ) async throws {
+        credentials = try #require(Self.credentials)
+        identity = try #require(ServerIdentity(now: time.clock))
+        server = SimulatorServer(
+            port: 0, credentials: credentials, clock: time.clock, random: time.random, adoptsHandles: adopts, closeCircle: closeCircle,
+            chance: Self.chance, ledger: ledger)
+        listener = try await server.listenForAPNs(port: 0, threads: 1, identity: identity, settings: settings)
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014), whose numbers are as good as drawn.
+    private static var chance: SimulatorRandom {
+        let state = SplitMix()
+        return SimulatorRandom { count in (0..<count).map { _ in state.next() } }
+    }
+
+    private final class SplitMix: Sendable {
+        private let state = Mutex<UInt64>(7)
+
+        func next() -> UInt8 {
+            state.withLock { state in
+                state &+= 0x9e37_79b9_7f4a_7c15
+                var mixed = (state ^ state >> 30) &* 0xbf58_476d_1ce4_e5b9
+                mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+                return UInt8(truncatingIfNeeded: mixed ^ mixed >> 31)
+            }
+        }
+    }
+
+    /// Made once: an RSA key takes its time.
+    private static let credentials = SimulatorCredentials(random: ManualTime().random)
+
+    func end() async { await listener.end(grace: .minutes(5)) }
+
+    func token(issuedAt: Int64? = nil) throws -> String {
+        try TokenText.es256(
+            header: #"{"alg":"ES256","kid":"\#(SimulatorCredentials.keyID)"}"#,
+            claims: #"{"iss":"\#(SimulatorCredentials.teamID)","iat":\#(issuedAt ?? time.seconds)}"#, key: credentials.apnsKey)
+    }
+
+    /// Adds a phone; its token.
+    func phone(_ name: String, _ environment: APNsEnvironment = .production) throws -> String {
+        let phone = server.phones.addPhone(
+            PhoneDescription(name: name, platform: .apns, app: SimulatorCredentials.app, environment: environment))
+        return try #require(server.phones.pushHandle(of: phone))
+    }
+
+    /// A request of an alert to a device.
+    func push(
+        to token: String, host: String = "api.push.apple.com", bearer: String? = nil, isBare: Bool = false
+    ) throws -> [(String, String)] {
+        let fields = [(":method", "POST"), (":scheme", "https"), (":authority", host), (":path", "/3/device/\(token)")]
+        if isBare { return fields }
+        return fields + [
+            ("authorization", "bearer \(try bearer ?? self.token())"), ("apns-topic", SimulatorCredentials.app),
+            ("apns-push-type", "alert"),
+        ]
+    }
+
+    /// What the control plane answers.
+    func control(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") throws -> JSONValue {
+        let request = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
+        let answer = server.responder.controlPlane.handle(request, body: Array(body.utf8))
+        #expect((200...299).contains(answer.response.status.code), "\(path) \(String(decoding: answer.body, as: UTF8.self))")
+        return try #require(JSONValue(answer.body))
+    }
+
+    static let hello = Array(#"{"aps":{"alert":"Hello"}}"#.utf8)
+}
+
+/// One connection of a client of APNs.
+actor APNsCaller {
+    private let channel: any Channel
+    private let bound: NIOLoopBound<Conversation>
+
+    /// The connection of one client: its codec, and what came.
+    final class Conversation: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        let client: HTTP2Client
+        var context: ChannelHandlerContext?
+        private var waiters: [(isDone: (HTTP2Client, Bool) -> Bool, promise: EventLoopPromise<Void>)] = []
+        var isClosed = false
+
+        init() throws { client = try HTTP2Client(trusting: 1) }
+
+        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            client.receive(Array(unwrapInboundIn(data).readableBytesView))
+            pump()
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            isClosed = true
+            pump()
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+        func wait(until isDone: @escaping (HTTP2Client, Bool) -> Bool, _ promise: EventLoopPromise<Void>) {
+            waiters.append((isDone, promise))
+            pump()
+        }
+
+        func pump() {
+            let bytes = client.takeBytes()
+            if !bytes.isEmpty, !isClosed { context?.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil) }
+            let ready = waiters.filter { $0.isDone(client, isClosed) }
+            waiters.removeAll { $0.isDone(client, isClosed) }
+            for waiter in ready { waiter.promise.succeed() }
+        }
+    }
+
+    /// - Parameter certificate: Certificate and key, PEM, to show.
+    init(_ network: APNsNetwork, certificate: (certificate: String, key: String)? = nil, protocols: [String] = ["h2"]) async throws {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(network.identity.certificate.utf8)))
+        configuration.applicationProtocols = protocols
+        if let certificate {
+            configuration.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.certificate.utf8)).map {
+                .certificate($0)
+            }
+            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(certificate.key.utf8), format: .pem))
+        }
+        // The certificate's times are those of a clock that stands still, which may be far from the machine's.
+        configuration.certificateVerification = .none
+        let context = try NIOSSLContext(configuration: configuration)
+        let group = NIOSingletons.posixEventLoopGroup
+        let (channel, bound) = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: network.listener.port) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let conversation = try Conversation()
+                try channel.pipeline.syncOperations.addHandlers(
+                    try NIOSSLClientHandler(context: context, serverHostname: "api.push.apple.com"), conversation)
+                return (channel, NIOLoopBound(conversation, eventLoop: channel.eventLoop))
+            }
+        }
+        self.channel = channel
+        self.bound = bound
+    }
+
+    /// Does something with the connection's client on its event loop.
+    func act<Value: Sendable>(_ work: @escaping @Sendable (HTTP2Client) -> Value) async throws -> Value {
+        try await channel.eventLoop.submit { [bound] in
+            defer { bound.value.pump() }
+            return work(bound.value.client)
+        }.get()
+    }
+
+    /// Returns once the client, or the end of the connection, is as wanted.
+    func wait(until isDone: @escaping @Sendable (HTTP2Client, _ isClosed: Bool) -> Bool) async throws {
+        try await channel.eventLoop.flatSubmit { [bound, channel] in
+            let promise = channel.eventLoop.makePromise(of: Void.self)
+            // A guard against a hang, not a measurement.
+            let guardian = channel.eventLoop.scheduleTask(in: .minutes(5)) { promise.fail(ChannelError.eof) }
+            promise.futureResult.whenComplete { _ in guardian.cancel() }
+            bound.value.wait(until: isDone, promise)
+            return promise.futureResult
+        }.get()
+    }
+
+    /// Sends a request and waits for its answer; status 0 where the connection ends, or the stream, without one.
+    func send(_ fields: [(String, String)], _ body: [UInt8] = APNsNetwork.hello) async throws -> HTTP2Client.Answer {
+        let stream = try await act { $0.request(fields, body: body) }
+        try await wait { client, isClosed in client.answers[stream]?.code != nil || isClosed }
+        return try await act { $0.answers[stream] ?? HTTP2Client.Answer() }
+    }
+
+    func close() async throws { try? await channel.close() }
+}
+
+extension HTTP2Client.Answer {
+    /// Status and reason, such as `400 BadTopic`; `200` when accepted.
+    var verdict: String { (JSONValue(body)?["reason"]?.string).map { "\(status) \($0)" } ?? String(status) }
+}

@@ -1,0 +1,89 @@
+import HTTPTypes
+import Testing
+
+@testable import Simulators
+
+/// So many phones that each is only counted.
+@Suite struct CrowdTests {
+    @Test func `members are found again, and only they, while the crowd grows`() throws {
+        var crowd = Crowd()
+        let kind = Crowd.Kind(app: "app", environment: .production)
+        var generator = UInt64(7)
+        // Some follow each other, some are drawn.
+        let texts = (0..<5000).map { number in
+            generator = generator &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return number % 2 == 0
+                ? String(repeating: "0", count: 56) + hex(UInt32(number)) : (0..<8).map { _ in hex(UInt32(generator >> 32)) }.joined()
+        }
+        for (place, text) in texts.enumerated() {
+            let token = try #require(CrowdToken(text))
+            #expect(crowd.place(of: token) == nil)
+            let joined = crowd.join(token, kind)
+            #expect(joined == place)
+        }
+        for (place, text) in texts.enumerated() { #expect(crowd.place(of: try #require(CrowdToken(text))) == place) }
+        #expect(crowd.place(of: try #require(CrowdToken(String(repeating: "f", count: 64)))) == nil)
+        #expect(crowd.count == 5000)
+        crowd.addPush(3)
+        crowd.addPush(3)
+        crowd.addPush(4)
+        #expect(crowd.census(upTo: 3) == [4998, 1, 1, 0])
+        #expect(crowd.census(upTo: 1) == [4998, 2])
+        crowd.remove(3)
+        #expect(crowd.count == 4999)
+        #expect(crowd.place(of: try #require(CrowdToken(texts[3]))) == nil)
+        #expect(crowd.place(of: try #require(CrowdToken(texts[4]))) == 4)
+    }
+
+    private func hex(_ number: UInt32) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 8 - text.count) + text
+    }
+
+    @Test(arguments: ["", "ab", String(repeating: "a", count: 65), String(repeating: "g", count: 64), String(repeating: "A", count: 64)])
+    func `what is no token of 32 bytes has no place in it`(text: String) { #expect(CrowdToken(text) == nil) }
+
+    @Test func `a limit per minute holds for each member`() throws {
+        var crowd = Crowd()
+        let token = try #require(CrowdToken(String(repeating: "a", count: 64)))
+        let joined = crowd.join(token, .init(app: "app", environment: .production))
+        let place = try #require(joined)
+        let admitted = [10, 10, 10, 11].map { crowd.admit(place, minute: $0, limit: 2) }
+        #expect(admitted == [true, true, false, true])
+    }
+
+    @Test func `phones beyond the close circle are counted, until somebody looks at one`() async throws {
+        let network = try await APNsNetwork(adopts: true, closeCircle: 2)
+        let caller = try await APNsCaller(network)
+        let tokens = (1...5).map { String(repeating: String($0), count: 64) }
+        for token in tokens + tokens[3...] { #expect(try await caller.send(network.push(to: token)).verdict == "200") }
+        #expect(try network.control(.get, "/phones")["phones"]?.elements?.count == 2)
+        let census = try network.control(.get, "/crowd")
+        #expect(census["phones"]?.integer == 3 && census["pushes"]?.integer == 5)
+        #expect(census["by_pushes"]?.elements?.compactMap(\.integer) == [0, 1, 2, 0, 0, 0, 0, 0, 0])
+        #expect(try network.control(.get, "/phones/\(tokens[4])")["inbox"]?.elements?.isEmpty == true)
+        #expect(try await caller.send(network.push(to: tokens[4])).verdict == "200")
+        #expect(try network.control(.get, "/phones/\(tokens[4])")["inbox"]?.elements?.count == 1)
+        #expect(try network.control(.get, "/crowd")["phones"]?.integer == 2)
+        // Of a member the app is taken away as of any phone.
+        _ = try network.control(.delete, "/phones/\(tokens[3])")
+        let gone = try await caller.send(network.push(to: tokens[3]))
+        #expect(gone.verdict == "410 Unregistered" && gone.text.contains(#""timestamp":\#(network.time.now)"#))
+        #expect(try await caller.send(network.push(to: tokens[2], host: "api.sandbox.push.apple.com")).verdict == "400 BadDeviceToken")
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `a phone with a token of one's own choice is there before its first push`() async throws {
+        let network = try await APNsNetwork()
+        let token = String(repeating: "5", count: 64)
+        _ = try network.control(
+            .post, "/phones", #"{"name": "eve", "platform": "apns", "handle": "\#(token)", "environment": "development"}"#)
+        let caller = try await APNsCaller(network)
+        #expect(try await caller.send(network.push(to: token)).verdict == "400 BadDeviceToken")
+        #expect(try await caller.send(network.push(to: token, host: "api.sandbox.push.apple.com")).verdict == "200")
+        #expect(try network.control(.get, "/phones/eve")["inbox"]?.elements?.count == 1)
+        try await caller.close()
+        await network.end()
+    }
+}

@@ -1,0 +1,126 @@
+import PushCore
+import Support
+import Testing
+
+@testable import Storage
+
+/// What became of devices, in steps and pages.
+@Suite struct DeviceOutcomeTests {
+    @Test(arguments: Engine.allCases, 0..<8 as Range<UInt64>)
+    func `Any page of any steps is what was recorded, and so are the dead`(engine: Engine, seed: UInt64) async throws {
+        let outcomes = RandomOutcomes(seed: seed)
+        try await engine.runHub { store in
+            var recorded: [Int64: [DeviceOutcome]] = [:]
+            for sequence in 1...4 as ClosedRange<Int64> { _ = try await store.accept(try Samples.notification(sequence)) }
+            for step in 0..<24 {
+                let sequence = Int64(1 + outcomes.number(below: 4))
+                let devices = outcomes.devices(outcomes.oneIn(4) ? 0 : outcomes.number(below: 40))
+                let news = try Samples.ended(sequence, after: Int64(step), state: .processing, devices: devices)
+                try await store.record(news)
+                recorded[sequence, default: []] += devices
+            }
+            for _ in 0..<60 {
+                let (sequence, start, limit) = (
+                    Int64(1 + outcomes.number(below: 4)), outcomes.number(below: 150), outcomes.number(below: 60)
+                )
+                let page = try await store.devices(ofNotification: sequence, from: start, limit: limit)
+                #expect(page == Array(recorded[sequence, default: []].dropFirst(start).prefix(limit)))
+            }
+            let dead = recorded.sorted { $0.key > $1.key }.flatMap { sequence, devices in
+                devices.enumerated().reversed().filter { $1.isRegistrationRemoved }.map { ($0, $1, sequence) }
+            }
+            for limit in [1, 7, 1000] {
+                var found: [DeadDevice] = []
+                while true {
+                    let page = try await store.deadDevices(after: found.last?.position, limit: limit)
+                    found += page
+                    if page.count < limit { break }
+                }
+                #expect(found.map(\.device) == dead.map(\.1))
+                #expect(found.map(\.position) == dead.map { DeadDevice.Position(sequence: $0.2, ordinal: Int64($0.0)) })
+                #expect(found.allSatisfy { $0.notificationID == "notification-\($0.position.sequence)" })
+            }
+            #expect(try await store.deadDevices(after: nil, limit: 0).isEmpty)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `One step may have more devices than a row`(engine: Engine) async throws {
+        let count = 2 * SQLiteHubStore.devicesInRow + 1
+        try await engine.runHub { store in
+            _ = try await store.accept(try Samples.notification(1))
+            var devices = (0..<count).map { Samples.device($0) }
+            devices[count - 2].isRegistrationRemoved = true
+            try await store.record(try Samples.ended(1, state: .processing, devices: devices))
+            try await store.record(try Samples.ended(1, devices: [Samples.device(count)]))
+            devices.append(Samples.device(count))
+            #expect(try await store.devices(ofNotification: 1, from: 0, limit: .max) == devices)
+            #expect(
+                try await store.devices(ofNotification: 1, from: SQLiteHubStore.devicesInRow - 1, limit: 2)
+                    == Array(devices[(SQLiteHubStore.devicesInRow - 1)...].prefix(2)))
+            #expect(try await store.devices(ofNotification: 1, from: count, limit: 9) == [Samples.device(count)])
+            #expect(try await store.deadDevices(after: nil, limit: 9).map(\.position.ordinal) == [Int64(count) - 2])
+        }
+    }
+
+    @Test(arguments: Engine.allCases, 0..<4 as Range<UInt64>)
+    func `The last outcomes are those of whoever stands at the places`(engine: Engine, seed: UInt64) async throws {
+        let outcomes = RandomOutcomes(seed: seed)
+        try await engine.runHub { store in
+            _ = try await store.accept(try Samples.notification(1))
+            // Beside each other, at the ends of blocks, and far away.
+            let places: [UInt32] = [0, 1, 2, 1022, 1023, 1024, 1025, 5000, .max - 1, .max]
+            var standing: [UInt32: (number: Int, last: OutcomeName?)] = [:]
+            for step in 1...120 {
+                let place = outcomes.pick(places)
+                switch (outcomes.number(below: 4), standing[place]) {
+                case (0, let before?):
+                    try await store.commit(RegistrationChange(removals: [Samples.removal(place, before.number)]))
+                    standing[place] = nil
+                case (1, let before?):
+                    try await store.commit(RegistrationChange(puts: [Samples.put(place, before.number, etag: step)]))
+                case (1, nil), (0, nil):
+                    try await store.commit(RegistrationChange(puts: [Samples.put(place, step)]))
+                    standing[place] = (step, nil)
+                default:
+                    var news: [UInt32: OutcomeName] = [:]
+                    for _ in 0..<5 { news[outcomes.pick(places)] = outcomes.pick(OutcomeName.allCases) }
+                    try await store.record(try Samples.ended(1, state: .processing, lastOutcomes: news))
+                    for (place, outcome) in news { standing[place]?.last = outcome }
+                }
+                #expect(try await store.load().lastOutcomes == standing.compactMapValues(\.last))
+            }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Hubs have outcomes of their own, and take them along`(engine: Engine) async throws {
+        try await engine.run { storage in
+            var device = Samples.device(1)
+            device.isRegistrationRemoved = true
+            for number in 1...3 as ClosedRange<Int64> {
+                try await storage.namespace.putHub(Samples.hub(number))
+                let store = storage.namespace.store(ofHub: number)
+                try await store.commit(RegistrationChange(puts: [Samples.put(7, Int(number))]))
+                _ = try await store.accept(try Samples.notification(1))
+                for _ in 0..<40 {
+                    device.size += 1
+                    try await store.record(try Samples.ended(1, devices: [device], lastOutcomes: [7: .throttled]))
+                }
+            }
+            try await storage.namespace.removeHub(2)
+            for number in [1, 3] as [Int64] {
+                let store = storage.namespace.store(ofHub: number)
+                #expect(try await store.devices(ofNotification: 1, from: 0, limit: 99).count == 40)
+                #expect(try await store.deadDevices(after: nil, limit: 99).count == 40)
+                #expect(try await store.load().lastOutcomes == [7: .throttled])
+            }
+            let gone = storage.namespace.store(ofHub: 2)
+            #expect(try await gone.devices(ofNotification: 1, from: 0, limit: 99).isEmpty)
+            #expect(try await gone.deadDevices(after: nil, limit: 99).isEmpty)
+            // Nothing of it is left for whoever comes to the place.
+            try await gone.commit(RegistrationChange(puts: [Samples.put(7, 7)]))
+            #expect(try await gone.load().lastOutcomes.isEmpty)
+        }
+    }
+}

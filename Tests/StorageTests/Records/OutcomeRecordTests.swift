@@ -1,0 +1,115 @@
+import PushCore
+import Support
+import Testing
+
+@testable import Storage
+
+/// Batches of outcomes as bytes.
+@Suite struct OutcomeRecordTests {
+    /// A change somewhere: a bit, a byte, bytes that are gone, come again, or were never there.
+    private static func changed(_ bytes: [UInt8], by outcomes: RandomOutcomes) -> [UInt8] {
+        var bytes = bytes
+        let place = outcomes.number(below: bytes.count)
+        let end = min(bytes.count, place + 1 + outcomes.number(below: 20))
+        switch outcomes.number(below: 6) {
+        case 0: bytes[place] ^= 1 << UInt8(outcomes.number(below: 8))
+        case 1: bytes[place] = outcomes.pick([0, 1, 0x7f, 0x80, 0xff])
+        case 2: bytes.removeSubrange(place..<end)
+        case 3: bytes.insert(contentsOf: bytes[place..<end], at: place)
+        case 4: bytes.insert(UInt8(outcomes.number(below: 256)), at: place)
+        default: bytes.replaceSubrange(place..<end, with: repeatElement(0xff, count: 1 + outcomes.number(below: 12)))
+        }
+        return bytes
+    }
+
+    /// With the sum that its bytes have.
+    private static func summed(_ content: [UInt8]) -> [UInt8] {
+        var bytes = content
+        bytes.append(word: content.withUnsafeBytes { OutcomeBatch.sum($0) })
+        return bytes
+    }
+
+    @Test(arguments: 0..<50)
+    func `Batches come back as they were`(seed: UInt64) throws {
+        let outcomes = RandomOutcomes(seed: seed)
+        let batch = OutcomeBatch(outcomes.devices(outcomes.number(below: 100)))
+        let bytes = batch.stored
+        #expect(try OutcomeBatch(stored: bytes) == batch)
+        #expect(try OutcomeBatch(stored: bytes).stored == bytes)
+    }
+
+    @Test func `Whatever is not as it was kept is refused`() {
+        let outcomes = RandomOutcomes(seed: 1)
+        var accepted = 0
+        for _ in 0..<10_000 {
+            let bytes = OutcomeBatch(outcomes.devices(outcomes.number(below: 5))).stored
+            let damaged = Self.changed(bytes, by: outcomes)
+            guard damaged != bytes else { continue }
+            do {
+                _ = try OutcomeBatch(stored: damaged)
+                accepted += 1
+            } catch {
+                #expect(error is UnreadableValue)
+            }
+        }
+        #expect(accepted == 0)
+        for length in 0..<16 { #expect(throws: UnreadableValue.self) { try OutcomeBatch(stored: Array(repeating: 0, count: length)) } }
+    }
+
+    @Test func `Bytes with the right sum that mean nothing are refused or read as something`() throws {
+        let outcomes = RandomOutcomes(seed: 2)
+        var (refused, read) = (0, 0)
+        for _ in 0..<10_000 {
+            let content = OutcomeBatch(outcomes.devices(1 + outcomes.number(below: 4))).stored.dropLast(8)
+            let damaged = Self.summed(Self.changed(Array(content), by: outcomes))
+            do {
+                let batch = try OutcomeBatch(stored: damaged)
+                let devices = Array(batch)
+                #expect(devices.count == batch.count)
+                #expect(try OutcomeBatch(stored: OutcomeBatch(devices).stored) == batch)
+                read += 1
+            } catch {
+                #expect(error is UnreadableValue)
+                refused += 1
+            }
+        }
+        #expect(refused > 1000 && read > 1000)
+    }
+
+    @Test func `Bytes of a version to come are refused with its number`() throws {
+        var content = Array(OutcomeBatch(RandomOutcomes(seed: 3).devices(2)).stored.dropLast(8))
+        content[0] = 2
+        let error = #expect(throws: UnreadableValue.self) { try OutcomeBatch(stored: Self.summed(content)) }
+        #expect(error?.reason == "version 2 of batches is not known")
+    }
+
+    @Test func `Bytes are those of the versions before`() throws {
+        // What version 1 wrote, to the byte: one that reads it otherwise does not read what is kept.
+        var device = Samples.device(1, outcome: .wrongToken)
+        (device.reason, device.explanation, device.templateName) = ("Bad", "worse", "t")
+        device.isRegistrationRemoved = true
+        var other = Samples.device(2)
+        (other.registrationID, other.installationID, other.pushID) = (nil, "i", "0A000000-0000-0000-0000-00000000000F")
+        other.handle = .baidu(user: "u", channel: "c")
+        other.platform = .fcmV1
+        let bytes = OutcomeBatch([device, other]).stored
+        let expected: [UInt8] =
+            [1, 4, 1] + Array("t".utf8) + [3] + Array("Bad".utf8) + [5] + Array("worse".utf8) + [0]
+            + [2, 1, 1, 18, 3, 0, 1, 2, 1, 2, 8, 1, 0, 3, 3, 2]
+            + [2, 0, 0b1101_0001] + [0x41, 0x42, 0x0f, 0, 0, 0, 0, 0] + [0x81, 0x84, 0x1e, 0, 0, 0, 0, 0]
+            + Array(repeating: 0, count: 31) + [1] + [6] + Array("push-1".utf8)
+            + [1, 0b1000_1100, 1] + Array("i".utf8) + [1] + Array("u".utf8) + [1] + Array("c".utf8)
+            + [0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0f]
+        #expect(Array(bytes.dropLast(8)) == expected)
+        #expect(try OutcomeBatch(stored: Self.summed(expected)) == OutcomeBatch([device, other]))
+    }
+
+    @Test func `Every platform and outcome has a code of its own`() throws {
+        for platform in Platform.allCases { #expect(try Platform(storedCode: platform.storedCode) == platform) }
+        for outcome in OutcomeName.allCases { #expect(try OutcomeName(storedCode: outcome.storedCode) == outcome) }
+        for code in [0, 200] as [UInt8] {
+            #expect(throws: UnreadableValue.self) { try Platform(storedCode: code) }
+            #expect(throws: UnreadableValue.self) { try OutcomeName(storedCode: code) }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import GRDB
+import PushCore
+import Support
+import Testing
+
+@testable import Storage
+
+/// Databases that kept a row for each device and for each last outcome.
+@Suite struct OutcomeMigrationTests {
+    private static let place = """
+        INSERT INTO registration (hub, place, id, etag, expiration, updated_at, platform, handle, tags)
+        VALUES (?, ?, ?, 1, ?, 0, 'apns', 'AB', '')
+        """
+
+    /// A database of the version before, closed.
+    private func old(_ folder: Folder, _ fill: @escaping @Sendable (Database) throws -> Void) async throws {
+        let old = try DatabaseQueue(path: folder.file("hub.db"), configuration: SQLiteFile.configuration(readonly: false))
+        try SQLiteSchema.migrator.migrate(old, upTo: "keys of secure payloads")
+        try await old.write { database in
+            try database.execute(sql: "PRAGMA application_id = \(SQLiteSchema.applicationID)")
+            try fill(database)
+        }
+        try old.close()
+    }
+
+    private static func keep(_ sequence: Int64, hub: Int64, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO notification (key, hub, id, request, state, is_final, enqueued_at, ended_at)
+                VALUES (?, ?, 'n-' || ?, '{"everyone":true,"native":{}}', 'Completed', 1, 1, ?)
+                """, arguments: [try NotificationKey(hub: hub, sequence: sequence).stored, hub, sequence, sequence])
+    }
+
+    /// As the version before kept a device.
+    private static func keep(
+        _ device: DeviceOutcome, at ordinal: Int, of sequence: Int64, hub: Int64, in database: Database
+    ) throws {
+        try database.run(
+            """
+            INSERT INTO device_outcome (hub, sequence, ordinal, registration, platform, handle_platform, handle, template,
+                outcome, reason, explanation, push_id, size, is_removed, installation)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, hub, sequence, ordinal, device.registrationID?.text, device.platform.rawValue,
+            device.handle.platform.rawValue, device.handle.storedText, device.templateName, device.outcome.rawValue,
+            device.reason, device.explanation, device.pushID, device.size, device.isRegistrationRemoved, device.installationID)
+    }
+
+    @Test func `Devices and the dead among them are those that were kept, also those of a step to come`() async throws {
+        let folder = try Folder()
+        let outcomes = RandomOutcomes(seed: 11)
+        // Whose handles could be kept: their parts were lines.
+        let odd = outcomes.devices(99).filter {
+            (try? DeviceHandle(platform: $0.handle.platform, stored: $0.handle.storedText)) == $0.handle
+        }
+        let devices = [1: odd, 2: (0..<SQLiteHubStore.devicesInRow + 3).map { Samples.device($0) }, 4: [Samples.device(3)]]
+        #expect(odd.count > 50 && odd.contains { $0.isRegistrationRemoved })
+        try await old(folder) { database in
+            for hub in 1...2 as ClosedRange<Int64> {
+                for (sequence, devices) in devices {
+                    try Self.keep(Int64(sequence), hub: hub, in: database)
+                    for (ordinal, device) in devices.enumerated() {
+                        try Self.keep(device, at: ordinal, of: Int64(sequence), hub: hub, in: database)
+                    }
+                }
+                try Self.keep(3, hub: hub, in: database)
+            }
+        }
+        let storage = try await SQLiteStorage.open(folder.file("hub.db"))
+        for hub in 1...2 as ClosedRange<Int64> {
+            let store = storage.namespace.store(ofHub: hub)
+            for (sequence, devices) in devices {
+                #expect(try await store.devices(ofNotification: Int64(sequence), from: 0, limit: .max) == devices)
+                #expect(
+                    try await store.devices(ofNotification: Int64(sequence), from: 7, limit: 5) == Array(devices.dropFirst(7).prefix(5)))
+            }
+            let dead = try await store.deadDevices(after: nil, limit: .max)
+            let expected = devices.sorted { $0.key > $1.key }.flatMap { sequence, devices in
+                devices.enumerated().reversed().filter { $1.isRegistrationRemoved }.map { (Int64(sequence), Int64($0), $1) }
+            }
+            #expect(dead.map(\.position) == expected.map { DeadDevice.Position(sequence: $0.0, ordinal: $0.1) })
+            #expect(dead.map(\.device) == expected.map(\.2))
+            try await store.record(try Samples.ended(4, devices: [Samples.device(9)]))
+            #expect(try await store.devices(ofNotification: 4, from: 0, limit: 9) == devices[4, default: []] + [Samples.device(9)])
+            #expect(try await store.removeEnded(before: .distantFuture, limit: 9) == 4)
+            #expect(try await store.devices(ofNotification: 2, from: 0, limit: 9).isEmpty)
+        }
+        try await storage.close()
+    }
+
+    @Test func `A device that cannot be read has its number still, and its neighbours theirs`() async throws {
+        let folder = try Folder()
+        try await old(folder) { database in
+            try Self.keep(1, hub: 1, in: database)
+            // The first ones had been removed already when the process ended.
+            for number in 5..<9 { try Self.keep(Samples.device(number), at: number, of: 1, hub: 1, in: database) }
+            try database.execute(sql: "UPDATE device_outcome SET outcome = 'Lost' WHERE ordinal = 6")
+        }
+        let storage = try await SQLiteStorage.open(folder.file("hub.db"))
+        let store = storage.namespace.store(ofHub: 1)
+        #expect(try await store.devices(ofNotification: 1, from: 5, limit: 1) == [Samples.device(5)])
+        let error = await refusal { try await store.devices(ofNotification: 1, from: 5, limit: 2) }
+        #expect(error?.code == "storage.corrupt")
+        #expect(error?.message == "the devices from 6 on of notification 1 of hub 1 cannot be read: 0 bytes are no batch of outcomes")
+        #expect(try await store.devices(ofNotification: 1, from: 7, limit: 9) == [Samples.device(7), Samples.device(8)])
+        #expect(try await store.removeEnded(before: .distantFuture, limit: 9) == 1)
+        try await storage.close()
+    }
+
+    @Test func `Last outcomes are those that were kept, and one that means nothing is none`() async throws {
+        let folder = try Folder()
+        let kept: [(hub: Int, place: Int64, outcome: String)] = [
+            (1, 0, "Success"), (1, 1, "WrongToken"), (1, 1023, "Dropped"), (1, 1024, "Lost"), (1, 70_000, "Throttled"),
+            (2, 0, "Skipped"), (2, Int64(UInt32.max), "Success"),
+        ]
+        try await old(folder) { database in
+            for (hub, place, outcome) in kept {
+                try database.execute(sql: Self.place, arguments: [hub, place, "\(hub)-\(place)-1", Int64.max])
+                try database.execute(sql: "INSERT INTO last_outcome VALUES (?, ?, ?)", arguments: [hub, place, outcome])
+            }
+        }
+        let storage = try await SQLiteStorage.open(folder.file("hub.db"))
+        let (first, second) = (try await storage.namespace.store(ofHub: 1).load(), try await storage.namespace.store(ofHub: 2).load())
+        #expect(first.registrations.count == 5 && first.unreadable.isEmpty)
+        #expect(first.lastOutcomes == [0: .success, 1: .wrongToken, 1023: .dropped, 70_000: .throttled])
+        #expect(second.lastOutcomes == [0: .skipped, .max: .success])
+        try await storage.close()
+    }
+}
