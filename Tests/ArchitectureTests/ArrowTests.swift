@@ -57,7 +57,7 @@ import Testing
         let manifest = try Package.manifest()
         for (target, allowed) in Self.allowed {
             let entry = try #require(
-                manifest.firstRange(of: "arget(name: \"\(target)\"")
+                manifest.firstRange(of: "arget(name: \"\(target)\"") ?? manifest.firstRange(of: "Library(name: \"\(target)\"")
                     ?? manifest.firstRange(of: "name: \"\(target)\", dependencies")
                     ?? manifest.ranges(of: "name: \"\(target)\",").last, "\(target) is not in the manifest")
             let rest = manifest[entry.upperBound...]

@@ -35,7 +35,7 @@ extension Binding {
 
     static let notificationErrors = [
         "payload.empty", "payload.invalid", "payload.too_large", "send.no_audience", "send.header", "send.no_content",
-        "tag_expression.invalid", "pace.invalid",
+        "tag_expression.invalid", "send.pace",
     ]
 
     static let send = Binding(

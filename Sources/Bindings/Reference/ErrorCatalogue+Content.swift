@@ -24,6 +24,13 @@ extension ErrorCatalogue {
                 cure: "alert shows a text on every platform, properties fill templates, payload is written per platform: keep one.",
                 example: .lua("push.send { to = \"Sports\" }", cure: "push.send { to = \"Sports\", alert = \"Goal\" }")),
             ErrorDescription(
+                "send.pace", .failure, means: "That is no pace.",
+                when: "A pace is not a number from 1 to 1,000,000,000, a slash, and s, m or h. Status 400.",
+                cure: "Say how many devices in a second, a minute or an hour: 200/s, 1000/m, 5000/h.",
+                example: .lua(
+                    "push.send { to = push.everyone, alert = \"1:0\", pace = \"fast\" }",
+                    cure: "push.send { to = push.everyone, alert = \"1:0\", pace = \"200/s\" }")),
+            ErrorDescription(
                 "send.header", .misuse, means: "The push service takes no such header from a sender.",
                 when: "A header is not one of the platform's, or has characters that no header can carry. Credentials and ids "
                     + "are the connector's to set.",
@@ -96,13 +103,6 @@ extension ErrorCatalogue {
                 example: .lua(
                     "push.send { to = \"Sports\", alert = \"1:0\", collapse_id = (\"score\"):rep(20) }",
                     cure: "push.send { to = \"Sports\", alert = \"1:0\", collapse_id = \"score-17\" }")),
-            ErrorDescription(
-                "pace.invalid", .failure, means: "That is no pace.",
-                when: "A pace is not a number from 1 to 1,000,000,000, a slash, and s, m or h. Status 400.",
-                cure: "Say how many devices in a second, a minute or an hour: 200/s, 1000/m, 5000/h.",
-                example: .lua(
-                    "push.send { to = push.everyone, alert = \"1:0\", pace = \"fast\" }",
-                    cure: "push.send { to = push.everyone, alert = \"1:0\", pace = \"200/s\" }")),
         ])
 
     private static let schedule = ErrorArea(

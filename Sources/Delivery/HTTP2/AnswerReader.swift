@@ -1,4 +1,5 @@
 import CNGHTTP2
+import Glibc
 
 /// What libnghttp2 calls while it reads and writes: notes in slots and events, no more.
 final class AnswerReader {
@@ -10,6 +11,9 @@ final class AnswerReader {
 
     /// A peer that allows more is not taken at its word.
     private static let mostStreams: UInt32 = 1 << 20
+
+    private static let apnsID: StaticString = "apns-id"
+    private static let retryAfter: StaticString = "retry-after"
 
     init(slots: StreamSlots) {
         self.slots = slots
@@ -87,10 +91,10 @@ final class AnswerReader {
         guard name.count == 7 || name.count == 11, let place = place(session, stream) else { return }
         if name[0] == UInt8(ascii: ":") {
             if value.count == 3 { place.pointee.status = value.reduce(0) { $0 * 10 + Int32($1) - 48 } }
-        } else if name.elementsEqual("apns-id".utf8) {
+        } else if Self.apnsID.isSame(name) {
             place.pointee.id = PushID(ascii: value)
             if place.pointee.id == nil { place.pointee.idText = String(decoding: value, as: UTF8.self).excerpt }
-        } else if name.elementsEqual("retry-after".utf8) {
+        } else if Self.retryAfter.isSame(name) {
             place.pointee.retryAfter = String(decoding: value, as: UTF8.self).excerpt
         }
     }
@@ -138,5 +142,12 @@ final class AnswerReader {
     private static func reason(_ said: UnsafeBufferPointer<UInt8>, code: UInt32) -> String {
         guard !said.isEmpty else { return code == 0 ? "it closes the connection" : "HTTP/2 error \(code)" }
         return JSONReason.text(Array(said.prefix(1_024)))
+    }
+}
+
+extension StaticString {
+    fileprivate func isSame(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let start = bytes.baseAddress else { return false }
+        return bytes.count == utf8CodeUnitCount && memcmp(start, utf8Start, bytes.count) == 0
     }
 }

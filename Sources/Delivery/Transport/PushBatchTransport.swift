@@ -6,6 +6,14 @@ package protocol PushBatchTransport: Sendable {
     /// One outcome for each request, in their order. Suspends while too much waits already. When the task is cancelled, what waits is
     /// not sent, and what went out is answered for.
     func send(_ batch: PushBatch) async -> [PushOutcome]
+
+    /// What waits is not sent; what is under way has a while to be answered. Then connections are closed.
+    func shutdown() async
+}
+
+extension PushBatchTransport {
+    /// Nothing where there are no connections.
+    package func shutdown() async {}
 }
 
 /// Sends the requests of a batch one after the other, so that a trace repeats itself.

@@ -18,14 +18,14 @@ package struct Pace: Hashable, Sendable, CustomStringConvertible {
     package let count: Int
     package let unit: Unit
 
-    /// `200/s`, `1000/m`, `5000/h`. Throws `pace.invalid` (400).
+    /// `200/s`, `1000/m`, `5000/h`. Throws `send.pace` (400).
     package init(_ text: String) throws(PushError) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(parts[0]),
             (1...1_000_000_000).contains(count), let unit = Unit(rawValue: String(parts[1]))
         else {
             throw PushError(
-                "pace.invalid", "\"\(text.prefix(40))\" is no pace",
+                "send.pace", "\"\(text.prefix(40))\" is no pace",
                 hint: "say how many devices in a second, a minute or an hour: \"200/s\", \"1000/m\", \"5000/h\"", status: 400)
         }
         self.count = count

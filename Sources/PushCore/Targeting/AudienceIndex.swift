@@ -51,10 +51,22 @@ extension AudienceIndex {
             for tag in new { add(id, to: key.fingerprint(of: tag)) }
             return
         }
-        guard old != new else { return }
-        let (before, after) = (Fingerprints(old.map(key.fingerprint)), Fingerprints(new.map(key.fingerprint)))
-        for fingerprint in before.list where !after.contains(fingerprint) { remove(id, from: fingerprint) }
-        for fingerprint in after.list where !before.contains(fingerprint) { add(id, to: fingerprint) }
+        guard max(old.count, new.count) < Self.many else { return update(id, from: Set(old), to: Set(new)) }
+        // Most tags stay, and where they are: comparing costs less than hashing.
+        for (place, tag) in old.enumerated() where !Self.has(new, tag, at: place) { remove(id, from: key.fingerprint(of: tag)) }
+        for (place, tag) in new.enumerated() where !Self.has(old, tag, at: place) { add(id, to: key.fingerprint(of: tag)) }
+    }
+
+    /// From so many tags on a registration, sets of them pay.
+    private static let many = 24
+
+    private mutating func update(_ id: UInt32, from old: Set<Tag>, to new: Set<Tag>) {
+        for tag in old where !new.contains(tag) { remove(id, from: key.fingerprint(of: tag)) }
+        for tag in new where !old.contains(tag) { add(id, to: key.fingerprint(of: tag)) }
+    }
+
+    private static func has(_ tags: [Tag], _ tag: Tag, at place: Int) -> Bool {
+        place < tags.count && tags[place] == tag || tags.contains(tag)
     }
 
     /// Gives back what was kept for more: after many registrations have come at once.
@@ -227,23 +239,5 @@ extension AudienceIndex {
             set.insert(contentsOf: places)
             places.removeAll(keepingCapacity: true)
         }
-    }
-}
-
-/// The fingerprints of a registration's tags.
-private struct Fingerprints {
-    /// From so many on, hashing them pays.
-    private static let many = 24
-
-    let list: [TagFingerprint]
-    private let set: Set<TagFingerprint>
-
-    init(_ list: [TagFingerprint]) {
-        self.list = list
-        set = list.count < Self.many ? [] : Set(list)
-    }
-
-    func contains(_ fingerprint: TagFingerprint) -> Bool {
-        list.count < Self.many ? list.contains(fingerprint) : set.contains(fingerprint)
     }
 }

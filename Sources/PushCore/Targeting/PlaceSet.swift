@@ -4,7 +4,8 @@ import CRoaring
 ///
 /// A value. A copy costs nothing until one of the two changes, which copies all that it holds first.
 package struct PlaceSet: Sendable {
-    /// Owns a bitmap. It is changed only where nobody else refers to it, so that any number of threads may read it.
+    /// Owns a bitmap.
+    // @unchecked: the bitmap is changed only where nobody else refers to the storage, so any number of threads may read it.
     private final class Storage: @unchecked Sendable {
         let bitmap: UnsafeMutablePointer<roaring_bitmap_t>
 

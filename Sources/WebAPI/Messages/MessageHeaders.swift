@@ -113,9 +113,9 @@ struct MessageHeaders {
             collapseID: fields.text(Self.prefix + "collapseid")?.nonEmpty)
     }
 
-    /// How fast the notification goes out at most: a header of this program, as Azure has none. Throws `pace.invalid` (400).
+    /// How fast the notification goes out at most: a header of this program, as Azure has none. Throws `send.pace` (400).
     func pace() throws(PushError) -> Pace? {
-        try only("pace", "pace.invalid")?.nonEmpty.map { text throws(PushError) in try Pace(text) }
+        try only("pace", "send.pace")?.nonEmpty.map { text throws(PushError) in try Pace(text) }
     }
 
     /// The headers that the platform itself knows, in their order. `X-Apns-Priority` is `apns-priority` where that is not there.

@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: ["", "200", "/s", "200/", "0/s", "-1/s", "+5/s", "2.5/s", "200/d", "200/s/s", " 200/s", "1000000001/s", "٢/s"])
     func `what is no pace says what one looks like`(text: String) {
         let error = #expect(throws: PushError.self) { try Pace(text) }
-        #expect(error?.code == "pace.invalid" && error?.status == 400)
+        #expect(error?.code == "send.pace" && error?.status == 400)
         #expect(error?.hint?.contains("200/s") == true)
     }
 

@@ -198,6 +198,16 @@ import Testing
         #expect(index.select(.tag(try Tag("CAF\u{C9}"))).isEmpty)
     }
 
+    @Test func `An update from many tags to many touches the difference`() throws {
+        var index = AudienceIndex()
+        let tags = try (0..<300).map { try Tag("t\($0)") }
+        index.insert(9, tags: tags)
+        for (old, new) in [(0..<300, 0..<20), (0..<20, 10..<40), (10..<40, 12..<14), (12..<14, 12..<300)] {
+            index.update(9, from: Array(tags[old]), to: tags[new].reversed())
+            #expect(index.tagCount == new.count && tags[new].allSatisfy { index.count(of: $0) == 1 })
+        }
+    }
+
     @Test func `Many registrations at once make the index that one by one make`() throws {
         let generator = try Generator(seed: 5)
         var (loader, index) = (AudienceIndex.Loader(), AudienceIndex())

@@ -120,7 +120,8 @@ import Testing
         let watched = WatchedAPNsFiles(files)
         let transport = CountingTransport()
         let senders = APNsSenders(
-            transport: transport, network: nil, clock: SystemClock(), random: SystemRandom(), providerTokens: NoTokens())
+            pushes: SequentialTransport(transport), transport: transport, network: nil, clock: SystemClock(), random: SystemRandom(),
+            providerTokens: NoTokens())
         let connector = APNsFileConnector(watched, senders)
         let batch = DeliveryBatch(
             notificationID: "n", platform: .apns, body: Array(#"{"aps":{"alert":"Hi"}}"#.utf8), handles: [.apns(token: "AA")])

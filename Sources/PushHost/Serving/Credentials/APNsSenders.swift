@@ -20,7 +20,7 @@ final class APNsSenders: Sendable {
         init(_ own: APNsSigningKey) { (team, key, text) = (own.teamID, own.keyID, own.privateKey) }
     }
 
-    private let pushes: HTTP2Transport
+    private let pushes: any PushBatchTransport
     private let transport: any PushTransport
     private let network: PublicNetwork?
     private let clock: any HubClock
@@ -33,7 +33,8 @@ final class APNsSenders: Sendable {
     ///   - transport: for broadcast channels of those that bear tokens.
     ///   - network: what refuses addresses that are not public, for those that show certificates.
     init(
-        pushes: HTTP2Transport, transport: any PushTransport, network: PublicNetwork?, clock: any HubClock, random: any RandomSource,
+        pushes: any PushBatchTransport, transport: any PushTransport, network: PublicNetwork?, clock: any HubClock,
+        random: any RandomSource,
         providerTokens: any ProviderTokenStore
     ) {
         (self.pushes, self.transport, self.network, self.clock, self.random) = (pushes, transport, network, clock, random)
