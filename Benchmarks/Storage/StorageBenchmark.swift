@@ -15,6 +15,8 @@ struct StorageBenchmark {
         let arguments = CommandLine.arguments.dropFirst()
         let folder = Folder(path: arguments.first ?? ".build/bench-storage/data")
         let wanted = arguments.dropFirst().first ?? ""
+        if wanted == Devices.reading { return try await Devices(folder: folder).read() }
+        if wanted == "devices" { return try await Devices(folder: folder).run() }
         let before = ProcessorTime.now
         let floor = try Floor(path: folder.newFile()).rate(total: 200_000, batch: 64)
         print(
@@ -37,6 +39,7 @@ struct StorageBenchmark {
         }
         folder.clear()
         if "outcomes".contains(wanted) { try await Outcomes(folder: folder).run() }
+        if wanted.isEmpty { try await Devices(folder: folder).run() }
     }
 
     /// The last cells of a row: the time of the processors for each of `total`.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A store that can be told to refuse what is to be kept, as one on a full disk does.
 package final class BreakableStore: RegistrationStore, NotificationStore, JobStore {
-    package enum Call: Sendable, Hashable, CaseIterable { case commit, accept, record, read, devices }
+    package enum Call: Sendable, Hashable, CaseIterable { case commit, rows, accept, record, read, devices }
 
     private let store: any HubStore
     private let refused = Mutex<Set<Call>>([])
@@ -21,7 +21,24 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         throw PushError("storage.unavailable", "the disk is full", hint: "make room", status: 503, isRetryable: true)
     }
 
-    package func load() async throws(PushError) -> StoredHub { try await store.load() }
+    package func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader {
+        try await store.load(into: reader)
+    }
+
+    package func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
+        try check(.rows)
+        return try await store.registrations(at: places)
+    }
+
+    package func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation] {
+        try check(.rows)
+        return try await store.installations(at: places)
+    }
+
+    package func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags] {
+        try check(.rows)
+        return try await store.tags(behind: place, limit: limit)
+    }
 
     package func commit(_ change: RegistrationChange) async throws(PushError) {
         try check(.commit)

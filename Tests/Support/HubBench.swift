@@ -50,7 +50,8 @@ package final class HubBench: Sendable {
     /// The hub as another process would open it: what is kept is all that is left of the one before.
     package func reopened(_ settings: HubSettings = HubSettings()) async throws -> NotificationHub {
         let hub = NotificationHub(
-            environment: environment, connectors: [connector], store: store, stored: try await store.load(), settings: settings)
+            environment: environment, connectors: [connector], store: store, loaded: try await store.load(into: HubLoader()),
+            settings: settings)
         try await hub.resume()
         return hub
     }

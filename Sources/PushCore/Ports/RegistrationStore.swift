@@ -3,8 +3,19 @@
 ///
 /// Errors: `storage.unavailable` (503) where nothing could be kept; then nothing was.
 package protocol RegistrationStore: Sendable {
-    /// Everything that is kept, in the order of the places. Rows that mean nothing are named apart and stay where they are.
-    func load() async throws(PushError) -> StoredHub
+    /// Hands everything that is kept to a reader: installations in the order of their places, registrations likewise, then the rest.
+    /// Rows that mean nothing are named apart and stay where they are. Answers the reader.
+    func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader
+    /// The registrations that stand at these places, in the order of the places; of places where none stands there is none.
+    ///
+    /// Throws `storage.corrupt` where one of them cannot be read.
+    func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration]
+    /// The same of installations, which have places of their own.
+    func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation]
+    /// The tags of the registrations behind a place, of all for nil, in the order of the places: of `limit` registrations at most.
+    ///
+    /// What is no tag is left out.
+    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags]
     /// Keeps all of a change or nothing; returns when it is as safe as the store can make it.
     func commit(_ change: RegistrationChange) async throws(PushError)
     /// Forgets ids of registrations that left before `moment`, at most `limit`; answers how many.
@@ -32,6 +43,16 @@ package struct PlacedInstallation: Sendable, Equatable {
         self.place = place
         self.installation = installation
         self.expiration = expiration
+    }
+}
+
+package struct PlacedTags: Sendable, Equatable {
+    package var place: UInt32
+    package var tags: [Tag]
+
+    package init(place: UInt32, tags: [Tag]) {
+        self.place = place
+        self.tags = tags
     }
 }
 
@@ -68,47 +89,5 @@ package struct RegistrationChange: Sendable, Equatable {
 
     package var isEmpty: Bool {
         removals.isEmpty && installationRemovals.isEmpty && puts.isEmpty && installationPuts.isEmpty
-    }
-}
-
-package struct StoredHub: Sendable, Equatable {
-    package var registrations: [PlacedRegistration]
-    package var installations: [PlacedInstallation]
-    package var departures: [RegistrationID: RegistrationDeparture]
-    /// How the last push to a registration ended, by place; of those that no push has reached there is none.
-    package var lastOutcomes: [UInt32: OutcomeName]
-    /// The largest that a notification ever had; 0 before the first one.
-    package var lastSequence: Int64
-    /// Rows that cannot be read. Whoever loads a hub goes on without them, and leaves their places to them.
-    package var unreadable: [UnreadableRow]
-
-    package init(
-        registrations: [PlacedRegistration] = [], installations: [PlacedInstallation] = [],
-        departures: [RegistrationID: RegistrationDeparture] = [:], lastOutcomes: [UInt32: OutcomeName] = [:],
-        lastSequence: Int64 = 0, unreadable: [UnreadableRow] = []
-    ) {
-        self.registrations = registrations
-        self.installations = installations
-        self.departures = departures
-        self.lastOutcomes = lastOutcomes
-        self.lastSequence = lastSequence
-        self.unreadable = unreadable
-    }
-}
-
-/// A row of a hub that cannot be read.
-package struct UnreadableRow: Sendable, Equatable {
-    package enum Table: Sendable { case registrations, installations, departures }
-
-    package var table: Table
-    /// Nil where it is none, and among departures, which have none.
-    package var place: UInt32?
-    /// Which row it is, and what is wrong with it.
-    package var reason: String
-
-    package init(table: Table, place: UInt32?, reason: String) {
-        self.table = table
-        self.place = place
-        self.reason = reason
     }
 }

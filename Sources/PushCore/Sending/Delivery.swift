@@ -1,7 +1,8 @@
 /// One notification on its way: what is known of its devices, and what of that is kept already.
 struct Delivery: Sendable {
     struct News: Sendable {
-        var place: Int
+        /// As in `SettledTarget`.
+        var order: Int
         var device: DeviceOutcome
         /// Of the registration, where this is another end than the last push had.
         var changedPlace: UInt32?
@@ -12,14 +13,12 @@ struct Delivery: Sendable {
     var outcome: NotificationOutcome
     /// Whether all devices are held until the end, for a caller who waits for them.
     private let holdsDevices: Bool
-    private var settled: [(place: Int, device: DeviceOutcome)] = []
-    private var settledPlaces: Set<Int> = []
+    private var settled: [(order: Int, device: DeviceOutcome)] = []
     private(set) var unkept = OutcomeBatch()
     /// By place, with whom it belongs to.
     private var lastOutcomes: [UInt32: (id: RegistrationID, outcome: OutcomeName)] = [:]
     private(set) var isKept = false
-    private var doneRegistrations: Set<RegistrationID> = []
-    private var doneHandles: Set<DeviceHandle> = []
+    private(set) var done = DoneTargets()
 
     init(_ kept: KeptNotification, start: Timestamp, holdsDevices: Bool) {
         self.holdsDevices = holdsDevices
@@ -28,10 +27,11 @@ struct Delivery: Sendable {
     }
 
     /// The devices in the order of the targets; none where they are not held.
-    var devices: [DeviceOutcome] { settled.sorted { $0.place < $1.place }.map(\.device) }
+    var devices: [DeviceOutcome] { settled.sorted { $0.order < $1.order }.map(\.device) }
 
     var isAbandoned: Bool {
-        outcome.counts.values.allSatisfy { $0.allSatisfy { [.abandoned, .skipped].contains($0.key) || $0.value == 0 } }
+        let ends = Set(outcome.counts.values.joined().lazy.filter { $0.value > 0 }.map(\.key))
+        return ends.contains(.abandoned) && ends.isSubset(of: [.abandoned, .skipped])
     }
 
     /// Whether somebody got nothing because it was cut short.
@@ -46,8 +46,7 @@ struct Delivery: Sendable {
 
     mutating func add(_ news: [News]) {
         for news in news {
-            settledPlaces.insert(news.place)
-            if holdsDevices { settled.append((news.place, news.device)) }
+            if holdsDevices { settled.append((news.order, news.device)) }
             unkept.append(news.device)
             if let place = news.changedPlace, let id = news.device.registrationID {
                 lastOutcomes[place] = (id, news.device.outcome)
@@ -63,18 +62,18 @@ struct Delivery: Sendable {
         isKept = true
     }
 
-    /// Whoever has no verdict will get none: the work was cancelled.
-    mutating func abandonRest(of targets: Targets) {
-        let all = targets.list + targets.duplicates
+    /// These have no verdict and will get none: the work was cancelled.
+    mutating func abandon(_ members: [UInt32], _ recipients: [Recipient]) {
         add(
-            all.indices.filter { !settledPlaces.contains($0) }.map { place in
-                let isDuplicate = place >= targets.list.count
-                return News(
-                    place: place,
-                    device: isDuplicate
-                        ? all[place].outcome(
-                            .skipped, reason: "", "the same handle already got this notification", size: 0)
-                        : all[place].outcome(.abandoned, reason: "", "the delivery was cancelled", size: 0))
+            zip(members, recipients).map { member, recipient in
+                News(order: Int(member), device: recipient.outcome(.abandoned, reason: "", "the delivery was cancelled", size: 0))
+            })
+    }
+
+    mutating func skip(duplicates members: [UInt32], _ recipients: [Recipient]) {
+        add(
+            zip(members, recipients).map { member, recipient in
+                News(order: SettledTarget.order(ofDuplicate: member), device: recipient.skippedAsDuplicate)
             })
     }
 
@@ -85,15 +84,9 @@ struct Delivery: Sendable {
         var start = 0
         while true {
             let page = try await store.devices(ofNotification: sequence, from: start, limit: 1000)
-            for device in page {
-                if let id = device.registrationID { doneRegistrations.insert(id) } else { doneHandles.insert(device.handle) }
-            }
+            for device in page { done.insert(device) }
             start += page.count
             if page.count < 1000 { return }
         }
-    }
-
-    func isDone(_ target: Targets.Target) -> Bool {
-        target.registrationID.map(doneRegistrations.contains) ?? doneHandles.contains(target.handle)
     }
 }

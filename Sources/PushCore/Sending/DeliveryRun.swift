@@ -1,12 +1,48 @@
 /// The work that is left of one notification: batches for its push services, each at its moment.
 struct DeliveryRun: Sendable {
-    /// A batch on its way: some members of a group, for the first time or again, each with what it was told before.
+    /// Some members of a group whose turn comes, for the first time or again.
     struct Attempt: Sendable {
+        enum Members: Sendable {
+            /// By their numbers in the group.
+            case first(Range<Int>)
+            /// As in the group, each with what it was told before.
+            case again([(member: UInt32, result: DeliveryResult)])
+        }
+
         var group: Int
         var number: Int
         /// Nothing is tried again later than that; nil before the first attempt.
         var lastMoment: Timestamp?
-        var waiting: [(member: Int, result: DeliveryResult?)]
+        var members: Members
+
+        var count: Int {
+            switch members {
+            case .first(let range): range.count
+            case .again(let waiting): waiting.count
+            }
+        }
+
+        /// Leaves the first `count`; answers the others.
+        mutating func split(after count: Int) -> Attempt {
+            var rest = self
+            switch members {
+            case .first(let range):
+                let middle = range.lowerBound + count
+                (members, rest.members) = (.first(range.lowerBound..<middle), .first(middle..<range.upperBound))
+            case .again(let waiting):
+                (members, rest.members) = (.again(Array(waiting.prefix(count))), .again(Array(waiting.dropFirst(count))))
+            }
+            return rest
+        }
+    }
+
+    /// An attempt on its way, with those who stand at its targets.
+    struct Batch: Sendable {
+        var attempt: Attempt
+        var members: [UInt32]
+        var recipients: [Recipient]
+        /// Those that have left since the send began.
+        var left: [SettledTarget]
     }
 
     /// What is done one after the other: a platform's batches, or all of them where nothing is side by side.
@@ -56,10 +92,10 @@ struct DeliveryRun: Sendable {
     ///
     /// - Parameter lastMoment: of a group that was tried before.
     mutating func begin(_ group: Int, number: Int, at moment: Timestamp, lastMoment: Timestamp? = nil) {
-        let count = groups[group].targets.count
+        let count = groups[group].members.count
         for first in stride(from: 0, to: count, by: step) {
-            let members = first..<min(first + step, count)
-            insert(Attempt(group: group, number: number, lastMoment: lastMoment, waiting: members.map { ($0, nil) }), at: moment)
+            let members = Attempt.Members.first(first..<min(first + step, count))
+            insert(Attempt(group: group, number: number, lastMoment: lastMoment, members: members), at: moment)
         }
     }
 
@@ -78,17 +114,11 @@ struct DeliveryRun: Sendable {
 
     /// The next batch of a lane, of at most `most` devices, which is busy with it then.
     mutating func take(_ lane: Int, most: Int = .max, now: Timestamp) -> Attempt? {
-        guard let (moment, whole) = lanes[lane].attempts.first else { return nil }
-        _ = lanes[lane].attempts.popFirst()
-        var attempt = whole
+        guard let popped = lanes[lane].attempts.popFirst() else { return nil }
+        var attempt = popped.subject
         let count = min(most, pace?.batch(step) ?? step)
-        if attempt.waiting.count > count {
-            attempt.waiting = Array(whole.waiting.prefix(count))
-            var rest = whole
-            rest.waiting.removeFirst(count)
-            lanes[lane].attempts.insert(rest, at: moment)
-        }
-        if let pace { paceMoment = max(now, paceMoment ?? now) + pace.duration(of: attempt.waiting.count) }
+        if attempt.count > count { lanes[lane].attempts.insert(attempt.split(after: count), at: popped.moment) }
+        if let pace { paceMoment = max(now, paceMoment ?? now) + pace.duration(of: attempt.count) }
         lanes[lane].isBusy = true
         return attempt
     }
@@ -118,11 +148,34 @@ struct DeliveryRun: Sendable {
             isFirst: attempt.lastMoment == nil)
     }
 
-    func batch(_ attempt: Attempt) -> DeliveryBatch {
-        let group = groups[attempt.group]
+    func members(of attempt: Attempt) -> [UInt32] {
+        switch attempt.members {
+        case .first(let range): Array(groups[attempt.group].members[range])
+        case .again(let waiting): waiting.map(\.member)
+        }
+    }
+
+    /// - Parameter recipients: who stands at the members of the attempt, in their order.
+    func batch(_ attempt: Attempt, of recipients: [Recipient]) -> Batch {
+        var batch = Batch(attempt: attempt, members: [], recipients: [], left: [])
+        let size = groups[attempt.group].body.count
+        for (member, recipient) in zip(members(of: attempt), recipients) {
+            guard recipient.hasLeft else {
+                batch.members.append(member)
+                batch.recipients.append(recipient)
+                continue
+            }
+            let device = recipient.outcome(.skipped, reason: "", "the registration left before its turn came", size: size)
+            batch.left.append(SettledTarget(order: Int(member), result: DeliveryResult(device: device)))
+        }
+        return batch
+    }
+
+    func work(_ batch: Batch) -> DeliveryBatch {
+        let group = groups[batch.attempt.group]
         return DeliveryBatch(
             notificationID: id, platform: group.platform, body: group.body, headers: group.headers, options: options,
-            handles: attempt.waiting.map { group.targets[$0.member].handle })
+            handles: batch.recipients.map(\.handle))
     }
 
     /// Takes everything that is left out of the lanes, in order.
@@ -140,8 +193,9 @@ struct DeliveryRun: Sendable {
 enum DeliveryEnd: Sendable {
     /// Every target has its verdict.
     case done
-    /// It was cancelled. These targets a service had put off, with what it said; nobody was told of them.
-    case cutOff([SettledTarget])
+    /// It was cancelled. Of these targets nobody was told: a service had put some off, with what it said, and of the others nothing
+    /// is known.
+    case cutOff(open: [SettledTarget], rest: [(group: RecipientGroup, members: [UInt32])])
     /// What is left has to wait, and nothing is under way.
     case putOff(Patience)
 }

@@ -2,9 +2,9 @@
 struct NearMisses {
     let sentences: [String]
 
-    /// - Parameter comparableTags: the nearest tag is looked for in a hub that has at most so many.
-    init(table: RegistrationTable, request: NotificationRequest, comparableTags: Int = .max) {
-        guard table.index.count > 0 else {
+    /// - Parameter names: of tags, among which the nearest one is looked for.
+    init(table: RegistrationTable, request: NotificationRequest, names: [Tag]) {
+        guard table.count > 0 else {
             sentences = ["the hub has no registrations yet"]
             return
         }
@@ -18,12 +18,11 @@ struct NearMisses {
         }
         var sentences: [String] = []
         let matched = table.select(expression)
-        if !matched.isEmpty { sentences.append(Self.otherKind(matched, request.content)) }
+        if !matched.isEmpty { sentences.append(Self.otherKind(matched, in: table, request.content)) }
         // A long expression is not explained to its end: each tag is looked for among all tags of the hub.
         let wanted = Array((expression.map { Self.wanted($0) } ?? []).prefix(8))
-        let isComparable = table.index.tagCount <= comparableTags
         for tag in wanted where table.index.count(of: tag) == 0 {
-            if isComparable, let near = nearest(tag.text, in: table.tags.lazy.map(\.text)), let other = Tag(validating: near) {
+            if let near = nearest(tag.text, in: names.lazy.map(\.text)), let other = Tag(validating: near) {
                 sentences.append("\"\(near)\" has \(Self.registrations(table.index.count(of: other)))")
             } else {
                 sentences.append("no registration has the tag \"\(tag.text)\"")
@@ -48,16 +47,17 @@ struct NearMisses {
         return collect(expression, isNegated: false).uniqued()
     }
 
-    private static func otherKind(_ matched: [Registration], _ content: NotificationContent) -> String {
+    private static func otherKind(_ matched: [UInt32], in table: RegistrationTable, _ content: NotificationContent) -> String {
         switch content {
         case .template:
             return "\(matches(matched.count, "native registration")); properties reach template registrations only"
         case .native(let payloads):
-            let natives = matched.filter { $0.template == nil }
+            let natives = matched.filter { table.columns.templates[$0] == TemplateRegister.none }
             guard !natives.isEmpty else {
                 return "\(matches(matched.count, "template registration")); send properties to reach them"
             }
-            let missing = Set(natives.map(\.platform)).subtracting(payloads.keys).sorted().map(\.displayName)
+            let platforms = Set(natives.map { table.columns.traits[$0].platform })
+            let missing = platforms.subtracting(payloads.keys).sorted().map(\.displayName)
             return
                 "\(matches(natives.count, "registration")), on \(missing.joined(separator: ", ")), "
                 + "for which there is no payload"

@@ -1,69 +1,44 @@
 /// Targets that get the same bytes: one platform, one template, the same variables.
 struct RenderedGroup: Sendable {
-    var platform: Platform
-    var body: [UInt8]
-    var headers: [PushHeader]
-    var targets: [Targets.Target] = []
-    /// Where each target stands in the list of the send.
-    var places: [Int] = []
+    let platform: Platform
+    let body: [UInt8]
+    let headers: [PushHeader]
+    /// As in `Targets.Group`.
+    let members: [UInt32]
+    let isTemplate: Bool
+    /// Of the first target.
+    let templateName: String?
     /// What came out of the template's expressions and cannot be used.
-    var flaw: String?
+    let flaw: String?
 
-    /// Groups in the order of their first target, so that the same send crosses the wire in the same order.
     static func groups(of targets: Targets, for request: NotificationRequest) -> [RenderedGroup] {
-        struct Key: Hashable {
-            var platform: Platform
-            var template: RegistrationTemplate.Content?
-            var variables: [String: String]
-        }
         var message = TemplateProperties([:])
         if case .template(let properties) = request.content { message = TemplateProperties(properties) }
-        var groups: [RenderedGroup] = []
-        var found: [Key: Int] = [:]
-        for (place, target) in targets.list.enumerated() {
-            let variables = target.usedVariables
-            let key = Key(
-                platform: target.handle.platform, template: target.template?.content, variables: variables)
-            let group: Int
-            if let known = found[key] {
-                group = known
-            } else {
-                group = groups.count
-                found[key] = group
-                groups.append(RenderedGroup(target, request.content, message.with(fallback: variables)))
-            }
-            groups[group].targets.append(target)
-            groups[group].places.append(place)
-        }
-        return groups
+        return targets.groups.map { RenderedGroup($0, request.content, message.with(fallback: $0.variables)) }
     }
 
-    private init(_ target: Targets.Target, _ content: NotificationContent, _ properties: TemplateProperties) {
-        platform = target.handle.platform
+    private init(_ group: Targets.Group, _ content: NotificationContent, _ properties: TemplateProperties) {
+        platform = group.platform
+        members = group.members
+        isTemplate = group.template != nil
+        templateName = group.template?.name
         switch content {
         case .native(let payloads):
             body = payloads[platform]?.body ?? []
             headers = payloads[platform]?.headers ?? []
+            flaw = nil
         case .template:
-            body = target.template?.compiled.render(properties) ?? []
-            (headers, flaw) = target.template?.headers(properties) ?? ([], nil)
+            body = group.template?.compiled.render(properties) ?? []
+            (headers, flaw) = group.template?.headers(properties) ?? ([], nil)
         }
     }
 
-    var isTemplate: Bool { targets.first?.template != nil }
+    var recipients: RecipientGroup { RecipientGroup(platform: platform, templateName: templateName) }
 
     /// The limit, where the body is beyond it.
     var exceededLimit: Int? {
         let limit = PayloadRules.limit(for: platform, headers: headers)
         return body.count > limit ? limit : nil
-    }
-}
-
-extension Targets.Target {
-    /// The push variables that the target's template looks at; the others make no difference to the bytes.
-    fileprivate var usedVariables: [String: String] {
-        guard let template, !pushVariables.isEmpty else { return [:] }
-        return pushVariables.filter { template.variables.contains($0.key.lowercased()) }
     }
 }
 

@@ -21,16 +21,15 @@ struct SendPipeline: Sendable {
 
     func targets(of request: NotificationRequest, in table: RegistrationTable) -> Targets {
         switch request.audience {
-        case .device(let handle):
-            return Targets(direct: [handle])
-        case .devices(let handles):
-            return Targets(direct: handles)
-        case .expression(let expression):
-            return Targets(table.select(expression), for: request.content)
-        case .everyone:
-            return Targets(table.select(nil), for: request.content)
+        case .device(let handle): Targets(direct: [handle])
+        case .devices(let handles): Targets(direct: handles)
+        case .expression(let expression): table.targets(of: expression, for: request.content)
+        case .everyone: table.targets(of: nil, for: request.content)
         }
     }
+
+    /// Asks who stands at the places of a group now, in their order; from wherever the run is at work.
+    typealias Looking = @Sendable ([UInt32], RecipientGroup) async -> [Recipient]
 
     /// How a run goes about its work.
     struct Manner: Sendable {
@@ -47,30 +46,30 @@ struct SendPipeline: Sendable {
     }
 
     /// Delivers to every target, and reports verdicts as they are final, at most `step` handles after the last report.
-    /// Places count the targets, then the duplicates.
     ///
     /// Every group gets its first attempt before any is tried again.
     /// Whoever sends a test waits for the verdicts: the first one is the last.
     func deliver(
         _ targets: Targets, of request: NotificationRequest, id: String, step: Int, manner: Manner = Manner(),
-        report: ([SettledTarget]) async -> Void
+        lookingUp: @escaping Looking, report: ([SettledTarget]) async -> Void
     ) async -> DeliveryEnd {
         let now = environment.clock.now
         let start = manner.patience?.start ?? now
         var run = DeliveryRun(
             id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), start: start, step: step,
             isSideBySide: manner.isSideBySide)
+        let look = Self.looking(at: targets, lookingUp)
         for (place, group) in run.groups.enumerated() {
             environment.note(
                 .render,
-                "\(id): \(group.platform.displayName), \(group.body.count) bytes for \(group.targets.count)")
+                "\(id): \(group.platform.displayName), \(group.body.count) bytes for \(group.members.count)")
             if let flaw = group.flaw { environment.note(.render, "\(id): left out: \(flaw)") }
             if let refusal = refusal(of: group) {
-                await inSteps(of: step, group.targets.indices, report) { member in
+                await inSteps(of: step, group.members, group.recipients, look, report) { member, recipient in
                     SettledTarget(
-                        place: group.places[member],
+                        order: Int(member),
                         result: DeliveryResult(
-                            device: group.targets[member].outcome(
+                            device: recipient.outcome(
                                 refusal.outcome, reason: refusal.reason, refusal.explanation, size: group.body.count)))
                 }
             } else {
@@ -80,15 +79,18 @@ struct SendPipeline: Sendable {
                     lastMoment: wait == nil ? nil : lastMoment(from: start, in: run))
             }
         }
-        let isThrough = manner.isSideBySide ? await sideBySide(&run, manner, report) : await inOrder(&run, report)
+        let isThrough = manner.isSideBySide ? await sideBySide(&run, manner, look, report) : await inOrder(&run, look, report)
         let left = run.drain()
         if !isThrough {
-            return .cutOff(
-                left.flatMap { _, attempt in
-                    attempt.waiting.compactMap { member, result in
-                        result.map { SettledTarget(place: run.groups[attempt.group].places[member], result: $0) }
-                    }
-                })
+            var open: [SettledTarget] = []
+            var rest: [(group: RecipientGroup, members: [UInt32])] = []
+            for (_, attempt) in left {
+                switch attempt.members {
+                case .first: rest.append((run.groups[attempt.group].recipients, run.members(of: attempt)))
+                case .again(let waiting): open += waiting.map { SettledTarget(order: Int($0.member), result: $0.result) }
+                }
+            }
+            return .cutOff(open: open, rest: rest)
         }
         if !left.isEmpty {
             var patience = Patience(start: start, platforms: [:])
@@ -100,18 +102,24 @@ struct SendPipeline: Sendable {
             }
             return .putOff(patience)
         }
-        await inSteps(of: step, targets.duplicates.indices, report) { member in
-            SettledTarget(
-                place: targets.list.count + member,
-                result: DeliveryResult(
-                    device: targets.duplicates[member].outcome(
-                        .skipped, reason: "", "the same handle already got this notification", size: 0)))
+        await inSteps(of: step, targets.duplicates, nil, look, report) { member, recipient in
+            SettledTarget(order: SettledTarget.order(ofDuplicate: member), result: DeliveryResult(device: recipient.skippedAsDuplicate))
         }
         return .done
     }
 
+    /// Handles that are sent to without a registration stand where they stand.
+    private static func looking(at targets: Targets, _ lookUp: @escaping Looking) -> Looking {
+        guard let direct = targets.direct else { return lookUp }
+        return { members, _ in members.map { Recipient(handle: direct[Int($0)]) } }
+    }
+
+    private func batch(_ attempt: DeliveryRun.Attempt, of run: DeliveryRun, _ look: Looking) async -> DeliveryRun.Batch {
+        run.batch(attempt, of: await look(run.members(of: attempt), run.groups[attempt.group].recipients))
+    }
+
     /// One batch after the other. False when it was cancelled.
-    private func inOrder(_ run: inout DeliveryRun, _ report: ([SettledTarget]) async -> Void) async -> Bool {
+    private func inOrder(_ run: inout DeliveryRun, _ look: Looking, _ report: ([SettledTarget]) async -> Void) async -> Bool {
         while let next = run.lanes.isEmpty ? nil : run.next(0) {
             do {
                 try Task.checkCancellation()
@@ -121,12 +129,13 @@ struct SendPipeline: Sendable {
             }
             switch move(next, in: run) {
             case .hold(let moment): run.hold(0, until: moment)
-            case .settle(let rejection): await report(settleUntried(0, rejection, in: &run))
+            case .settle(let rejection): await report(await settleUntried(0, rejection, in: &run, look))
             case .send(let most):
                 guard let attempt = run.take(0, most: most, now: environment.clock.now) else { continue }
-                let verdicts = await connectors[next.platform]?.deliver(run.batch(attempt)) ?? []
+                let batch = await batch(attempt, of: run, look)
+                let verdicts = batch.recipients.isEmpty ? [] : await connectors[next.platform]?.deliver(run.work(batch)) ?? []
                 run.finished(0)
-                let settled = settle(attempt, verdicts, in: &run)
+                let settled = settle(batch, verdicts, in: &run)
                 if !settled.isEmpty { await report(settled) }
             }
         }
@@ -134,21 +143,24 @@ struct SendPipeline: Sendable {
     }
 
     private enum News: Sendable {
-        case answered(lane: Int, DeliveryRun.Attempt, [Verdict])
+        case answered(lane: Int, DeliveryRun.Batch, [Verdict])
         case woke
     }
 
     /// A batch of each platform at a time. False when it was cancelled; true with something left when that has to wait.
     private func sideBySide(
-        _ run: inout DeliveryRun, _ manner: Manner, _ report: ([SettledTarget]) async -> Void
+        _ run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: ([SettledTarget]) async -> Void
     ) async -> Bool {
         await withTaskGroup(of: News.self) { group in
             var alarm: Timestamp?
             while true {
                 if !Task.isCancelled {
                     for lane in run.lanes.indices {
-                        await begin(lane, of: &run, manner, report) { attempt, batch, connector in
-                            group.addTask { .answered(lane: lane, attempt, await connector.deliver(batch)) }
+                        await begin(lane, of: &run, manner, look, report) { batch, work, connector in
+                            group.addTask {
+                                let verdicts = work.handles.isEmpty ? [] : await connector.deliver(work)
+                                return .answered(lane: lane, batch, verdicts)
+                            }
                         }
                     }
                 }
@@ -162,10 +174,10 @@ struct SendPipeline: Sendable {
                     }
                 }
                 switch await group.next() {
-                case .answered(let lane, let attempt, let verdicts):
-                    await manner.givesBack(run.groups[attempt.group].platform)
+                case .answered(let lane, let batch, let verdicts):
+                    await manner.givesBack(run.groups[batch.attempt.group].platform)
                     run.finished(lane)
-                    let settled = settle(attempt, verdicts, in: &run)
+                    let settled = settle(batch, verdicts, in: &run)
                     if !settled.isEmpty { await report(settled) }
                 case .woke: alarm = nil
                 case nil: break
@@ -178,18 +190,19 @@ struct SendPipeline: Sendable {
 
     /// Sends the lane's next batch, where its moment has come and there is room; what needs no push service is settled on the way.
     private func begin(
-        _ lane: Int, of run: inout DeliveryRun, _ manner: Manner, _ report: ([SettledTarget]) async -> Void,
-        send: (DeliveryRun.Attempt, DeliveryBatch, any Connector) -> Void
+        _ lane: Int, of run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: ([SettledTarget]) async -> Void,
+        send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
     ) async {
         while let next = run.next(lane), next.moment <= environment.clock.now, let connector = connectors[next.platform] {
             switch move(next, in: run) {
             case .hold(let moment): run.hold(lane, until: moment)
-            case .settle(let rejection): await report(settleUntried(lane, rejection, in: &run))
+            case .settle(let rejection): await report(await settleUntried(lane, rejection, in: &run, look))
             case .send(let most):
                 guard await manner.takes(next.platform),
                     let attempt = run.take(lane, most: most, now: environment.clock.now)
                 else { return }
-                return send(attempt, run.batch(attempt), connector)
+                let batch = await batch(attempt, of: run, look)
+                return send(batch, run.work(batch), connector)
             }
         }
     }
@@ -219,15 +232,18 @@ struct SendPipeline: Sendable {
     }
 
     /// Settles the next batch of a lane without asking anybody.
-    private func settleUntried(_ lane: Int, _ rejection: Rejection, in run: inout DeliveryRun) -> [SettledTarget] {
+    private func settleUntried(
+        _ lane: Int, _ rejection: Rejection, in run: inout DeliveryRun, _ look: Looking
+    ) async -> [SettledTarget] {
         guard let attempt = run.take(lane, now: environment.clock.now) else { return [] }
         run.finished(lane)
-        let group = run.groups[attempt.group]
-        return attempt.waiting.map { member, _ in
-            SettledTarget(
-                place: group.places[member],
-                result: DeliveryResult(target: group.targets[member], verdict: .rejected(rejection), size: group.body.count))
-        }
+        let batch = await batch(attempt, of: run, look)
+        let size = run.groups[attempt.group].body.count
+        return batch.left
+            + zip(batch.members, batch.recipients).map { member, recipient in
+                SettledTarget(
+                    order: Int(member), result: DeliveryResult(target: recipient, verdict: .rejected(rejection), size: size))
+            }
     }
 
     /// Nothing of a device is tried later than that, if its first attempt is now.
@@ -237,43 +253,45 @@ struct SendPipeline: Sendable {
 
     /// What the verdicts of a batch settle; the others are tried again.
     private func settle(
-        _ attempt: DeliveryRun.Attempt, _ verdicts: [Verdict], in run: inout DeliveryRun
+        _ batch: DeliveryRun.Batch, _ verdicts: [Verdict], in run: inout DeliveryRun
     ) -> [SettledTarget] {
-        let (id, group, now) = (run.id, run.groups[attempt.group], environment.clock.now)
-        note(verdicts, of: group.platform, in: &run)
+        let (id, attempt, group, now) = (run.id, batch.attempt, run.groups[batch.attempt.group], environment.clock.now)
+        // Where everybody had left, nobody was asked.
+        if !batch.recipients.isEmpty { note(verdicts, of: group.platform, in: &run) }
         let lastMoment = attempt.lastMoment ?? lastMoment(from: now, in: run)
-        var again = DeliveryRun.Attempt(group: attempt.group, number: attempt.number + 1, lastMoment: lastMoment, waiting: [])
+        var again: [(member: UInt32, result: DeliveryResult)] = []
         var pause: Duration = .zero
-        var settled: [SettledTarget] = []
-        for (member, _) in attempt.waiting.dropFirst(verdicts.count) {
+        var settled = batch.left
+        for (member, target) in zip(batch.members, batch.recipients).dropFirst(verdicts.count) {
             settled.append(
                 SettledTarget(
-                    place: group.places[member],
+                    order: Int(member),
                     result: DeliveryResult(
-                        device: group.targets[member].outcome(
-                            .abandoned, reason: "", "the connector gave no answer", size: 0))))
+                        device: target.outcome(.abandoned, reason: "", "the connector gave no answer", size: 0))))
         }
-        for ((member, _), verdict) in zip(attempt.waiting, verdicts) {
-            let target = group.targets[member]
+        for ((member, target), verdict) in zip(zip(batch.members, batch.recipients), verdicts) {
             environment.note(.delivery, "\(id): \(target.handle.abbreviated) \(verdict.summary)")
             let result = DeliveryResult(target: target, verdict: verdict, size: group.body.count)
             let trouble = RetryPolicy.Trouble(verdict)
             if Task.isCancelled, trouble != nil {
                 // Not the service's last word: the request was cut off.
-                again.waiting.append((member, result))
+                again.append((member, result))
             } else if let trouble,
                 let wait = retries.pause(after: attempt.number, trouble, asked: verdict.retryAfter, seed: run.seed),
                 now + wait <= lastMoment
             {
-                again.waiting.append((member, result))
+                again.append((member, result))
                 pause = max(pause, wait)
             } else {
-                settled.append(SettledTarget(place: group.places[member], result: result))
+                settled.append(SettledTarget(order: Int(member), result: result))
             }
         }
-        if !again.waiting.isEmpty {
-            environment.note(.delivery, "\(id): \(again.waiting.count) devices again in \(pause)")
-            run.insert(again, at: now + pause)
+        if !again.isEmpty {
+            environment.note(.delivery, "\(id): \(again.count) devices again in \(pause)")
+            run.insert(
+                DeliveryRun.Attempt(
+                    group: attempt.group, number: attempt.number + 1, lastMoment: lastMoment, members: .again(again)),
+                at: now + pause)
         }
         return settled
     }
@@ -294,11 +312,16 @@ struct SendPipeline: Sendable {
     }
 
     /// Reports what needs no push service, a step at a time.
+    ///
+    /// - Parameter group: nil where the members are of many.
     private func inSteps(
-        of step: Int, _ members: Range<Int>, _ report: ([SettledTarget]) async -> Void, _ settled: (Int) -> SettledTarget
+        of step: Int, _ members: [UInt32], _ group: RecipientGroup?, _ look: Looking, _ report: ([SettledTarget]) async -> Void,
+        _ settled: (UInt32, Recipient) -> SettledTarget
     ) async {
-        for first in stride(from: members.lowerBound, to: members.upperBound, by: step) {
-            await report((first..<min(first + step, members.upperBound)).map(settled))
+        for first in stride(from: 0, to: members.count, by: step) {
+            let part = Array(members[first..<min(first + step, members.count)])
+            let recipients = await look(part, group ?? RecipientGroup())
+            await report(zip(part, recipients).map(settled))
         }
     }
 
@@ -336,10 +359,4 @@ extension Rejection {
 
     fileprivate static let expired = Rejection(
         status: 0, reason: "Expired", explanation: "the notification expired before this device's turn", outcome: .abandoned)
-}
-
-/// A target with its verdict.
-struct SettledTarget: Sendable {
-    var place: Int
-    var result: DeliveryResult
 }

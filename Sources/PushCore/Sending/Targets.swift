@@ -1,125 +1,108 @@
-/// The devices of one send, after native and template registrations were told apart and duplicates set aside.
+/// The devices of one send, in groups that get the same bytes, after native and template registrations were told apart and
+/// duplicates set aside. Four bytes for each: who stands at a place is looked up when its turn comes.
 struct Targets: Sendable {
-    struct Target: Sendable {
-        var handle: DeviceHandle
-        var registrationID: RegistrationID?
-        var installationID: String?
+    struct Group: Sendable {
+        var platform: Platform
+        /// Of the first target; the others' differ in their names at most.
         var template: RegistrationTemplate?
-        var pushVariables: [String: String] = [:]
+        /// The push variables that the template looks at; the others make no difference to the bytes.
+        var variables: [String: String] = [:]
+        /// Places of registrations, ascending, or numbers of handles.
+        var members: [UInt32] = []
     }
 
-    var list: [Target]
+    /// Handles without a registration; the members are their numbers. Nil where registrations are meant.
+    var direct: [DeviceHandle]?
+    /// In the order of their first targets, so that the same send crosses the wire in the same order.
+    var groups: [Group] = []
     /// The same handle with the same content a second time; Azure counts them as Skipped.
-    var duplicates: [Target]
+    var duplicates: [UInt32] = []
     /// How many registrations the audience named, whatever their kind.
-    var matched: Int
+    var matched = 0
 
-    var isEmpty: Bool { list.isEmpty }
+    var count: Int { groups.reduce(0) { $0 + $1.members.count } }
+    var isEmpty: Bool { groups.allSatisfy(\.members.isEmpty) }
+    var platforms: Set<Platform> { Set(groups.map(\.platform)) }
     var summary: String {
-        "\(matched) registration\(matched == 1 ? " matches" : "s match"), \(list.count) can receive this"
+        "\(matched) registration\(matched == 1 ? " matches" : "s match"), \(count) can receive this"
     }
+
+    init(matched: Int = 0) { self.matched = matched }
 
     init(direct handles: [DeviceHandle]) {
+        direct = handles
         matched = handles.count
-        list = []
-        duplicates = []
         var seen = Set<DeviceHandle>()
-        for handle in handles {
-            if seen.insert(handle).inserted { list.append(Target(handle: handle)) } else { duplicates.append(Target(handle: handle)) }
+        var found: [Platform: Int] = [:]
+        for (number, handle) in handles.enumerated() {
+            guard seen.insert(handle).inserted else {
+                duplicates.append(UInt32(number))
+                continue
+            }
+            let group = found[handle.platform] ?? groups.count
+            if group == groups.count {
+                found[handle.platform] = group
+                groups.append(Group(platform: handle.platform))
+            }
+            groups[group].members.append(UInt32(number))
         }
     }
 
     /// Leaves out those that have their verdict from a process before this one.
-    mutating func drop(_ isDone: (Target) -> Bool) {
-        list.removeAll(where: isDone)
-        // Of a handle without a registration nobody knows whether the duplicate or the other one is done.
-        duplicates.removeAll { $0.registrationID != nil && isDone($0) }
-    }
-
-    init(_ registrations: [Registration], for content: NotificationContent) {
-        matched = registrations.count
-        list = []
-        duplicates = []
-        var seen = Set<Key>()
-        for registration in registrations {
-            switch content {
-            case .template where registration.template != nil: break
-            case .native(let payloads) where registration.template == nil && payloads[registration.platform] != nil:
-                break
-            default: continue
-            }
-            let target = Target(
-                handle: registration.handle, registrationID: registration.id, installationID: registration.installationID,
-                template: registration.template, pushVariables: registration.pushVariables)
-            let key = Key(
-                handle: registration.handle, template: registration.template?.content,
-                variables: registration.template == nil ? [:] : registration.pushVariables)
-            if seen.insert(key).inserted { list.append(target) } else { duplicates.append(target) }
+    mutating func drop(_ done: DoneTargets, in table: RegistrationTable) {
+        guard !done.isEmpty else { return }
+        if let direct {
+            // Of a handle without a registration nobody knows whether the duplicate or the other one is done.
+            keep { !done.contains(direct[Int($0)]) }
+        } else {
+            let places = done.places(in: table)
+            keep { !places.contains($0) }
+            duplicates.removeAll { places.contains($0) }
         }
     }
 
-    /// Keeps `count` of the targets, chosen at random, in their order; what was set aside goes with the others.
+    /// Keeps `count` of the targets, chosen at random; what was set aside goes with the others.
     mutating func sample(_ count: Int, with random: some RandomSource) {
-        guard list.count > count else { return }
-        var places = Array(list.indices)
+        guard self.count > count else { return }
+        var all = groups.flatMap(\.members).sorted()
         // Fisher and Yates, as far as needed.
         for place in 0..<count {
-            places.swapAt(place, place + Int(random.next() % UInt64(places.count - place)))
+            all.swapAt(place, place + Int(random.next() % UInt64(all.count - place)))
         }
-        list = places.prefix(count).sorted().map { list[$0] }
+        let chosen = Set(all.prefix(count))
+        keep { chosen.contains($0) }
         duplicates = []
     }
 
-    private struct Key: Hashable {
-        var handle: DeviceHandle
-        var template: RegistrationTemplate.Content?
-        var variables: [String: String]
+    private mutating func keep(_ isKept: (UInt32) -> Bool) {
+        for group in groups.indices { groups[group].members.removeAll { !isKept($0) } }
+        groups.removeAll(where: \.members.isEmpty)
+        groups.sort { ($0.members.first ?? 0) < ($1.members.first ?? 0) }
     }
 }
 
-extension Targets.Target {
-    func outcome(_ outcome: OutcomeName, reason: String, _ explanation: String, size: Int) -> DeviceOutcome {
-        DeviceOutcome(
-            registrationID: registrationID, installationID: installationID, platform: handle.platform, handle: handle,
-            templateName: template?.name,
-            outcome: outcome, reason: reason, explanation: explanation, pushID: nil, size: size,
-            isRegistrationRemoved: false)
-    }
-}
+/// Targets that had their verdict from a process before, without the texts of their ids: there may be a million.
+struct DoneTargets: Sendable {
+    private var packed: [PackedRegistrationID] = []
+    private var unusual: [RegistrationID] = []
+    private var handles: Set<DeviceHandle> = []
 
-/// A device's outcome with what the hub must learn from it.
-struct DeliveryResult: Sendable {
-    var device: DeviceOutcome
-    var isHandleDead = false
-    var deadSince: Timestamp?
+    var isEmpty: Bool { packed.isEmpty && unusual.isEmpty && handles.isEmpty }
 
-    init(device: DeviceOutcome) {
-        self.device = device
-    }
-
-    init(target: Targets.Target, verdict: Verdict, size: Int) {
-        switch verdict {
-        case .accepted(let id):
-            device = target.outcome(.success, reason: "", "accepted by the push service", size: size)
-            device.pushID = id
-        case .rejected(let rejection), .transient(let rejection, _):
-            device = target.outcome(rejection.outcome, reason: rejection.reason, rejection.explanation, size: size)
-            isHandleDead = rejection.isHandleDead
-            deadSince = rejection.deadSince
-        case .unknown(let reason):
-            device = target.outcome(
-                .pnsUnreachable, reason: reason, "nobody knows whether it was delivered", size: size)
+    mutating func insert(_ device: DeviceOutcome) {
+        guard let id = device.registrationID else {
+            handles.insert(device.handle)
+            return
         }
+        if let packed = PackedRegistrationID(id) { self.packed.append(packed) } else { unusual.append(id) }
     }
-}
 
-extension Verdict {
-    var summary: String {
-        switch self {
-        case .accepted(let id): "accepted\(id.map { " as \($0)" } ?? "")"
-        case .rejected(let rejection): "rejected: \(rejection.status) \(rejection.reason)"
-        case .transient(let rejection, _): "not now: \(rejection.status) \(rejection.reason)"
-        case .unknown(let reason): "unknown: \(reason)"
-        }
+    func contains(_ handle: DeviceHandle) -> Bool { handles.contains(handle) }
+
+    /// Where they stand now.
+    func places(in table: RegistrationTable) -> Set<UInt32> {
+        var places = Set(packed.lazy.compactMap { table.place(of: $0) })
+        places.formUnion(unusual.lazy.compactMap { table.place(of: $0) })
+        return places
     }
 }

@@ -251,7 +251,7 @@ package actor Namespace {
         settings.registrationTTL = record.description.registrationTTL
         let kept = store.store(ofHub: record.number)
         let service = NotificationHub(
-            environment: environment, connectors: connectors(record), store: kept, stored: try await kept.load(),
+            environment: environment, connectors: connectors(record), store: kept, loaded: try await kept.load(into: HubLoader()),
             settings: settings)
         let jobs = JobService(name: record.name, hub: service, environment: environment, store: kept, tools: jobTools)
         return ServedHub(record: record, service: service, jobs: jobs)

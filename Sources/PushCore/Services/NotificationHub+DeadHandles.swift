@@ -11,7 +11,7 @@ extension NotificationHub {
                 device.registrationID.map { dead.removed.contains($0) || hasDied($0) } ?? dead.cleared.contains(device.handle)
             meter.ended(device.platform, device.outcome)
             let place = device.registrationID.flatMap { table.note(device.outcome, of: $0) }
-            news.append(Delivery.News(place: target.place, device: device, changedPlace: place))
+            news.append(Delivery.News(order: target.order, device: device, changedPlace: place))
         }
         return news
     }
@@ -25,67 +25,89 @@ extension NotificationHub {
     private func dropDead(
         _ settled: [SettledTarget], since start: Timestamp
     ) async -> (removed: Set<RegistrationID>, cleared: Set<DeviceHandle>) {
-        var found: [(registration: Registration, result: DeliveryResult)] = []
+        var found: [(place: UInt32, id: RegistrationID, result: DeliveryResult)] = []
         var seen: Set<DeviceHandle> = []
         for target in settled where target.result.isHandleDead && seen.insert(target.result.device.handle).inserted {
-            found += table.registrations(for: target.result.device.handle).map { ($0, target.result) }
+            found += table.places(for: target.result.device.handle).map { ($0, table.id(at: $0), target.result) }
         }
         guard !found.isEmpty else { return ([], []) }
         // Always in the same order, so that two that take many do not wait for each other.
-        let keys = Set(found.map { RegistrationTable.Expiring(of: $0.registration) }).sorted()
+        let keys = Set(found.map { table.turn(at: $0.place) }).sorted()
         for key in keys { await takeTurn(key) }
         defer { for key in keys { turns.leave(key) } }
-        var change = RegistrationChange()
-        var installations: [String: (installation: Installation, dead: Set<DeviceHandle>, departure: RegistrationDeparture)] = [:]
         var (removed, cleared): (Set<RegistrationID>, Set<DeviceHandle>) = ([], [])
-        var notes: [String] = []
-        for (registration, result) in found {
-            let (handle, reason) = (result.device.handle, result.device.reason)
-            // It may have been written while others had their turn.
-            guard let now = table[registration.id], now.handle == handle, now.updatedAt <= (result.deadSince ?? start) else { continue }
-            let departure = departure(
-                .handleDied("\(handle.platform.displayName) answered \(reason.isEmpty ? "that its handle is dead" : reason)"))
-            if let id = registration.installationID {
-                guard let row = table.installation(id) else { continue }
-                var entry = installations[id] ?? (row.installation, [], departure)
-                if entry.dead.insert(handle).inserted { notes.append("installation \(id): channel expired, \(reason)") }
-                entry.installation = entry.installation.expiring(handle)
-                installations[id] = entry
-            } else if let removal = table.removal(of: registration.id, because: departure) {
-                change.removals.append(removal)
-                notes.append("registration \(registration.id) removed: \(reason)")
-            }
-            cleared.insert(handle)
-        }
-        for (id, entry) in installations.sorted(by: { $0.key < $1.key }) {
-            guard let row = table.installation(id) else { continue }
-            let staying = table.registrations(ofInstallation: id).filter { !entry.dead.contains($0.handle) }
-            let part = table.change(entry.installation, as: staying, expiration: row.expiration, departure: entry.departure)
-            change.removals += part.removals
-            change.puts += part.puts
-            change.installationPuts += part.installationPuts
+        var (change, rows, notes) = (RegistrationChange(), ReplacedRows(), [String]())
+        do throws(PushError) {
+            (change, rows, cleared, notes) = try await withdrawal(of: found, since: start)
+        } catch {
+            let handles = Set(found.map(\.result.device.handle)).sorted { $0.text < $1.text }
+            for handle in handles { noteRefusal(handle, error) }
+            return ([], [])
         }
         guard !change.isEmpty else { return ([], []) }
         removed = Set(change.removals.map(\.id))
         do throws(PushError) {
-            try await keep(change)
+            try await keep(change, replacing: rows)
             for text in notes { environment.note(.feedback, text) }
             return (removed, cleared)
         } catch {
-            for handle in cleared.sorted(by: { $0.text < $1.text }) {
-                environment.note(.feedback, "\(handle.abbreviated) is dead and still registered: \(error.message)")
-            }
+            for handle in cleared.sorted(by: { $0.text < $1.text }) { noteRefusal(handle, error) }
             return ([], [])
         }
+    }
+
+    private func noteRefusal(_ handle: DeviceHandle, _ error: PushError) {
+        environment.note(.feedback, "\(handle.abbreviated) is dead and still registered: \(error.message)")
+    }
+
+    private typealias Withdrawal = (change: RegistrationChange, rows: ReplacedRows, cleared: Set<DeviceHandle>, notes: [String])
+
+    /// What is to be changed where the handles of these are dead, with the rows that it replaces; the caller has their turns.
+    private func withdrawal(
+        of found: [(place: UInt32, id: RegistrationID, result: DeliveryResult)], since start: Timestamp
+    ) async throws(PushError) -> Withdrawal {
+        // It may have been written while others had their turn.
+        let standing = found.filter { table.place(of: $0.id) == $0.place }
+        var registrations = try await rows(at: standing.map(\.place))
+        let current = Dictionary(uniqueKeysWithValues: registrations.map { ($0.place, $0.registration) })
+        var withdrawal: Withdrawal = (RegistrationChange(), ReplacedRows(), [], [])
+        var installations: [String: (row: PlacedInstallation, dead: Set<DeviceHandle>, departure: RegistrationDeparture)] = [:]
+        for (place, id, result) in standing {
+            let (handle, reason) = (result.device.handle, result.device.reason)
+            guard let now = current[place], now.handle == handle, now.updatedAt <= (result.deadSince ?? start) else { continue }
+            let departure = departure(
+                .handleDied("\(handle.platform.displayName) answered \(reason.isEmpty ? "that its handle is dead" : reason)"))
+            if let installation = now.installationID {
+                if installations[installation] == nil {
+                    guard let row = try await installationRow(installation) else { continue }
+                    installations[installation] = (row, [], departure)
+                }
+                if installations[installation]?.dead.insert(handle).inserted == true {
+                    withdrawal.notes.append("installation \(installation): channel expired, \(reason)")
+                }
+            } else if let removal = table.removal(of: id, because: departure) {
+                withdrawal.change.removals.append(removal)
+                withdrawal.notes.append("registration \(id) removed: \(reason)")
+            }
+            withdrawal.cleared.insert(handle)
+        }
+        for (id, entry) in installations.sorted(by: { $0.key < $1.key }) {
+            let existing = try await rows(at: table.places(ofInstallation: id))
+            let installation = entry.dead.reduce(entry.row.installation) { $0.expiring($1) }
+            let part = table.change(
+                installation, as: existing.map(\.registration).filter { !entry.dead.contains($0.handle) },
+                expiration: entry.row.expiration, departure: entry.departure)
+            withdrawal.change.removals += part.removals
+            withdrawal.change.puts += part.puts
+            withdrawal.change.installationPuts += part.installationPuts
+            registrations += existing
+        }
+        withdrawal.rows = ReplacedRows(registrations, installations.values.map(\.row))
+        return withdrawal
     }
 }
 
 extension RegistrationTable.Expiring: Comparable {
-    /// Whose turn it is to change a registration: its installation's, where it stands for one.
-    init(of registration: Registration) {
-        self = registration.installationID.map { .installation($0) } ?? .registration(registration.id)
-    }
-
     static func < (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.registration(let left), .registration(let right)): left.text < right.text

@@ -37,20 +37,24 @@ extension NotificationHub {
         delivery.outcome.state = .processing
         delivery.outcome.startedAt = kept.outcome.startedAt ?? patience?.start ?? start
         live[id] = delivery.outcome
+        // From here on the places of those who leave are nobody else's.
+        let run = table.beginRun()
+        defer { table.endRun(run) }
         var targets = pipeline.targets(of: request, in: table)
         environment.note(.audience, "\(id): \(targets.summary)")
-        targets.drop(delivery.isDone)
+        targets.drop(delivery.done, in: table)
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
         if stops.contains(kept.sequence) {
-            delivery.abandonRest(of: targets)
+            abandon(targets.groups.map { (RecipientGroup($0), $0.members) }, of: targets, &delivery)
             delivery.outcome.state = .canceled
         } else if targets.isEmpty, delivery.outcome.counts.isEmpty {
             delivery.outcome.state = .noTargetFound
-            delivery.outcome.nearMisses = NearMisses(table: table, request: request, comparableTags: settings.comparableTags).sentences
+            delivery.outcome.nearMisses = await nearMisses(request)
         } else {
             let end = await pipeline.deliver(
                 targets, of: request, id: id, step: settings.devicesPerStep,
-                manner: manner(patience, isInTurn: isInTurn && request.pace == nil, devices: targets.matched)
+                manner: manner(patience, isInTurn: isInTurn && request.pace == nil, devices: targets.matched),
+                lookingUp: { await self.recipients(at: $0, of: $1) }
             ) { settled in
                 let news = await takeFeedback(settled, since: start)
                 delivery.add(news)
@@ -65,14 +69,14 @@ extension NotificationHub {
                 if isStopping { _ = await keepProgress(&delivery) }
                 live[id] = nil
                 return (delivery, patience)
-            case .cutOff(let open):
+            case .cutOff(let open, let rest):
                 if isStopping {
                     _ = await keepProgress(&delivery)
                     live[id] = nil
                     return (delivery, nil)
                 }
                 delivery.add(await takeFeedback(open, since: start))
-                delivery.abandonRest(of: targets)
+                abandon(rest, of: targets, &delivery)
             }
             let isStopped = stops.contains(kept.sequence) && delivery.hasAbandoned
             delivery.outcome.state =
@@ -84,6 +88,21 @@ extension NotificationHub {
         outcome.devices = delivery.devices
         live[id] = outcome
         return (delivery, nil)
+    }
+
+    /// The work was cancelled: these, and the duplicates of all, get nothing.
+    private func abandon(
+        _ rest: [(group: RecipientGroup, members: [UInt32])], of targets: Targets, _ delivery: inout Delivery
+    ) {
+        func who(_ members: [UInt32], _ group: RecipientGroup) -> [Recipient] {
+            targets.direct.map { handles in members.map { Recipient(handle: handles[Int($0)]) } } ?? recipients(at: members, of: group)
+        }
+        for (group, members) in rest { delivery.abandon(members, who(members, group)) }
+        delivery.skip(duplicates: targets.duplicates, who(targets.duplicates, RecipientGroup()))
+    }
+
+    private func recipients(at places: [UInt32], of group: RecipientGroup) -> [Recipient] {
+        table.recipients(at: places, of: group)
     }
 
     /// Most devices of a notification that is put off: of a larger one it would be dear to find out again who had it, so it waits

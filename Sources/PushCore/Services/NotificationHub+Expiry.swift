@@ -46,8 +46,9 @@ extension NotificationHub {
             var (isKept, pause) = (false, Self.firstPause)
             while !isKept {
                 do throws(PushError) {
+                    let rows = try await expiredRows(change)
                     try await store.commit(change)
-                    table.apply(change)
+                    table.apply(change, replacing: rows)
                     isKept = true
                 } catch {
                     environment.note(.hub, "expired registrations are still on disk: \(error.message)")
@@ -58,5 +59,36 @@ extension NotificationHub {
             if isStopping { break }
         }
         expiry.task = nil
+    }
+
+    /// What expired with its tags, which the index has still.
+    private func expiredRows(_ change: RegistrationChange) async throws(PushError) -> ReplacedRows {
+        do throws(PushError) {
+            let registrations = try await store.registrations(at: change.removals.map(\.place))
+            return ReplacedRows(registrations, try await store.installations(at: change.installationRemovals))
+        } catch {
+            guard !error.isRetryable else { throw error }
+            // A row that is broken stays so: nobody gets these places before the next start.
+            environment.note(.hub, "places of expired registrations are not used again: \(error.message)")
+            return ReplacedRows()
+        }
+    }
+
+    /// Has the index forget what is off the air already, where its tags are counted. What cannot be read now is counted a while
+    /// longer.
+    func unindexExpired() async {
+        do throws(PushError) {
+            while !table.indexed.isEmpty || !table.installations.indexed.isEmpty {
+                let registrations = try await rows(stillAt: Array(table.indexed.sorted().prefix(Self.expiryStep)))
+                let installations = try await installationRows(stillAt: Array(table.installations.indexed.sorted().prefix(Self.expiryStep)))
+                guard !registrations.isEmpty || !installations.isEmpty else { return }
+                table.unindex(
+                    ReplacedRows(
+                        registrations.filter { table.id(at: $0.place) == $0.registration.id },
+                        installations.filter { table.installations.id(at: $0.place) == $0.installation.id }))
+            }
+        } catch {
+            environment.note(.hub, "the tags of what expired are counted still: \(error.message)")
+        }
     }
 }

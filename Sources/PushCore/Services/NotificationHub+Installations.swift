@@ -7,12 +7,14 @@ extension NotificationHub {
         defer { turns.leave(.installation(installation.id)) }
         try checkIsOpen()
         sweep(holding: .installation(installation.id))
-        try await put(installation)
+        try await put(installation, replacing: try await installationRow(installation.id))
     }
 
     /// With the moment at which it expires, whether its app or the hub chose it.
-    package func installation(_ id: String) throws(PushError) -> Installation {
-        try storedInstallation(id).dated
+    package func installation(_ id: String) async throws(PushError) -> Installation {
+        sweep()
+        guard let row = try await installationRow(id) else { throw Self.noInstallation(id) }
+        return row.dated
     }
 
     package func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError) {
@@ -20,9 +22,10 @@ extension NotificationHub {
         defer { turns.leave(.installation(id)) }
         try checkIsOpen()
         sweep(holding: .installation(id))
-        var installation = try storedInstallation(id).installation
+        guard let row = try await installationRow(id) else { throw Self.noInstallation(id) }
+        var installation = row.installation
         try installation.apply(operations)
-        try await put(installation)
+        try await put(installation, replacing: row)
     }
 
     package func deleteInstallation(_ id: String) async throws(PushError) {
@@ -30,24 +33,35 @@ extension NotificationHub {
         defer { turns.leave(.installation(id)) }
         try checkIsOpen()
         sweep(holding: .installation(id))
+        guard let row = try await installationRow(id) else { return }
+        let existing = try await rows(at: table.places(ofInstallation: id))
         guard let change = table.removal(ofInstallation: id, because: departure(.deleted)) else { return }
-        try await keep(change)
+        try await keep(change, replacing: ReplacedRows(existing, [row]))
         environment.note(.hub, "installation \(id) deleted")
     }
 
     /// In the order of installing, but for those that took the place of one that left; stable for whoever pages through,
     /// like the list of registrations. Throws `tag.invalid` for a user who can be none, `hub.continuation`.
-    package func installations(_ filter: InstallationFilter, page: Page) throws(PushError) -> InstallationPage {
+    package func installations(_ filter: InstallationFilter, page: Page) async throws(PushError) -> InstallationPage {
         sweep()
-        let list = try Self.list(filter)
-        let (found, last) = table.installations(in: list, behind: try place(page), top: Self.top(page))
-        return InstallationPage(installations: found, continuation: last.map { String($0) })
+        var (tags, platform): ([Tag], Platform?) = ([], nil)
+        switch filter {
+        case .all: break
+        case .tag(let tag): tags = [tag]
+        case .platform(let wanted): platform = wanted
+        case .user(let id): tags = [try Tag.addressing(id)]
+        }
+        let (found, last) = table.installations.page(tagged: tags, on: platform, behind: try place(page), top: Self.top(page))
+        let rows = try await installationRows(stillAt: found).filter { $0.installation.isListed(under: tags, on: platform) }
+        return InstallationPage(installations: rows.map(\.dated), continuation: last.map { String($0) })
     }
 
     /// Stores an installation whose turn the caller has.
-    private func put(_ installation: Installation) async throws(PushError) {
+    ///
+    /// - Parameter row: the one before.
+    private func put(_ installation: Installation, replacing row: PlacedInstallation?) async throws(PushError) {
         let now = environment.clock.now
-        var checked = try installation.checked().keepingExpired(table.installation(installation.id)?.installation)
+        var checked = try installation.checked().keepingExpired(row?.installation)
         if let moment = checked.expiration, moment <= now {
             throw PushError(
                 "installation.invalid", "the expirationTime \(moment) has passed",
@@ -56,32 +70,27 @@ extension NotificationHub {
         checked.expiration = checked.expiration.map { min($0, .distantFuture) }
         checked.updatedAt = now
         let expiration = checked.expiration ?? expiration()
+        let existing = try await rows(at: table.places(ofInstallation: checked.id))
         let targets = try checked.registrations(
-            nextID: newRegistrationID, existing: table.registrations(ofInstallation: checked.id), expiration: expiration,
-            now: now)
+            nextID: newRegistrationID, existing: existing.map(\.registration), expiration: expiration, now: now)
         try await keep(
-            table.change(checked, as: targets, expiration: expiration, departure: departure(.installationChanged)))
+            table.change(checked, as: targets, expiration: expiration, departure: departure(.installationChanged)),
+            replacing: ReplacedRows(existing, row.map { [$0] } ?? []))
         environment.note(
             .hub,
             "installation \(checked.id) stored, "
                 + (checked.isPushChannelExpired ? "its channel has expired" : "\(targets.count) targets"))
     }
 
-    static func list(_ filter: InstallationFilter) throws(PushError) -> InstallationTable.List? {
-        switch filter {
-        case .all: return nil
-        case .tag(let tag): return .tag(tag)
-        case .platform(let platform): return .platform(platform)
-        case .user(let id): return .tag(try Tag.addressing(id))
-        }
+    private static func noInstallation(_ id: String) -> PushError {
+        PushError("hub.not_found", "there is no installation \(id)", hint: "install it first", status: 404)
     }
+}
 
-    private func storedInstallation(_ id: String) throws(PushError) -> InstallationTable.Row {
-        sweep()
-        guard let row = table.installation(id) else {
-            throw PushError("hub.not_found", "there is no installation \(id)", hint: "install it first", status: 404)
-        }
-        return row
+extension Installation {
+    /// Whether a list of these has it.
+    func isListed(under tags: [Tag], on platform: Platform?) -> Bool {
+        (platform == nil || platform == handle.platform) && Set(lists).isSuperset(of: tags)
     }
 }
 

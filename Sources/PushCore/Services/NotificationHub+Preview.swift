@@ -19,15 +19,15 @@ extension NotificationHub {
         let nearMisses: [String]
     }
 
-    private func plan(_ request: NotificationRequest) throws(PushError) -> Plan {
+    private func plan(_ request: NotificationRequest) async throws(PushError) -> Plan {
         sweep()
         let targets = pipeline.targets(of: request, in: table)
-        let reached = Set(targets.list.map(\.handle.platform))
+        let reached = targets.platforms
         return Plan(
             pipeline: pipeline,
             request: try request.checked(reaching: reached.isEmpty ? nil : reached, refusingLarge: refusesLargePayloads),
             targets: targets,
-            nearMisses: targets.isEmpty ? NearMisses(table: table, request: request, comparableTags: settings.comparableTags).sentences : []
+            nearMisses: targets.isEmpty ? await nearMisses(request) : []
         )
     }
 }
@@ -66,8 +66,8 @@ package struct SendPreview: Sendable, Equatable {
 extension SendPreview.Group {
     fileprivate init(_ group: RenderedGroup, refusal: (outcome: OutcomeName, reason: String, explanation: String)?) {
         self.init(
-            platform: group.platform, templateName: group.targets.first?.template?.name, body: group.body, headers: group.headers,
-            devices: group.targets.count,
+            platform: group.platform, templateName: group.templateName, body: group.body, headers: group.headers,
+            devices: group.members.count,
             refusal: refusal.map { Refusal(outcome: $0.outcome, reason: $0.reason, explanation: $0.explanation) })
     }
 }

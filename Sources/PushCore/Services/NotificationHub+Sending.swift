@@ -5,7 +5,7 @@ import Synchronization
 extension NotificationHub {
     /// Sends at once and answers when every device has its verdict.
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
-        let reached = Set(pipeline.targets(of: request, in: table).list.map(\.handle.platform))
+        let reached = pipeline.targets(of: request, in: table).platforms
         let request = try request.checked(
             reaching: reached.isEmpty ? nil : reached, refusingLarge: refusesLargePayloads)
         try checkIsOpen()

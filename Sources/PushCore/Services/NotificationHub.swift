@@ -40,9 +40,9 @@ package actor NotificationHub: HubGateway {
     /// Most devices that a test send reaches, as in Azure.
     static let testSize = 10
 
-    /// - Parameter stored: what the store had when it was loaded.
+    /// - Parameter loaded: what the store had, once it was loaded.
     package init(
-        environment: HubEnvironment, connectors: [any Connector], store: any HubStore, stored: StoredHub = StoredHub(),
+        environment: HubEnvironment, connectors: [any Connector], store: any HubStore, loaded: HubLoader,
         settings: HubSettings = HubSettings()
     ) {
         self.environment = environment
@@ -50,14 +50,24 @@ package actor NotificationHub: HubGateway {
         self.store = store
         self.settings = settings
         meter = HubMeter(hub: settings.name)
-        table = RegistrationTable(stored)
-        for row in stored.unreadable {
+        table = loaded.table
+        for row in loaded.unreadable {
             environment.note(.hub, "left out: \(row.reason)")
             meter.leftOut()
         }
-        sequences = Atomic(stored.lastSequence)
+        sequences = Atomic(loaded.lastSequence)
         naming = settings.naming
         refusesLargePayloads = settings.refusesLargePayloads
+    }
+
+    /// The same of a hub that is held in whole rows, or of one that is new.
+    package init(
+        environment: HubEnvironment, connectors: [any Connector], store: any HubStore, stored: StoredHub = StoredHub(),
+        settings: HubSettings = HubSettings()
+    ) {
+        var loader = HubLoader()
+        stored.read(into: &loader)
+        self.init(environment: environment, connectors: connectors, store: store, loaded: loader, settings: settings)
     }
 
     /// What begins from now on goes through these connectors; what is registered from now on lives that long.
@@ -98,8 +108,9 @@ package actor NotificationHub: HubGateway {
         defer { turns.leave(.registration(id)) }
         try checkIsOpen()
         sweep(holding: .registration(id))
+        let row = try await row(id)
         if let departure = table.departure(of: id) { throw gone(id, departure.reason) }
-        let existing = table[id]
+        let existing = row?.registration
         if mustExist {
             guard let existing else { throw notFound(id) }
             try check(existing, ifMatch: ifMatch)
@@ -116,7 +127,7 @@ package actor NotificationHub: HubGateway {
             id: id, etag: (existing?.etag ?? 0) + 1, expiration: expiration(), updatedAt: environment.clock.now,
             handle: handle, tags: try description.tags.checked(), template: description.template,
             pushVariables: description.pushVariables, secondaryTile: description.secondaryTile)
-        try await keep(RegistrationChange(puts: [table.placed(registration)]))
+        try await keep(RegistrationChange(puts: [table.placed(registration)]), replacing: ReplacedRows(row.map { [$0] } ?? []))
         environment.note(
             .hub,
             "registration \(id) stored: \(registration.platform.displayName) \(handle.abbreviated), "
@@ -124,15 +135,15 @@ package actor NotificationHub: HubGateway {
         return registration
     }
 
-    package func registration(_ id: RegistrationID) throws(PushError) -> Registration {
+    package func registration(_ id: RegistrationID) async throws(PushError) -> Registration {
         sweep()
-        guard let registration = table[id] else { throw notFound(id) }
-        return registration
+        guard let row = try await row(id) else { throw notFound(id) }
+        return row.registration
     }
 
     func hasRegistration(_ id: RegistrationID) -> Bool {
         sweep()
-        return table[id] != nil
+        return table.place(of: id) != nil
     }
 
     package func deleteRegistration(_ id: RegistrationID, ifMatch: Int?) async throws(PushError) {
@@ -140,21 +151,22 @@ package actor NotificationHub: HubGateway {
         defer { turns.leave(.registration(id)) }
         try checkIsOpen()
         sweep(holding: .registration(id))
-        guard let existing = table[id] else { throw notFound(id) }
-        try check(existing, ifMatch: ifMatch)
-        try checkIsNoInstallation(existing)
-        try await remove(id, because: .deleted)
+        guard let row = try await row(id), let removal = table.removal(of: id, because: departure(.deleted)) else { throw notFound(id) }
+        try check(row.registration, ifMatch: ifMatch)
+        try checkIsNoInstallation(row.registration)
+        try await keep(RegistrationChange(removals: [removal]), replacing: ReplacedRows([row]))
         environment.note(.hub, "registration \(id) deleted")
     }
 
     /// In the order of registering, but for those that took the place of one that left. Whoever pages through sees
     /// every registration that stays exactly once, whatever comes and goes meanwhile.
-    package func registrations(_ filter: RegistrationFilter, page: Page) throws(PushError) -> RegistrationPage {
+    package func registrations(_ filter: RegistrationFilter, page: Page) async throws(PushError) -> RegistrationPage {
         sweep()
         var filter = filter
         if case .handle(let handle) = filter { filter = .handle(try handle.checked()) }
         let (found, last) = table.page(filter, behind: try place(page), top: Self.top(page))
-        return RegistrationPage(registrations: found, continuation: last.map { String($0) })
+        let rows = try await rows(stillAt: found).lazy.map(\.registration).filter { $0.isMeant(by: filter) }
+        return RegistrationPage(registrations: Array(rows), continuation: last.map { String($0) })
     }
 
     /// How many registrations and installations there are.
@@ -174,20 +186,16 @@ package actor NotificationHub: HubGateway {
     }
 
     /// Has a change kept, then applies it. Where it cannot be kept, nothing has changed.
-    func keep(_ change: RegistrationChange) async throws(PushError) {
+    ///
+    /// - Parameter rows: what stands at its places.
+    func keep(_ change: RegistrationChange, replacing rows: ReplacedRows) async throws(PushError) {
         do throws(PushError) {
             try await store.commit(change)
         } catch {
             table.abandon(change)
             throw error
         }
-        table.apply(change)
-    }
-
-    /// Removes a registration whose turn the caller has.
-    func remove(_ id: RegistrationID, because reason: RegistrationDeparture.Reason) async throws(PushError) {
-        guard let removal = table.removal(of: id, because: departure(reason)) else { return }
-        try await keep(RegistrationChange(removals: [removal]))
+        table.apply(change, replacing: rows)
     }
 
     func departure(_ reason: RegistrationDeparture.Reason) -> RegistrationDeparture {
@@ -224,7 +232,7 @@ package actor NotificationHub: HubGateway {
 
     func newRegistrationID() -> RegistrationID {
         var id = RegistrationID(random: environment.random)
-        while table[id] != nil || table.departure(of: id) != nil { id = RegistrationID(random: environment.random) }
+        while table.place(of: id) != nil || table.departure(of: id) != nil { id = RegistrationID(random: environment.random) }
         return id
     }
 

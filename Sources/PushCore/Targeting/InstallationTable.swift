@@ -1,131 +1,150 @@
-/// The hub's installations, on the air or not, and the lists that are asked for in pages.
+/// The hub's installations, on the air or not, with the index over their lists: their ids, their expiry and the places of their
+/// registrations. Whole documents are read from the store, by their places.
 struct InstallationTable: Sendable {
-    /// An installation as it was last written, with the moment at which it leaves, which the hub may have chosen.
-    struct Row: Sendable {
-        var installation: Installation
-        var expiration: Timestamp
-
-        /// As it is shown.
-        var dated: Installation {
-            var dated = installation
-            dated.expiration = expiration
-            return dated
-        }
+    /// What is known of an installation in a byte.
+    private struct Traits: Sendable {
+        var platform: Platform
+        /// The push service has called its channel dead.
+        var isExpired: Bool
     }
 
-    enum List: Hashable, Sendable {
-        case tag(Tag)
-        case platform(Platform)
-    }
-
-    /// A freed place is used again. An installation keeps its place as long as it lives.
-    private var rows: [Row?] = []
-    private var free: [UInt32] = []
-    private var places: [String: UInt32] = [:]
-    private var lists: [List: PlaceList] = [:]
-
-    var count: Int { places.count }
-
-    /// In the order of their places.
-    var all: some Sequence<Row> { rows.lazy.compactMap { $0 } }
-
-    subscript(id: String) -> Row? { places[id].flatMap { rows[Int($0)] } }
+    private var traits = PlaceColumn<Traits?>(vacant: nil)
+    private var ids = InstallationIDs()
+    /// The first registration of each.
+    private var firsts = PlaceColumn<UInt32>(vacant: .max)
+    private var table = PlaceTable()
+    private var supply = PlaceSupply()
+    private var index = AudienceIndex()
+    /// Places that are off the air, and whose lists are in the index still.
+    private(set) var indexed: Set<UInt32> = []
+    /// Places that are off the air and not free yet.
+    private var left: Set<UInt32> = []
+    var expiries = ExpiryQueue()
+    private(set) var count = 0
+    private var end: UInt32 { supply.end }
 
     init() {}
 
-    /// - Parameter taken: places where the store has what is not current.
-    init(_ stored: [PlacedInstallation], taken: Set<UInt32> = []) {
-        for placed in stored { set(placed) }
-        while let last = taken.max(), rows.count <= Int(last) { rows.append(nil) }
-        free = rows.indices.reversed().filter { rows[$0] == nil && !taken.contains(UInt32($0)) }.map { UInt32($0) }
+    /// - Parameter taken: places where the store has what cannot be read or is not current.
+    mutating func loaded(end: UInt32, taken: Set<UInt32>) {
+        supply = PlaceSupply(end: end) { [traits] in traits[$0] != nil || taken.contains($0) }
     }
 
-    func place(of id: String) -> UInt32? { places[id] }
+    func place(of id: String) -> UInt32? { table.find(Self.hash(of: id)) { ids[$0] == id } }
+
+    /// Of the installation that stands there, or stood there last.
+    func id(at place: UInt32) -> String { ids[place] }
+
+    /// Whether the push service has called its channel dead.
+    func isExpired(_ place: UInt32) -> Bool { traits[place]?.isExpired == true }
+
+    private static func hash(of id: String) -> UInt64 { UInt64(bitPattern: Int64(id.hashValue)) }
+
+    // MARK: - Registrations
+
+    /// The place of its first registration; `UInt32.max` where it has none.
+    func first(of place: UInt32) -> UInt32 { firsts[place] }
+
+    mutating func setFirst(_ registration: UInt32, of place: UInt32) { firsts[place] = registration }
+
+    // MARK: - Changes
 
     /// Where an installation stands or will stand.
     mutating func placed(_ installation: Installation, expiration: Timestamp) -> PlacedInstallation {
         PlacedInstallation(
-            place: places[installation.id] ?? takePlace(), installation: installation, expiration: expiration)
-    }
-
-    private mutating func takePlace() -> UInt32 {
-        if let freed = free.popLast() { return freed }
-        rows.append(nil)
-        return UInt32(rows.count - 1)
+            place: place(of: installation.id) ?? supply.take(), installation: installation, expiration: expiration)
     }
 
     /// Gives back a place that was taken for an installation that did not come.
     mutating func giveBack(_ place: UInt32) {
-        if rows[Int(place)] == nil { free.append(place) }
+        if !isLive(place) { supply.giveBack(place) }
     }
 
-    /// Answers what stood there before.
-    @discardableResult
-    mutating func set(_ placed: PlacedInstallation) -> Row? {
-        while rows.count <= Int(placed.place) { rows.append(nil) }
-        let old = rows[Int(placed.place)]
-        rows[Int(placed.place)] = Row(installation: placed.installation, expiration: placed.expiration)
-        places[placed.installation.id] = placed.place
-        move(placed.place, from: old?.installation.lists ?? [], to: placed.installation.lists)
-        return old
+    private func isLive(_ place: UInt32) -> Bool { traits[place] != nil && !left.contains(place) }
+
+    /// - Parameter old: what stands there now.
+    mutating func set(_ placed: PlacedInstallation, replacing old: Installation?) {
+        let (place, installation) = (placed.place, placed.installation)
+        if isLive(place) { detach(place) }
+        unindex(place, old)
+        left.remove(place)
+        ids[place] = installation.id
+        traits[place] = Traits(platform: installation.handle.platform, isExpired: installation.isPushChannelExpired)
+        let hash = Self.hash(of: installation.id)
+        if table.isFull(for: place, hash) { table.makeRoom(for: place, hash) { [ids] in Self.hash(of: ids[$0]) } }
+        table.insert(place, hash)
+        index.insert(place, tags: installation.lists)
+        expiries.set(placed.expiration, at: place)
+        if expiries.isStale { expiries.renew(end: max(end, place + 1)) }
+        count += 1
     }
 
-    /// Takes an installation off every list. Its place stays taken until it is removed there.
-    mutating func withdraw(_ id: String) {
-        guard let place = places.removeValue(forKey: id) else { return }
-        move(place, from: rows[Int(place)]?.installation.lists ?? [], to: [])
-        rows[Int(place)] = nil
+    /// Takes an installation off the air. Its place stays taken until it is removed there.
+    mutating func withdraw(_ place: UInt32) {
+        detach(place)
+        firsts.clear(place)
+        expiries.clear(place)
+        left.insert(place)
     }
 
-    mutating func remove(at place: UInt32) {
-        if let row = rows[Int(place)] { withdraw(row.installation.id) }
-        free.append(place)
+    private mutating func detach(_ place: UInt32) {
+        table.remove(place, Self.hash(of: ids[place])) { [ids] in Self.hash(of: ids[$0]) }
+        indexed.insert(place)
+        count -= 1
     }
 
-    private mutating func move(_ place: UInt32, from old: Set<List>, to new: Set<List>) {
-        for list in old.subtracting(new) {
-            lists[list]?.remove(place)
-            if lists[list]?.isEmpty == true { lists[list] = nil }
-        }
-        for list in new.subtracting(old) { lists[list, default: PlaceList()].insert(place) }
+    /// - Parameter old: what stands there now; where it is not known the place stays taken.
+    mutating func remove(at place: UInt32, replacing old: Installation?) {
+        if isLive(place) { withdraw(place) }
+        unindex(place, old)
+        if !indexed.contains(place), supply.rest(place) { release(place) }
     }
 
-    /// Up to `top` installations behind `place`, and the place of the last one when more follow; every list for nil.
+    mutating func unindex(_ place: UInt32, _ old: Installation?) {
+        guard let old, indexed.remove(place) != nil else { return }
+        index.remove(place, tags: old.lists)
+    }
+
+    private mutating func release(_ place: UInt32) {
+        ids.clear(place)
+        traits[place] = nil
+        left.remove(place)
+    }
+
+    mutating func beginRun() -> UInt64 { supply.beginRun() }
+
+    mutating func endRun(_ run: UInt64) {
+        for place in supply.endRun(run) { release(place) }
+    }
+
+    // MARK: - Lists
+
+    /// Up to `top` installations with all of these tags, of a platform where one is given, behind `place`; see
+    /// `RegistrationTable.page`.
     func page(
-        _ list: List?, behind place: UInt32?, top: Int, where isWanted: (Installation) -> Bool = { _ in true }
-    ) -> (found: [Installation], last: UInt32?) {
-        guard place != .max else { return ([], nil) }
-        let first = place.map { $0 + 1 } ?? 0
-        guard let list else {
-            return page(rows.indices.dropFirst(Int(first)).lazy.map { UInt32($0) }, top: top, isWanted)
+        tagged tags: [Tag], on platform: Platform?, behind place: UInt32?, top: Int, where isWanted: (UInt32) -> Bool = { _ in true }
+    ) -> RegistrationTable.PlacePage {
+        guard let first = RegistrationTable.first(behind: place) else { return ([], nil) }
+        func page(_ places: some Sequence<UInt32>) -> RegistrationTable.PlacePage {
+            var found: [UInt32] = []
+            for place in places where place >= first && isLive(place) {
+                guard platform == nil || traits[place]?.platform == platform, isWanted(place) else { continue }
+                if found.count == top { return (found, found.last) }
+                found.append(place)
+            }
+            return (found, nil)
         }
-        return page(lists[list]?.from(first) ?? [], top: top, isWanted)
-    }
-
-    private func page(
-        _ places: some Sequence<UInt32>, top: Int, _ isWanted: (Installation) -> Bool
-    ) -> (found: [Installation], last: UInt32?) {
-        var found: [Installation] = []
-        var last: UInt32?
-        for place in places {
-            guard let row = rows[Int(place)], isWanted(row.installation) else { continue }
-            if found.count == top { return (found, last) }
-            found.append(row.dated)
-            last = place
-        }
-        return (found, nil)
+        return tags.isEmpty ? page(first..<max(first, end)) : page(index.select(.and(tags.map { .tag($0) })))
     }
 }
 
 extension Installation {
-    /// Whether a tag names it: its own, one of a template or a tile, `$InstallationId:{…}` or `$UserId:{…}`.
-    func isListed(under tag: Tag) -> Bool { lists.contains(.tag(tag)) }
-
-    fileprivate var lists: Set<InstallationTable.List> {
+    /// The tags under which it is listed: its own, those of a template or a tile, `$InstallationId:{…}` and `$UserId:{…}`.
+    var lists: [Tag] {
         let addresses = [Tag(validating: "$InstallationId:{\(id)}"), userID.flatMap { Tag(validating: "$UserId:{\($0)}") }]
         let templates = templates.values + secondaryTiles.values.flatMap(\.templates.values)
         let tags =
             tags + secondaryTiles.values.flatMap(\.tags) + templates.flatMap { $0.tags ?? [] } + addresses.compactMap { $0 }
-        return Set(tags.map { .tag($0) } + [.platform(handle.platform)])
+        return tags.uniqued()
     }
 }

@@ -1,78 +1,67 @@
-/// The hub's live registrations and installations, immediately consistent, with the index over their tags.
+/// The hub's live registrations and installations, immediately consistent, with the index over their tags: of each what sends and
+/// look-ups need, in columns. Whole rows are read from the store, by their places.
 ///
 /// A change is made in three steps, so that nobody sees what is not kept yet: it is put together here, which takes the places
-/// it needs; the hub has it kept; then it is applied, or abandoned where it could not be kept.
+/// it needs; the hub has it kept; then it is applied, or abandoned where it could not be kept. To apply it takes the rows that it
+/// replaces, for their tags are not held here.
 struct RegistrationTable: Sendable {
     enum Expiring: Sendable, Hashable {
         case registration(RegistrationID)
         case installation(String)
     }
 
-    /// By dense id; a freed place is used again. A registration keeps its place as long as it lives.
-    private var rows: [Registration?] = []
-    private var places: [RegistrationID: UInt32] = [:]
-    private var free: [UInt32] = []
-    private var placesByHandle: [DeviceHandle: Set<UInt32>] = [:]
-    private var placesByInstallation: [String: Set<UInt32>] = [:]
+    private(set) var columns = RegistrationColumns()
+    private(set) var templates = TemplateRegister()
+    private var ids = PlaceTable()
+    private var handles = PlaceTable()
+    /// A registration keeps its place as long as it lives.
+    private var supply = PlaceSupply()
     /// Of browsers, whose handles are looked for without their keys.
-    private var placesByEndpoint: [String: Set<UInt32>] = [:]
-    private var installations = InstallationTable()
+    private var placesByEndpoint: [String: PlaceList] = [:]
+    /// Registrations whose installation is not there: its id.
+    private var orphans: [UInt32: String] = [:]
+    var installations = InstallationTable()
     private(set) var index = AudienceIndex()
+    /// Places that are off the air, and whose tags are in the index still.
+    private(set) var indexed: Set<UInt32> = []
     /// Ids that are no longer usable: writing to them is answered with 410.
     private var departed: [RegistrationID: RegistrationDeparture] = [:]
     /// The same by their moments; one that is back, or left anew since, is passed over.
     private var departures = TimeQueue<RegistrationID>()
     /// What the store has and shall have no longer: rows of installations that were written anew elsewhere. Their places are taken.
-    let leftovers: RegistrationChange
-    /// How the last push to each place ended, as long as `rows`.
-    private var lastOutcomes: [OutcomeName?] = []
-    /// What expires when; whatever was renewed meanwhile is passed over when its old moment comes.
-    private var expiries = TimeQueue<Expiring>()
+    var leftovers = RegistrationChange()
+    var expiries = ExpiryQueue()
+    private(set) var count = 0
 
-    var count: Int { places.count }
     var installationCount: Int { installations.count }
+    /// Behind the last place.
+    var end: UInt32 { supply.end }
 
-    init() { leftovers = RegistrationChange() }
-
-    /// A table as it was kept.
-    init(_ stored: StoredHub) {
-        let outlived = OutlivedRows(stored)
-        leftovers = outlived.removal
-        for (id, departure) in stored.departures { depart(id, departure) }
-        let current = stored.installations.filter { !outlived.installations.contains($0.place) }
-        func unreadable(_ table: UnreadableRow.Table) -> [UInt32] {
-            stored.unreadable.filter { $0.table == table }.compactMap(\.place)
-        }
-        let taken = outlived.registrations.union(unreadable(.registrations))
-        installations = InstallationTable(current, taken: outlived.installations.union(unreadable(.installations)))
-        for placed in current { expire(.installation(placed.installation.id), at: placed.expiration) }
-        for placed in stored.registrations where !outlived.registrations.contains(placed.place) {
-            set(placed.registration, at: placed.place)
-        }
-        for place in taken { reserve(place) }
-        for removal in leftovers.removals { depart(removal.id, removal.departure) }
-        free = rows.indices.reversed().filter { rows[$0] == nil && !taken.contains(UInt32($0)) }.map { UInt32($0) }
-        index.compact()
-        for (place, outcome) in stored.lastOutcomes where Int(place) < rows.count { lastOutcomes[Int(place)] = outcome }
-    }
+    init() {}
 
     func departure(of id: RegistrationID) -> RegistrationDeparture? { departed[id] }
 
-    func place(of id: RegistrationID) -> UInt32? { places[id] }
-
-    subscript(id: RegistrationID) -> Registration? {
-        places[id].flatMap { rows[Int($0)] }
+    func place(of packed: PackedRegistrationID) -> UInt32? {
+        ids.find(packed.hash) { columns.has(packed, at: $0) }
     }
+
+    func place(of id: RegistrationID) -> UInt32? {
+        let packed = PackedRegistrationID(id)
+        return ids.find(RegistrationColumns.hash(of: id, packed)) { columns.has(id, packed, at: $0) }
+    }
+
+    /// Of the registration that stands there, or stood there last.
+    func id(at place: UInt32) -> RegistrationID { columns.id(at: place) }
 
     // MARK: - Changes
 
     /// Where a registration stands or will stand.
     mutating func placed(_ registration: Registration) -> PlacedRegistration {
-        PlacedRegistration(place: places[registration.id] ?? takePlace(), registration: registration)
+        PlacedRegistration(place: place(of: registration.id) ?? supply.take(), registration: registration)
     }
 
     func removal(of id: RegistrationID, because departure: RegistrationDeparture) -> RemovedRegistration? {
-        places[id].map { RemovedRegistration(place: $0, id: id, departure: departure) }
+        place(of: id).map { RemovedRegistration(place: $0, id: id, departure: departure) }
     }
 
     /// An installation with the registrations that stand for it; those that no longer do leave for the given reason.
@@ -82,8 +71,8 @@ struct RegistrationTable: Sendable {
     ) -> RegistrationChange {
         let kept = Set(registrations.map(\.id))
         return RegistrationChange(
-            removals: self.registrations(ofInstallation: installation.id).filter { !kept.contains($0.id) }
-                .compactMap { removal(of: $0.id, because: departure) },
+            removals: places(ofInstallation: installation.id).map { id(at: $0) }.filter { !kept.contains($0) }
+                .compactMap { removal(of: $0, because: departure) },
             puts: registrations.map { placed($0) },
             installationPuts: [installations.placed(installation, expiration: expiration)])
     }
@@ -92,41 +81,40 @@ struct RegistrationTable: Sendable {
     func removal(ofInstallation id: String, because departure: RegistrationDeparture) -> RegistrationChange? {
         guard let place = installations.place(of: id) else { return nil }
         return RegistrationChange(
-            removals: registrations(ofInstallation: id).compactMap { removal(of: $0.id, because: departure) },
+            removals: places(ofInstallation: id).map {
+                RemovedRegistration(place: $0, id: self.id(at: $0), departure: departure)
+            },
             installationRemovals: [place])
     }
 
-    mutating func apply(_ change: RegistrationChange) {
+    /// - Parameter rows: those that stand at the places of the change. A place that something stands at and whose row is missing
+    ///   stays taken: it would be found by tags that are not its own.
+    mutating func apply(_ change: RegistrationChange, replacing rows: ReplacedRows) {
         for removal in change.removals {
-            if rows[Int(removal.place)] != nil { withdraw(removal) }
-            free.append(removal.place)
+            if columns.isLive(removal.place) { withdraw(removal) }
+            unindex(removal.place, rows.tags[removal.place])
+            if !indexed.contains(removal.place), supply.rest(removal.place) { columns.clear(removal.place) }
         }
-        for place in change.installationRemovals { installations.remove(at: place) }
-        for placed in change.puts { set(placed.registration, at: placed.place) }
-        for placed in change.installationPuts {
-            let old = installations.set(placed)
-            if old?.expiration != placed.expiration { expire(.installation(placed.installation.id), at: placed.expiration) }
-        }
+        for place in change.installationRemovals { installations.remove(at: place, replacing: rows.installations[place]) }
+        for placed in change.installationPuts { installations.set(placed, replacing: rows.installations[placed.place]) }
+        for placed in change.puts { set(placed.registration, at: placed.place, replacing: rows.tags[placed.place]) }
+    }
+
+    /// Takes what is off the air out of the index.
+    mutating func unindex(_ rows: ReplacedRows) {
+        for (place, tags) in rows.tags { unindex(place, tags) }
+        for (place, installation) in rows.installations { installations.unindex(place, installation) }
+    }
+
+    private mutating func unindex(_ place: UInt32, _ tags: [Tag]?) {
+        guard let tags, indexed.remove(place) != nil else { return }
+        index.remove(place, tags: tags)
     }
 
     /// Gives back the places that the change took.
     mutating func abandon(_ change: RegistrationChange) {
-        for placed in change.puts where rows[Int(placed.place)] == nil { free.append(placed.place) }
+        for placed in change.puts where !columns.isLive(placed.place) { supply.giveBack(placed.place) }
         for placed in change.installationPuts { installations.giveBack(placed.place) }
-    }
-
-    private mutating func takePlace() -> UInt32 {
-        if let freed = free.popLast() { return freed }
-        rows.append(nil)
-        lastOutcomes.append(nil)
-        return UInt32(rows.count - 1)
-    }
-
-    private mutating func reserve(_ place: UInt32) {
-        while rows.count <= Int(place) {
-            rows.append(nil)
-            lastOutcomes.append(nil)
-        }
     }
 
     private mutating func depart(_ id: RegistrationID, _ departure: RegistrationDeparture) {
@@ -134,185 +122,167 @@ struct RegistrationTable: Sendable {
         departures.insert(id, at: departure.time)
     }
 
-    private mutating func set(_ registration: Registration, at place: UInt32) {
-        reserve(place)
-        let old = rows[Int(place)]
-        let oldExpiration = old?.expiration
-        detach(place)
-        index.update(place, from: old?.tags ?? [], to: registration.tags)
-        rows[Int(place)] = registration
-        places[registration.id] = place
-        placesByHandle[registration.handle, default: []].insert(place)
-        if case .browser(let endpoint, _, _) = registration.handle { placesByEndpoint[endpoint, default: []].insert(place) }
-        departed[registration.id] = nil
+    /// - Parameter tags: of what stands there now.
+    private mutating func set(_ registration: Registration, at place: UInt32, replacing tags: [Tag]?) {
+        let outcome = columns.isLive(place) ? columns.traits[place].outcome : nil
+        if columns.isLive(place) { detach(place) }
+        enter(registration, at: place)
+        columns.traits[place].outcome = outcome
+        index.update(place, from: tags ?? [], to: registration.tags)
+        indexed.remove(place)
+        if !departed.isEmpty { departed[registration.id] = nil }
         if let installation = registration.installationID {
-            placesByInstallation[installation, default: []].insert(place)
-        } else if oldExpiration != registration.expiration {
-            expire(.registration(registration.id), at: registration.expiration)
+            expiries.clear(place)
+            join(installation, place)
+        } else {
+            expire(place, at: registration.expiration)
         }
     }
 
-    /// Takes a registration off the air. Its place stays taken until its removal is applied.
+    /// Enters a registration everywhere but in the index and among those that expire.
+    private mutating func enter(_ registration: Registration, at place: UInt32) {
+        let packed = PackedRegistrationID(registration.id)
+        let template = templates.take(registration.template)
+        registration.handle.withPackedBytes { bytes, isToken in
+            enter(packed, packed == nil ? registration.id : nil, registration.platform, bytes, isToken: isToken, at: place)
+        }
+        columns.templates[place] = template
+        columns.set(variables: registration.pushVariables, at: place)
+    }
+
+    /// - Parameter unusual: the id where it is not packed.
+    private mutating func enter(
+        _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, _ platform: Platform, _ handle: UnsafeRawBufferPointer, isToken: Bool,
+        at place: UInt32
+    ) {
+        columns.traits[place] = RegistrationTraits(platform: platform, shard: packed?.shard ?? RegistrationTraits.unusualShard)
+        columns.set(unusual, packed, at: place)
+        enterID(place, columns.idHash(at: place))
+        columns.set(handle, isToken: isToken, at: place)
+        let hash = RegistrationColumns.hash(of: platform, handle)
+        if let other = handles.find(hash, where: { columns.has(platform, handle, isToken: isToken, at: $0) }) {
+            columns.link(place, behind: other)
+        } else {
+            enterHandle(place, hash)
+        }
+        if platform == .browser, case .browser(let endpoint, _, _) = columns.handle(at: place) {
+            placesByEndpoint[endpoint, default: PlaceList()].insert(place)
+        }
+        count += 1
+    }
+
+    // MARK: - Loading
+
+    /// Makes room for so many registrations at once.
+    mutating func reserve(_ count: Int) {
+        ids.reserve(count) { _ in 0 }
+        handles.reserve(count) { _ in 0 }
+    }
+
+    /// Enters a registration that a store has; its tags and when it leaves are still to come.
+    ///
+    /// - Parameters:
+    ///   - handle: as packed.
+    ///   - template: a number that was taken for it.
+    mutating func load(
+        _ row: StoredRegistration, _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, handle: UnsafeRawBufferPointer,
+        isToken: Bool, template: UInt32
+    ) {
+        enter(packed, unusual, row.platform, handle, isToken: isToken, at: row.place)
+        columns.templates[row.place] = template
+        if !row.pushVariables.isEmpty { columns.set(variables: row.pushVariables, at: row.place) }
+        if let installation = row.installationID { join(installation, row.place) }
+    }
+
+    mutating func loadTemplate(_ template: RegistrationTemplate?) -> UInt32 { templates.take(template) }
+
+    /// Another registration has a template that was loaded.
+    mutating func shareTemplate(_ number: UInt32) { templates.share(number) }
+
+    /// - Parameters:
+    ///   - index: over the tags of all.
+    ///   - taken: places where the store has what cannot be read or is not current.
+    mutating func loaded(_ index: AudienceIndex, end: UInt32, taken: Set<UInt32>) {
+        self.index = index
+        for removal in leftovers.removals { depart(removal.id, removal.departure) }
+        supply = PlaceSupply(end: end) { [columns] in columns.isLive($0) || taken.contains($0) }
+    }
+
+    mutating func load(_ outcome: OutcomeName, at place: UInt32) {
+        if columns.isLive(place) { columns.traits[place].outcome = outcome }
+    }
+
+    mutating func load(_ departure: RegistrationDeparture, of id: RegistrationID) {
+        if place(of: id) == nil { depart(id, departure) }
+    }
+
+    // MARK: - Entering and leaving
+
+    // The columns are copied only where a table grows.
+
+    private mutating func enterID(_ place: UInt32, _ hash: UInt64) {
+        if ids.isFull(for: place, hash) { ids.makeRoom(for: place, hash) { [columns] in columns.idHash(at: $0) } }
+        ids.insert(place, hash)
+    }
+
+    private mutating func enterHandle(_ place: UInt32, _ hash: UInt64) {
+        if handles.isFull(for: place, hash) { handles.makeRoom(for: place, hash) { [columns] in columns.handleHash(at: $0) } }
+        handles.insert(place, hash)
+    }
+
+    private mutating func join(_ installation: String, _ place: UInt32) {
+        columns.traits[place].isInstalled = true
+        guard let owner = installations.place(of: installation) else {
+            orphans[place] = installation
+            return
+        }
+        columns.owners[place] = owner
+        columns.siblings[place] = installations.first(of: owner)
+        installations.setFirst(place, of: owner)
+    }
+
+    /// Takes a registration off the air. Its place stays taken until its removal is applied, and its tags in the index until its row
+    /// is known.
     private mutating func withdraw(_ removal: RemovedRegistration) {
-        if let row = rows[Int(removal.place)] { index.remove(removal.place, tags: row.tags) }
         detach(removal.place)
-        rows[Int(removal.place)] = nil
-        lastOutcomes[Int(removal.place)] = nil
-        places[removal.id] = nil
+        expiries.clear(removal.place)
         depart(removal.id, removal.departure)
     }
 
-    /// Takes the row at `place` out of every index but that over tags.
+    mutating func withdrawAll(_ removals: some Sequence<RemovedRegistration>) {
+        for removal in removals { withdraw(removal) }
+    }
+
+    /// Takes what stands at `place` out of all but the index over tags.
     private mutating func detach(_ place: UInt32) {
-        guard let registration = rows[Int(place)] else { return }
-        placesByHandle[registration.handle]?.remove(place)
-        if placesByHandle[registration.handle]?.isEmpty == true { placesByHandle[registration.handle] = nil }
-        if case .browser(let endpoint, _, _) = registration.handle {
+        let traits = columns.traits[place]
+        ids.remove(place, columns.idHash(at: place)) { [columns] in columns.idHash(at: $0) }
+        if traits.platform == .browser, case .browser(let endpoint, _, _) = columns.handle(at: place) {
             placesByEndpoint[endpoint]?.remove(place)
             if placesByEndpoint[endpoint]?.isEmpty == true { placesByEndpoint[endpoint] = nil }
         }
-        if let installation = registration.installationID {
-            placesByInstallation[installation]?.remove(place)
-            if placesByInstallation[installation]?.isEmpty == true { placesByInstallation[installation] = nil }
+        let hash = columns.handleHash(at: place)
+        let other = columns.unlink(place)
+        // The table has one of each ring.
+        if handles.find(hash, where: { $0 == place }) != nil {
+            handles.remove(place, hash) { [columns] in columns.handleHash(at: $0) }
+            if let other { enterHandle(other, hash) }
         }
+        if traits.isInstalled { part(place) }
+        templates.release(columns.templates[place])
+        columns.templates[place] = TemplateRegister.none
+        columns.traits[place].leave()
+        indexed.insert(place)
+        count -= 1
     }
 
-    // MARK: - Reading
-
-    /// Every tag in use, once: the index keeps the names of few.
-    var tags: some Sequence<Tag> {
-        rows.indices.lazy.flatMap { place in
-            (rows[place]?.tags ?? []).filter { index.firstPlace(of: $0) == UInt32(place) }
-        }
-    }
-
-    func select(_ expression: TagExpression?) -> [Registration] {
-        index.select(expression).compactMap { rows[Int($0)] }
-    }
-
-    func registrations(for handle: DeviceHandle) -> [Registration] {
-        (placesByHandle[handle] ?? []).sorted().compactMap { rows[Int($0)] }
-    }
-
-    func registrations(ofInstallation id: String) -> [Registration] {
-        (placesByInstallation[id] ?? []).sorted().compactMap { rows[Int($0)] }
-    }
-
-    /// Up to `top` registrations behind `place`, and the place of the last one when more follow.
-    ///
-    /// A registration keeps its place, so whoever pages through while others come and go sees each one that stays once.
-    func page(_ filter: RegistrationFilter, behind place: UInt32?, top: Int) -> (found: [Registration], last: UInt32?) {
-        let first = place.map { Int($0) + 1 } ?? 0
-        switch filter {
-        case .all: return page(rows.indices.dropFirst(first).lazy.map { UInt32($0) }, top: top)
-        case .tag(let tag):
-            guard let first = UInt32(exactly: first) else { return ([], nil) }
-            return page(index.ids(of: tag, from: first, count: top + 1), top: top)
-        case .handle(let handle):
-            return page((placesByHandle[handle] ?? []).filter { $0 >= first }.sorted(), top: top)
-        case .endpoint(let endpoint):
-            return page((placesByEndpoint[endpoint] ?? []).filter { $0 >= first }.sorted(), top: top)
-        }
-    }
-
-    /// The same of those that an expression names, of all for nil, and that are wanted.
-    func page(
-        _ expression: TagExpression?, behind place: UInt32?, top: Int, where isWanted: (Registration) -> Bool
-    ) -> (found: [Registration], last: UInt32?) {
-        let first = place.map { Int($0) + 1 } ?? 0
-        guard let expression else {
-            return page(rows.indices.dropFirst(first).lazy.map { UInt32($0) }, top: top, where: isWanted)
-        }
-        return page(index.select(expression).lazy.filter { $0 >= first }, top: top, where: isWanted)
-    }
-
-    private func page(
-        _ places: some Sequence<UInt32>, top: Int, where isWanted: (Registration) -> Bool = { _ in true }
-    ) -> (found: [Registration], last: UInt32?) {
-        var found: [Registration] = []
-        var last: UInt32?
-        for place in places {
-            guard let row = rows[Int(place)], isWanted(row) else { continue }
-            if found.count == top { return (found, last) }
-            found.append(row)
-            last = place
-        }
-        return (found, nil)
-    }
-
-    // MARK: - Installations
-
-    func installation(_ id: String) -> InstallationTable.Row? { installations[id] }
-
-    /// A page of a list of installations, of all of them for nil, as `page` gives registrations.
-    func installations(
-        in list: InstallationTable.List?, behind place: UInt32?, top: Int,
-        where isWanted: (Installation) -> Bool = { _ in true }
-    ) -> (found: [Installation], last: UInt32?) {
-        installations.page(list, behind: place, top: top, where: isWanted)
-    }
-
-    // MARK: - Outcomes
-
-    /// How the last push to a registration ended; nil before the first one.
-    func lastOutcome(of id: RegistrationID) -> OutcomeName? { places[id].flatMap { lastOutcomes[Int($0)] } }
-
-    /// Notes how a push ended. Answers the place where that is news.
-    mutating func note(_ outcome: OutcomeName, of id: RegistrationID) -> UInt32? {
-        guard let place = places[id], lastOutcomes[Int(place)] != outcome else { return nil }
-        lastOutcomes[Int(place)] = outcome
-        return place
-    }
-
-    // MARK: - Expiry
-
-    private mutating func expire(_ subject: Expiring, at moment: Timestamp) {
-        guard moment < .distantFuture else { return }
-        expiries.insert(subject, at: moment)
-        if expiries.count > 2 * (places.count + installations.count) + 64 { rebuildExpiries() }
-    }
-
-    /// Leaves out the moments that no longer apply.
-    private mutating func rebuildExpiries() {
-        expiries = TimeQueue()
-        for case let row? in rows where row.installationID == nil && row.expiration < .distantFuture {
-            expiries.insert(.registration(row.id), at: row.expiration)
-        }
-        for row in installations.all where row.expiration < .distantFuture {
-            expiries.insert(.installation(row.installation.id), at: row.expiration)
-        }
-    }
-
-    /// Takes what has expired by `now` off the air at once. The change that comes of it is still to be kept and applied.
-    ///
-    /// - Parameter isBusy: tells what is being changed just now; it is looked at again later.
-    mutating func withdrawExpired(now: Timestamp, isBusy: (Expiring) -> Bool) -> RegistrationChange {
-        var change = RegistrationChange()
-        var busy: [Expiring] = []
-        while let subject = expiries.popFirst(dueBy: now) {
-            guard !isBusy(subject) else {
-                busy.append(subject)
-                continue
-            }
-            switch subject {
-            case .registration(let id):
-                guard let row = self[id], row.expiration <= now,
-                    let removal = removal(of: id, because: RegistrationDeparture(.expired, at: now))
-                else { continue }
-                withdraw(removal)
-                change.removals.append(removal)
-            case .installation(let id):
-                guard let stored = installations[id], stored.expiration <= now,
-                    let removal = removal(ofInstallation: id, because: RegistrationDeparture(.expired, at: now))
-                else { continue }
-                for registration in removal.removals { withdraw(registration) }
-                installations.withdraw(id)
-                change.removals += removal.removals
-                change.installationRemovals += removal.installationRemovals
-            }
-        }
-        for subject in busy { expiries.insert(subject, at: now) }
-        return change
+    private mutating func part(_ place: UInt32) {
+        guard orphans.removeValue(forKey: place) == nil else { return }
+        let (owner, next) = (columns.owners[place], columns.siblings[place])
+        var before = installations.first(of: owner)
+        if before == place { return installations.setFirst(next, of: owner) }
+        while before != .max, columns.siblings[before] != place { before = columns.siblings[before] }
+        if before != .max { columns.siblings[before] = next }
     }
 
     /// Forgets that ids departed before `moment`.
@@ -321,5 +291,69 @@ struct RegistrationTable: Sendable {
             _ = departures.popFirst()
             if departed[first.subject]?.time == first.moment { departed[first.subject] = nil }
         }
+    }
+
+    // MARK: - Handles and installations
+
+    /// Ascending.
+    func places(for handle: DeviceHandle) -> [UInt32] {
+        handle.withPackedBytes { bytes, isToken in
+            let hash = RegistrationColumns.hash(of: handle.platform, bytes)
+            let one = handles.find(hash) { columns.has(handle.platform, bytes, isToken: isToken, at: $0) }
+            return one.map { columns.ring(of: $0).sorted() } ?? []
+        }
+    }
+
+    /// Ascending.
+    func places(forEndpoint endpoint: String) -> PlaceList { placesByEndpoint[endpoint] ?? PlaceList() }
+
+    /// Ascending.
+    func places(ofInstallation id: String) -> [UInt32] {
+        var places = orphans.isEmpty ? [] : orphans.filter { $0.value == id }.map(\.key)
+        if let owner = installations.place(of: id) {
+            var next = installations.first(of: owner)
+            while next != .max {
+                places.append(next)
+                next = columns.siblings[next]
+            }
+        }
+        return places.sorted()
+    }
+
+    /// The installation for which a registration stands, or stood when it left; nil for one that stands for itself.
+    func installationID(at place: UInt32) -> String? {
+        guard columns.traits[place].isInstalled else { return nil }
+        if let orphan = orphans[place] { return orphan }
+        let owner = columns.owners[place]
+        return owner == .max ? nil : installations.id(at: owner)
+    }
+
+    // MARK: - Outcomes
+
+    /// How the last push to a registration ended; nil before the first one.
+    func lastOutcome(of id: RegistrationID) -> OutcomeName? { place(of: id).flatMap { columns.traits[$0].outcome } }
+
+    /// Notes how a push ended. Answers the place where that is news.
+    mutating func note(_ outcome: OutcomeName, of id: RegistrationID) -> UInt32? {
+        guard let place = place(of: id), columns.traits[place].outcome != outcome else { return nil }
+        columns.traits[place].outcome = outcome
+        return place
+    }
+
+    // MARK: - Runs
+
+    /// From now on no place that is freed is given to anybody else, until the run has ended.
+    mutating func beginRun() -> Run {
+        Run(registrations: supply.beginRun(), installations: installations.beginRun())
+    }
+
+    mutating func endRun(_ run: Run) {
+        for place in supply.endRun(run.registrations) { columns.clear(place) }
+        installations.endRun(run.installations)
+    }
+
+    struct Run: Sendable {
+        fileprivate let registrations: UInt64
+        fileprivate let installations: UInt64
     }
 }

@@ -22,7 +22,21 @@ struct AttendedHubStore: Sendable {
 }
 
 extension AttendedHubStore: RegistrationStore {
-    func load() async throws(PushError) -> StoredHub { try await thread.outside(try await base.load()) }
+    func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader {
+        try await thread.outside(try await base.load(into: reader))
+    }
+
+    func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
+        try await thread.outside(try await base.registrations(at: places))
+    }
+
+    func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation] {
+        try await thread.outside(try await base.installations(at: places))
+    }
+
+    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags] {
+        try await thread.outside(try await base.tags(behind: place, limit: limit))
+    }
 
     func commit(_ change: RegistrationChange) async throws(PushError) { try await thread.outside(try await base.commit(change)) }
 

@@ -13,12 +13,26 @@ package actor MemoryHubStore: RegistrationStore {
 
     package init() {}
 
-    package func load() -> StoredHub {
-        StoredHub(
+    package func load<Reader: StoredHubReader>(into reader: Reader) -> Reader {
+        let stored = StoredHub(
             registrations: registrations.map { PlacedRegistration(place: $0.key, registration: $0.value) }
                 .sorted { $0.place < $1.place },
             installations: installations.values.sorted { $0.place < $1.place }, departures: departures,
             lastOutcomes: lastOutcomes, lastSequence: notifications.lastSequence)
+        var reader = reader
+        stored.read(into: &reader)
+        return reader
+    }
+
+    package func registrations(at places: [UInt32]) -> [PlacedRegistration] {
+        places.compactMap { place in registrations[place].map { PlacedRegistration(place: place, registration: $0) } }
+    }
+
+    package func installations(at places: [UInt32]) -> [PlacedInstallation] { places.compactMap { installations[$0] } }
+
+    package func tags(behind place: UInt32?, limit: Int) -> [PlacedTags] {
+        registrations.keys.filter { key in place.map { key > $0 } ?? true }.sorted().prefix(limit)
+            .map { PlacedTags(place: $0, tags: registrations[$0]?.tags ?? []) }
     }
 
     package func commit(_ change: RegistrationChange) {

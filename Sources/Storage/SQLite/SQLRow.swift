@@ -18,6 +18,12 @@ struct SQLRow {
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    /// A text's bytes, there until the statement goes on; of an empty text they may have no address.
+    func rawText(_ column: Int32) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_text(statement, column)
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column)))
+    }
+
     func bytes(_ column: Int32) -> [UInt8] {
         guard let start = sqlite3_column_blob(statement, column) else { return [] }
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))

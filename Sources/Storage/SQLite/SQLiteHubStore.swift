@@ -6,68 +6,6 @@ struct SQLiteHubStore: RegistrationStore {
     let database: SQLiteAccess
     let hub: Int64
 
-    func load() async throws(PushError) -> StoredHub {
-        try await database.read { [hub] database in
-            var stored = StoredHub()
-            try Self.loadRegistrations(of: hub, into: &stored, from: database)
-            try database.each("SELECT place, expiration, content FROM installation WHERE hub = ? ORDER BY place", hub) { row in
-                try stored.read(.installations, row, "the installation \(row.integer(0)) of hub \(hub)") { stored in
-                    stored.installations.append(
-                        PlacedInstallation(
-                            place: try row.place(0), installation: try Installation(stored: row.json(2)), expiration: row.time(1)))
-                }
-            }
-            try database.each("SELECT id, time, reason, detail FROM departure WHERE hub = ?", hub) { row in
-                try stored.read(.departures, nil, "the departure of \(row.text(0)) from hub \(hub)") { stored in
-                    stored.departures[try RegistrationID(stored: row.text(0))] = RegistrationDeparture(
-                        try RegistrationDeparture.Reason(stored: row.text(2), detail: row.text(3)), at: row.time(1))
-                }
-            }
-            stored.lastSequence = try Self.lastSequence(of: hub, in: database)
-            return stored
-        }
-    }
-
-    private static func loadRegistrations(of hub: Int64, into stored: inout StoredHub, from database: Database) throws {
-        var templates: [Int64: RegistrationTemplate] = [:]
-        let lastOutcomes = try LastOutcomes(of: hub, in: database)
-        let count = try database.first("SELECT count(*) FROM registration WHERE hub = ?", hub) { Int($0.integer(0)) }
-        stored.registrations.reserveCapacity(count ?? 0)
-        try database.each(
-            """
-            SELECT place, id, etag, expiration, updated_at, platform, handle, tags, template, push_variables, installation,
-                secondary_tile
-            FROM registration WHERE hub = ? ORDER BY place
-            """, hub
-        ) { row in
-            try stored.read(.registrations, row, "the registration \(row.text(1)) of hub \(hub)") { stored in
-                var template: RegistrationTemplate?
-                if let key = row.optional(8, row.integer) {
-                    template = try templates[key] ?? Self.template(key, in: database)
-                    templates[key] = template
-                }
-                let place = try row.place(0)
-                let registration = Registration(
-                    id: try RegistrationID(stored: row.text(1)), etag: Int(row.integer(2)), expiration: row.time(3),
-                    updatedAt: row.time(4),
-                    handle: try DeviceHandle(platform: Platform(stored: row.text(5)), stored: row.text(6)),
-                    tags: try row.text(7).split(separator: ",").map { try Tag(stored: String($0)) }, template: template,
-                    pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
-                    installationID: row.optional(10, row.text), secondaryTile: row.optional(11, row.text))
-                stored.registrations.append(PlacedRegistration(place: place, registration: registration))
-                if let outcome = lastOutcomes[place] { stored.lastOutcomes[place] = outcome }
-            }
-        }
-    }
-
-    private static func template(_ key: Int64, in database: Database) throws -> RegistrationTemplate {
-        let template = try database.first("SELECT content FROM template WHERE key = ?", key) { row in
-            try reading("the template \(key)") { try RegistrationTemplate(stored: row.json(0)) }
-        }
-        guard let template else { throw UnreadableValue(reason: "there is no template \(key)") }
-        return template
-    }
-
     // MARK: - Changes
 
     func commit(_ change: RegistrationChange) async throws(PushError) {
@@ -138,21 +76,6 @@ struct SQLiteHubStore: RegistrationStore {
     }
 }
 
-extension StoredHub {
-    /// Adds a row, or its name to those that cannot be read.
-    ///
-    /// - Parameter placed: the row, whose place is its first column; nil in a table without places.
-    fileprivate mutating func read(
-        _ table: UnreadableRow.Table, _ placed: SQLRow?, _ name: String, _ add: (inout StoredHub) throws -> Void
-    ) throws {
-        do {
-            try reading(name) { try add(&self) }
-        } catch let error as PushError where error.code == "storage.corrupt" {
-            unreadable.append(UnreadableRow(table: table, place: placed.flatMap { UInt32(exactly: $0.integer(0)) }, reason: error.message))
-        }
-    }
-}
-
 extension RegistrationDeparture.Reason {
     fileprivate var storedText: String {
         switch self {
@@ -167,7 +90,7 @@ extension RegistrationDeparture.Reason {
         if case .handleDied(let reason) = self { reason } else { nil }
     }
 
-    fileprivate init(stored text: String, detail: String) throws {
+    init(stored text: String, detail: String) throws {
         switch text {
         case "deleted": self = .deleted
         case "expired": self = .expired

@@ -17,12 +17,13 @@ import Testing
 
     @Test("A changed registration is found under what it has now only") func change() throws {
         var table = RegistrationTable()
-        table.put(try registration(1, handle: 1, tags: ["a", "b"]))
-        table.put(try registration(1, handle: 2, tags: ["b", "c"]))
+        let first = try registration(1, handle: 1, tags: ["a", "b"])
+        table.put(first)
+        table.put(try registration(1, handle: 2, tags: ["b", "c"]), replacing: first)
         #expect(table.select(.tag(try Tag("a"))).isEmpty)
         #expect(table.select(.tag(try Tag("c"))).count == 1)
-        #expect(table.registrations(for: .phone(1)).isEmpty)
-        #expect(table.registrations(for: .phone(2)).count == 1)
+        #expect(table.places(for: .phone(1)).isEmpty)
+        #expect(table.places(for: .phone(2)).count == 1)
         #expect(table.count == 1)
     }
 
@@ -30,16 +31,18 @@ import Testing
         var table = RegistrationTable()
         let (first, second) = (try registration(1, tags: ["a"]), try registration(2, tags: ["b"]))
         table.put(first)
-        table.remove(first.id, because: .deleted)
+        table.remove(first, because: .deleted)
         table.put(second)
-        #expect(table[first.id] == nil && table.departure(of: first.id)?.reason == .deleted)
-        #expect(table.select(nil) == [second])
-        #expect(table.page(.all, behind: nil, top: 10).found == [second])
+        #expect(table.place(of: first.id) == nil && table.departure(of: first.id)?.reason == .deleted)
+        #expect(table.select(nil) == [0] && table.id(at: 0) == second.id)
+        #expect(table.page(.all, behind: nil, top: 10).found == [0])
     }
 
     @Test("What was renewed does not leave at its old moment, however often it was renewed") func renewal() throws {
         var table = RegistrationTable()
-        for second in 1...1000 { table.put(try registration(1, expiration: later(Int64(second)))) }
+        let first = try registration(1)
+        table.put(first)
+        for second in 1...1000 { table.put(try registration(1, expiration: later(Int64(second))), replacing: first) }
         table.put(try registration(2, expiration: later(5)))
         #expect(table.removeExpired(now: later(999)) == 1)
         #expect(table.count == 1)
@@ -49,10 +52,9 @@ import Testing
 
     @Test("An expiry that is brought forward counts") func earlier() throws {
         var table = RegistrationTable()
-        table.put(try registration(1, expiration: later(100)))
-        table.put(try registration(1, expiration: later(10)))
-        table.put(try registration(1, expiration: later(100)))
-        table.put(try registration(1, expiration: later(20)))
+        let first = try registration(1, expiration: later(100))
+        table.put(first)
+        for second in [10, 100, 20] { table.put(try registration(1, expiration: later(Int64(second))), replacing: first) }
         #expect(table.removeExpired(now: later(19)) == 0)
         #expect(table.removeExpired(now: later(20)) == 1)
     }
@@ -60,40 +62,39 @@ import Testing
     @Test("Installations that toggle their expiry do not pile up, and leave at the last one") func toggling() throws {
         var table = RegistrationTable()
         let installation = Installation(id: "pad", handle: .phone(1))
-        for turn in 0..<2000 { table.put(installation, as: [], expiration: later(turn.isMultiple(of: 2) ? 10 : 20)) }
+        for turn in 0..<2000 { table.put(installation, expiration: later(turn.isMultiple(of: 2) ? 10 : 20)) }
         #expect(table.removeExpired(now: later(19)) == 0)
-        #expect(table.installation("pad") != nil)
+        #expect(table.installations.place(of: "pad") != nil)
         #expect(table.removeExpired(now: later(20)) == 0)
-        #expect(table.installation("pad") == nil)
+        #expect(table.installations.place(of: "pad") == nil)
     }
 }
 
 extension RegistrationTable {
-    fileprivate mutating func put(_ registration: Registration) {
-        apply(RegistrationChange(puts: [placed(registration)]))
+    /// - Parameter old: the same registration as it was before.
+    fileprivate mutating func put(_ registration: Registration, replacing old: Registration? = nil) {
+        let change = RegistrationChange(puts: [placed(registration)])
+        apply(change, replacing: ReplacedRows(old.map { [PlacedRegistration(place: change.puts[0].place, registration: $0)] } ?? []))
     }
 
-    fileprivate mutating func put(_ installation: Installation, as registrations: [Registration], expiration: Timestamp) {
+    fileprivate mutating func put(_ installation: Installation, expiration: Timestamp) {
+        let change = change(
+            installation, as: [], expiration: expiration, departure: RegistrationDeparture(.installationChanged, at: HubBench.dawn))
+        apply(change, replacing: ReplacedRows([], change.installationPuts))
+    }
+
+    fileprivate mutating func remove(_ registration: Registration, because reason: RegistrationDeparture.Reason) {
+        let departure = RegistrationDeparture(reason, at: HubBench.dawn)
+        guard let removal = removal(of: registration.id, because: departure) else { return }
         apply(
-            change(
-                installation, as: registrations, expiration: expiration,
-                departure: RegistrationDeparture(.installationChanged, at: HubBench.dawn)))
-    }
-
-    fileprivate mutating func remove(_ id: RegistrationID, because reason: RegistrationDeparture.Reason) {
-        guard let removal = removal(of: id, because: RegistrationDeparture(reason, at: HubBench.dawn)) else { return }
-        apply(RegistrationChange(removals: [removal]))
-    }
-
-    fileprivate mutating func removeInstallation(_ id: String, because reason: RegistrationDeparture.Reason) {
-        guard let change = removal(ofInstallation: id, because: RegistrationDeparture(reason, at: HubBench.dawn)) else { return }
-        apply(change)
+            RegistrationChange(removals: [removal]),
+            replacing: ReplacedRows([PlacedRegistration(place: removal.place, registration: registration)]))
     }
 
     /// Answers how many registrations went.
     fileprivate mutating func removeExpired(now: Timestamp) -> Int {
         let change = withdrawExpired(now: now) { _ in false }
-        apply(change)
+        apply(change, replacing: ReplacedRows())
         return change.removals.count
     }
 }

@@ -65,6 +65,34 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `Single rows are read by their places, in the order that was asked, and what is not there is left out`(
+        engine: Engine
+    ) async throws {
+        let handle = try #require(Samples.handles.first { $0.platform == .wns })
+        let whole = Registration(
+            id: Samples.id(7), etag: 3, expiration: HubBench.dawn, updatedAt: HubBench.dawn, handle: handle,
+            tags: [try Tag("Größe"), try Tag("$UserId:{a=b}")],
+            template: try Samples.templates().first { $0.platform == .wns },
+            pushVariables: ["a": Samples.oddText], installationID: Samples.oddText, secondaryTile: "tile")
+        let puts = [Samples.put(0, 1), PlacedRegistration(place: 3, registration: whole), Samples.put(70_000, 2)]
+        let installations = [
+            PlacedInstallation(place: 2, installation: try Samples.installation(), expiration: HubBench.dawn),
+            PlacedInstallation(place: 5, installation: Installation(id: "pad", handle: .phone(1)), expiration: .distantFuture),
+        ]
+        try await engine.runHub { store in
+            try await store.commit(RegistrationChange(puts: puts, installationPuts: installations))
+            #expect(try await store.registrations(at: []).isEmpty)
+            #expect(try await store.registrations(at: [0, 1, 3, 70_000, .max]) == puts)
+            #expect(try await store.registrations(at: [70_000, 0]) == [puts[2], puts[0]])
+            #expect(try await store.installations(at: [5, 3, 2]) == installations.reversed())
+            try await store.commit(
+                RegistrationChange(removals: [Samples.removal(0, 1)], installationRemovals: [5], puts: [Samples.put(3, 9)]))
+            #expect(try await store.registrations(at: [0, 3]) == [Samples.put(3, 9)])
+            #expect(try await store.installations(at: [2, 5]) == [installations[0]])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
     func `What is put takes the place of what stood there`(engine: Engine) async throws {
         try await engine.runHub { store in
             try await store.commit(RegistrationChange(puts: [Samples.put(0, 1), Samples.put(1, 2)]))

@@ -26,8 +26,14 @@ import Testing
         let broken: Set<Int64> = [1, 2, 300, 600]
         try await bench.execute("UPDATE notification SET request = '{' WHERE id IN ('n-1', 'n-2', 'n-300', 'n-600')")
         let stored = try await bench.store.load()
-        #expect(stored.unreadable.map(\.table) == [.registrations, .installations, .departures])
+        #expect(stored.unreadable.map(\.table) == [.installations, .registrations, .departures])
         #expect(stored.registrations.map(\.place) == [0, 1] && stored.installations.map(\.place) == [0])
+
+        for read: Work in [
+            { _ = try await bench.store.registrations(at: [0, 2]) }, { _ = try await bench.store.installations(at: [1]) },
+        ] {
+            #expect(await refusal { try await read() }?.code == "storage.corrupt")
+        }
 
         let clock = VirtualClock(now: HubBench.dawn)
         let connector = ScriptedConnector(clock: clock)

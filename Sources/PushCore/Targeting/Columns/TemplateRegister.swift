@@ -1,0 +1,90 @@
+/// The templates of registrations, each kept and compiled once.
+struct TemplateRegister: Sendable {
+    /// The number of a registration without a template.
+    static let none = UInt32.max
+
+    private struct Description: Hashable {
+        let name: String?
+        let content: RegistrationTemplate.Content
+    }
+
+    private struct Entry: Sendable {
+        var template: RegistrationTemplate
+        var uses: Int
+    }
+
+    private var entries: [Entry?] = []
+    /// By number: the same for templates that give the same bytes.
+    private var contentNumbers: [UInt32] = []
+    private var free: [UInt32] = []
+    private var numbers: [Description: UInt32] = [:]
+    private var contents: [RegistrationTemplate.Content: (number: UInt32, uses: Int)] = [:]
+    private var freeContents: [UInt32] = []
+    /// One behind the highest number of a content.
+    private(set) var contentEnd: UInt32 = 0
+
+    subscript(number: UInt32) -> RegistrationTemplate? {
+        number == Self.none ? nil : entries[Int(number)]?.template
+    }
+
+    /// Of a number that is in use.
+    func content(of number: UInt32) -> UInt32 { contentNumbers[Int(number)] }
+
+    /// The number of a template; to be released as often as it was taken.
+    mutating func take(_ template: RegistrationTemplate?) -> UInt32 {
+        guard let template else { return Self.none }
+        let description = Description(name: template.name, content: template.content)
+        if let number = numbers[description] {
+            entries[Int(number)]?.uses += 1
+            return number
+        }
+        let number = free.popLast() ?? UInt32(entries.count)
+        if number == entries.count {
+            entries.append(nil)
+            contentNumbers.append(Self.none)
+        }
+        entries[Int(number)] = Entry(template: template, uses: 1)
+        contentNumbers[Int(number)] = takeContent(template.content)
+        numbers[description] = number
+        return number
+    }
+
+    /// Takes a number once more.
+    mutating func share(_ number: UInt32) { entries[Int(number)]?.uses += 1 }
+
+    mutating func release(_ number: UInt32) {
+        guard number != Self.none, let entry = entries[Int(number)] else { return }
+        guard entry.uses == 1 else {
+            entries[Int(number)]?.uses -= 1
+            return
+        }
+        numbers[Description(name: entry.template.name, content: entry.template.content)] = nil
+        entries[Int(number)] = nil
+        free.append(number)
+        releaseContent(entry.template.content)
+    }
+
+    private mutating func takeContent(_ content: RegistrationTemplate.Content) -> UInt32 {
+        if let known = contents[content] {
+            contents[content]?.uses += 1
+            return known.number
+        }
+        var number = freeContents.popLast()
+        if number == nil {
+            number = contentEnd
+            contentEnd += 1
+        }
+        contents[content] = (number ?? 0, 1)
+        return number ?? 0
+    }
+
+    private mutating func releaseContent(_ content: RegistrationTemplate.Content) {
+        guard let known = contents[content] else { return }
+        guard known.uses == 1 else {
+            contents[content]?.uses -= 1
+            return
+        }
+        contents[content] = nil
+        freeContents.append(known.number)
+    }
+}

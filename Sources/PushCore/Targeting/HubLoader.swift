@@ -1,0 +1,207 @@
+/// Makes a hub's table of what a store has, without holding a whole row for longer than it is read.
+///
+/// Of two rows of one installation the newer one counts: the older one expired and was written anew elsewhere, while the store could
+/// forget nothing. It stays out of the table with its registrations, and the store is to be told.
+package struct HubLoader: StoredHubReader {
+    private(set) var table = RegistrationTable()
+    private(set) var unreadable: [UnreadableRow] = []
+    private(set) var lastSequence: Int64 = 0
+    private var index = AudienceIndex.Loader()
+    private var tags = TagCache()
+    /// The numbers of templates by the keys that the store has for them, and the last of them, which many rows after it have.
+    private var numbers: [Int64: UInt32] = [:]
+    private var last: (key: Int64, number: UInt32)?
+    /// When installations were written and when they leave, for those that come twice.
+    private var writings = PlaceColumn<Writing?>(vacant: nil)
+    /// When the older ones of them left.
+    private var older: [String: Set<Timestamp>] = [:]
+    private var taken: (registrations: Set<UInt32>, installations: Set<UInt32>) = ([], [])
+    private var ends: (registrations: UInt32, installations: UInt32) = (0, 0)
+
+    private struct Writing: Sendable {
+        var moment: Timestamp?
+        var expiration: Timestamp
+
+        func isNewer(than other: Writing) -> Bool {
+            guard let moment, let theirs = other.moment, moment != theirs else { return expiration > other.expiration }
+            return moment > theirs
+        }
+    }
+
+    package init() {}
+
+    package mutating func expect(registrations: Int) { table.reserve(registrations) }
+
+    // MARK: - Installations
+
+    package mutating func add(_ placed: PlacedInstallation) throws(PushError) {
+        try check(placed.place)
+        ends.installations = max(ends.installations, placed.place + 1)
+        let (id, writing) = (placed.installation.id, Writing(moment: placed.installation.updatedAt, expiration: placed.expiration))
+        if let other = table.installations.place(of: id), let theirs = writings[other] {
+            let isNewer = writing.isNewer(than: theirs)
+            let old = isNewer ? other : placed.place
+            table.leftovers.installationRemovals.append(old)
+            taken.installations.insert(old)
+            older[id, default: []].insert(isNewer ? theirs.expiration : writing.expiration)
+            guard isNewer else { return }
+            table.installations.withdraw(other)
+        }
+        writings[placed.place] = writing
+        table.installations.set(placed, replacing: nil)
+    }
+
+    // MARK: - Registrations
+
+    package mutating func add(_ row: StoredRegistration) throws(PushError) { try add(row, .key) }
+
+    /// Where a template comes from: it is looked up by the store's key for it, or is there.
+    private enum TemplateSource {
+        case key
+        case whole(RegistrationTemplate?)
+    }
+
+    private mutating func add(_ row: StoredRegistration, _ source: TemplateSource) throws(PushError) {
+        try check(row.place)
+        let packed = PackedRegistrationID(row.id)
+        let unusual = packed == nil ? RegistrationID(String(decoding: row.id, as: UTF8.self)) : nil
+        guard packed != nil || unusual != nil else {
+            throw PushError(
+                "hub.not_found", "\"\(String(decoding: row.id, as: UTF8.self).prefix(64))\" is no registration id", hint: nil, status: 404)
+        }
+        let its = try tags.tags(of: row.tags)
+        ends.registrations = max(ends.registrations, row.place + 1)
+        if let installation = row.installationID, isOutlived(installation, row.expiration) {
+            if let id = packed?.id ?? unusual { leave(row.place, id, row.expiration) }
+            return
+        }
+        let number = try number(of: row, source)
+        if row.platform == .apns, row.handle.count == 2 * DeviceHandle.tokenSize {
+            withUnsafeTemporaryAllocation(byteCount: DeviceHandle.tokenSize, alignment: 8) { bytes in
+                let isToken = DeviceHandle.pack(row.handle, into: bytes)
+                let handle = isToken ? UnsafeRawBufferPointer(bytes) : row.handle
+                table.load(row, packed, unusual, handle: handle, isToken: isToken, template: number)
+            }
+        } else {
+            table.load(row, packed, unusual, handle: row.handle, isToken: false, template: number)
+        }
+        index.insert(row.place, tags: its)
+        if row.installationID == nil { table.expire(row.place, at: row.expiration) }
+    }
+
+    package mutating func add(_ placed: PlacedRegistration) throws(PushError) {
+        let registration = placed.registration
+        let tags = Array(registration.tags.lazy.map(\.text).joined(separator: ",").utf8)
+        var id = registration.id.text
+        let result: Result<Void, PushError> = id.withUTF8 { id in
+            tags.withUnsafeBytes { tags in
+                registration.handle.withTextBytes { handle in
+                    Result { () throws(PushError) in
+                        try add(
+                            StoredRegistration(
+                                place: placed.place, id: UnsafeRawBufferPointer(id), platform: registration.platform, handle: handle,
+                                tags: tags, templateKey: nil, pushVariables: registration.pushVariables,
+                                installationID: registration.installationID, expiration: registration.expiration,
+                                whole: { registration }), .whole(registration.template))
+                    }
+                }
+            }
+        }
+        try result.get()
+    }
+
+    private func isOutlived(_ installation: String, _ expiration: Timestamp) -> Bool {
+        guard let moments = older[installation], moments.contains(expiration) else { return false }
+        return table.installations.place(of: installation).flatMap { writings[$0]?.expiration } != expiration
+    }
+
+    /// A row that the store is to forget.
+    private mutating func leave(_ place: UInt32, _ id: RegistrationID, _ moment: Timestamp) {
+        taken.registrations.insert(place)
+        let departure = RegistrationDeparture(.expired, at: moment)
+        table.leftovers.removals.append(RemovedRegistration(place: place, id: id, departure: departure))
+    }
+
+    private mutating func number(of row: StoredRegistration, _ source: TemplateSource) throws(PushError) -> UInt32 {
+        if case .whole(let template) = source { return table.loadTemplate(template) }
+        guard let key = row.templateKey else { return TemplateRegister.none }
+        if let number = last?.key == key ? last?.number : numbers[key] {
+            table.shareTemplate(number)
+            last = (key, number)
+            return number
+        }
+        let number = table.loadTemplate(try row.whole().template)
+        numbers[key] = number
+        return number
+    }
+
+    // MARK: - The rest
+
+    package mutating func add(_ outcome: OutcomeName, at place: UInt32) { table.load(outcome, at: place) }
+
+    package mutating func add(_ departure: RegistrationDeparture, of id: RegistrationID) { table.load(departure, of: id) }
+
+    package mutating func add(_ row: UnreadableRow) {
+        unreadable.append(row)
+        guard let place = row.place, place < .max else { return }
+        switch row.table {
+        case .registrations:
+            taken.registrations.insert(place)
+            ends.registrations = max(ends.registrations, place + 1)
+        case .installations:
+            taken.installations.insert(place)
+            ends.installations = max(ends.installations, place + 1)
+        case .departures: break
+        }
+    }
+
+    package mutating func end(lastSequence: Int64) {
+        self.lastSequence = lastSequence
+        table.leftovers.installationRemovals.sort()
+        table.installations.loaded(end: ends.installations, taken: taken.installations)
+        let index = index
+        self.index = AudienceIndex.Loader()
+        table.loaded(index.finish(), end: ends.registrations, taken: taken.registrations)
+        (tags, numbers, last, older) = (TagCache(), [:], nil, [:])
+        writings = PlaceColumn(vacant: nil)
+    }
+
+    private func check(_ place: UInt32) throws(PushError) {
+        guard place == .max else { return }
+        throw PushError("hub.not_found", "\(place) is no place", hint: nil, status: 404)
+    }
+}
+
+/// Tags by their bytes, so that those which many registrations have are checked once.
+private struct TagCache: Sendable {
+    private static let size = 1 << 12
+
+    private var slots = [Tag?](repeating: nil, count: size)
+
+    /// - Parameter text: tags with commas between them. Throws `tag.invalid`.
+    mutating func tags(of text: UnsafeRawBufferPointer) throws(PushError) -> [Tag] {
+        guard !text.isEmpty else { return [] }
+        var tags: [Tag] = []
+        var start = 0
+        for end in 0...text.count where end == text.count || text[end] == UInt8(ascii: ",") {
+            tags.append(try tag(UnsafeRawBufferPointer(rebasing: text[start..<end])))
+            start = end + 1
+        }
+        return tags
+    }
+
+    private mutating func tag(_ text: UnsafeRawBufferPointer) throws(PushError) -> Tag {
+        // Where two share a slot, each is checked anew: no harm but the time.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        let slot = Int(truncatingIfNeeded: hash >> 40 & UInt64(Self.size - 1))
+        if let tag = slots[slot], tag.text.utf8.elementsEqual(text) { return tag }
+        do throws(TagError) {
+            let tag = try Tag(String(decoding: text, as: UTF8.self))
+            slots[slot] = tag
+            return tag
+        } catch {
+            throw PushError(error)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// Which places are asked for.
+extension RegistrationTable {
+    /// A page of places, and the last of them when more follow.
+    typealias PlacePage = (found: [UInt32], last: UInt32?)
+
+    /// The places of those whom an expression names, ascending; of everybody for nil.
+    func select(_ expression: TagExpression?) -> [UInt32] {
+        let places = index.select(expression)
+        return indexed.isEmpty ? places : places.filter { columns.isLive($0) }
+    }
+
+    /// Up to `top` registrations behind `place`.
+    ///
+    /// A registration keeps its place, so whoever pages through while others come and go sees each one that stays once.
+    func page(_ filter: RegistrationFilter, behind place: UInt32?, top: Int) -> PlacePage {
+        guard let first = Self.first(behind: place) else { return ([], nil) }
+        switch filter {
+        case .all: return page(first..<max(first, end), top: top)
+        case .tag(let tag): return page(of: tag, from: first, top: top)
+        case .handle(let handle): return page(places(for: handle).filter { $0 >= first }, top: top)
+        case .endpoint(let endpoint): return page(places(forEndpoint: endpoint).from(first), top: top)
+        }
+    }
+
+    /// The same of those that an expression names, of all for nil, and that are wanted.
+    func page(
+        _ expression: TagExpression?, behind place: UInt32?, top: Int, where isWanted: (UInt32) -> Bool
+    ) -> PlacePage {
+        guard let first = Self.first(behind: place) else { return ([], nil) }
+        guard let expression else { return page(first..<max(first, end), top: top, where: isWanted) }
+        return page(index.select(expression).lazy.filter { $0 >= first }, top: top, where: isWanted)
+    }
+
+    static func first(behind place: UInt32?) -> UInt32? {
+        guard let place else { return 0 }
+        return place == .max ? nil : place + 1
+    }
+
+    private func page(of tag: Tag, from first: UInt32, top: Int) -> PlacePage {
+        var (first, found): (UInt32, [UInt32]) = (first, [])
+        while true {
+            let more = index.ids(of: tag, from: first, count: top + 1)
+            found += more.lazy.filter { columns.isLive($0) }
+            // Those that are off the air make room for others.
+            guard found.count <= top, more.count > top, let last = more.last, let next = Self.first(behind: last) else { break }
+            first = next
+        }
+        return page(found, top: top)
+    }
+
+    private func page(
+        _ places: some Sequence<UInt32>, top: Int, where isWanted: (UInt32) -> Bool = { _ in true }
+    ) -> PlacePage {
+        var found: [UInt32] = []
+        for place in places where columns.isLive(place) && isWanted(place) {
+            if found.count == top { return (found, found.last) }
+            found.append(place)
+        }
+        return (found, nil)
+    }
+}

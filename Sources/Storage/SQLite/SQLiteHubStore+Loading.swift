@@ -1,0 +1,80 @@
+import GRDB
+import PushCore
+
+// The way of a hub into memory: a pass over each of its tables, a row at a time.
+extension SQLiteHubStore {
+    func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader {
+        try await database.read { [hub] database in
+            var reader = reader
+            try database.each("\(Self.selectInstallation) WHERE hub = ? ORDER BY place", hub) { row in
+                try Self.read(.installations, row, Self.name(ofInstallation: row, hub), into: &reader) { reader in
+                    try reader.add(try Self.installation(row))
+                }
+            }
+            try Self.readRegistrations(of: hub, into: &reader, from: database)
+            try database.each("SELECT id, time, reason, detail FROM departure WHERE hub = ?", hub) { row in
+                try Self.read(.departures, nil, "the departure of \(row.text(0)) from hub \(hub)", into: &reader) { reader in
+                    let reason = try RegistrationDeparture.Reason(stored: row.text(2), detail: row.text(3))
+                    reader.add(RegistrationDeparture(reason, at: row.time(1)), of: try RegistrationID(stored: row.text(0)))
+                }
+            }
+            reader.end(lastSequence: try Self.lastSequence(of: hub, in: database))
+            return reader
+        }
+    }
+
+    private static func readRegistrations(of hub: Int64, into reader: inout some StoredHubReader, from database: Database) throws {
+        let count = try database.first("SELECT count(*) FROM registration WHERE hub = ?", hub) { Int($0.integer(0)) }
+        reader.expect(registrations: count ?? 0)
+        let outcomes = try LastOutcomes(of: hub, in: database)
+        let templates = CompiledTemplates()
+        var last: (text: String, platform: Platform)?
+        try database.each("\(selectRegistration) WHERE hub = ? ORDER BY place", hub) { row in
+            try read(.registrations, row, name(ofRegistration: row, hub), into: &reader) { reader in
+                let name = row.text(5)
+                let platform = try last.flatMap { $0.text == name ? $0.platform : nil } ?? Platform(stored: name)
+                last = (name, platform)
+                if platform == .browser || platform == .baidu { _ = try DeviceHandle(platform: platform, stored: row.text(6)) }
+                try reader.add(
+                    StoredRegistration(
+                        place: try row.place(0), id: row.rawText(1), platform: platform, handle: row.rawText(6), tags: row.rawText(7),
+                        templateKey: row.optional(8, row.integer),
+                        pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
+                        installationID: row.optional(10, row.text), expiration: row.time(3),
+                        whole: { () throws(PushError) in try whole(row, templates, hub, database) }))
+                if let outcome = outcomes[try row.place(0)] { reader.add(outcome, at: try row.place(0)) }
+            }
+        }
+    }
+
+    /// Those that were compiled during one pass, by their rows.
+    private final class CompiledTemplates {
+        var byKey: [Int64: RegistrationTemplate] = [:]
+    }
+
+    private static func whole(
+        _ row: SQLRow, _ templates: CompiledTemplates, _ hub: Int64, _ database: Database
+    ) throws(PushError) -> Registration {
+        do {
+            return try reading(name(ofRegistration: row, hub)) { try registration(row, try template(row, &templates.byKey, in: database)) }
+        } catch let error as PushError {
+            throw error
+        } catch {
+            throw StorageError.unavailable("\(name(ofRegistration: row, hub)) cannot be read: \(error)", hint: "try again")
+        }
+    }
+
+    /// Has the reader add a row, or its name to those that cannot be read.
+    ///
+    /// - Parameter placed: the row, whose place is its first column; nil in a table without places.
+    private static func read<Reader: StoredHubReader>(
+        _ table: UnreadableRow.Table, _ placed: SQLRow?, _ name: @autoclosure () -> String, into reader: inout Reader,
+        _ add: (inout Reader) throws -> Void
+    ) throws {
+        do {
+            try reading(name()) { try add(&reader) }
+        } catch let error as PushError where error.code == "storage.corrupt" {
+            reader.add(UnreadableRow(table: table, place: placed.flatMap { UInt32(exactly: $0.integer(0)) }, reason: error.message))
+        }
+    }
+}

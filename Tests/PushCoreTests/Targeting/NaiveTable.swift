@@ -1,0 +1,69 @@
+import Support
+
+@testable import PushCore
+
+/// What the table should say, held in whole rows and looked through from end to end.
+struct NaiveTable {
+    private(set) var rows: [RegistrationID: Registration] = [:]
+    private(set) var departed: Set<RegistrationID> = []
+
+    mutating func put(_ registration: Registration) {
+        rows[registration.id] = registration
+        departed.remove(registration.id)
+    }
+
+    mutating func remove(_ id: RegistrationID) {
+        rows[id] = nil
+        departed.insert(id)
+    }
+
+    mutating func expire(now: Timestamp) {
+        for row in rows.values where row.expiration <= now { remove(row.id) }
+    }
+
+    func ids(_ expression: TagExpression?) -> Set<RegistrationID> {
+        Set(rows.values.filter { row in expression.map { $0.matches(Set(row.tags)) } ?? true }.map(\.id))
+    }
+
+    func ids(for handle: DeviceHandle) -> Set<RegistrationID> { Set(rows.values.filter { $0.handle == handle }.map(\.id)) }
+
+    /// Groups of those who get the same bytes, and how many get none because they would get them twice.
+    func groups(of expression: TagExpression?, for content: NotificationContent) -> (groups: [Group: Int], duplicates: Int) {
+        struct Twin: Hashable {
+            let handle: DeviceHandle
+            let content: RegistrationTemplate.Content?
+            let variables: [String: String]
+        }
+        struct Key: Hashable {
+            let platform: Platform
+            let content: RegistrationTemplate.Content?
+            let variables: [String: String]
+        }
+        var (groups, twins, duplicates): ([Key: [DeviceHandle]], Set<Twin>, Int) = ([:], [], 0)
+        for id in ids(expression) {
+            guard let row = rows[id] else { continue }
+            switch content {
+            case .template where row.template != nil: break
+            case .native(let payloads) where row.template == nil && payloads[row.platform] != nil: break
+            default: continue
+            }
+            let all = row.template == nil ? [:] : row.pushVariables
+            guard twins.insert(Twin(handle: row.handle, content: row.template?.content, variables: all)).inserted else {
+                duplicates += 1
+                continue
+            }
+            let used = all.filter { row.template?.variables.contains($0.key.lowercased()) == true }
+            groups[Key(platform: row.platform, content: row.template?.content, variables: used), default: []].append(row.handle)
+        }
+        return (Group.counted(groups.map { Group(platform: $0.platform, handles: $1.map(\.text).sorted()) }), duplicates)
+    }
+
+    struct Group: Hashable {
+        let platform: Platform
+        /// A handle as often as it gets the bytes.
+        let handles: [String]
+
+        /// Several may have the same handles.
+        static func counted(_ groups: [Group]) -> [Group: Int] { groups.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
+    }
+}
