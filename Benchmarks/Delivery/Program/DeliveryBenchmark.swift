@@ -69,7 +69,8 @@ import PushCore
         guard let file = fopen(path, "r") else { throw PushError("file.unreadable", "\(path) cannot be read") }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
-        return Array(bytes.prefix(fread(&bytes, 1, bytes.count, file)))
+        let count = fread(&bytes, 1, bytes.count, file)
+        return Array(bytes.prefix(count))
     }
 }
 
