@@ -108,8 +108,10 @@ def main():
         for _ in range(rounds):
             for name, measure in rows.items():
                 server = Sink(f"{folder}/certificate.pem", f"{folder}/key.pem")
-                count, passed, used = measure(server.port, folder)
-                answered = server.end()
+                try:
+                    count, passed, used = measure(server.port, folder)
+                finally:
+                    answered = server.end()
                 if count == 0 or answered < count:
                     sys.exit(f"{name}: {count} accepted, the sink has answered {answered}")
                 results[name].append((used / count * 10_000, count / passed))
