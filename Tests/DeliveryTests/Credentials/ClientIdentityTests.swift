@@ -120,6 +120,7 @@ import X509
         for options in [["-iter", "1"], ["-iter", "1", "-legacy", "-nomac"], ["-keypbe", "NONE", "-certpbe", "NONE", "-nomac"]] {
             let file = try await pkcs12(try SenderCertificate(), options)
             for _ in 0..<400 {
+                await Task.yield()
                 var damaged = file
                 for _ in 0...below(3) {
                     let place = below(damaged.count)

@@ -76,11 +76,12 @@ import Testing
     @Test(
         "The index names whom a naive search names, while registrations come, go and change",
         arguments: 1...20 as ClosedRange<UInt64>, [1, 4, AudienceIndex.mostRare])
-    func agreement(seed: UInt64, mostRare: Int) throws {
+    func agreement(seed: UInt64, mostRare: Int) async throws {
         let generator = try Generator(seed: seed)
         var index = AudienceIndex(key: FingerprintKey(first: seed, second: 1), mostRare: mostRare)
         var naive = NaiveIndex()
         for _ in 0..<200 {
+            await Task.yield()
             generator.step(&index, &naive)
             let expression = generator.expression(depth: 4)
             let expected = naive.select(expression)

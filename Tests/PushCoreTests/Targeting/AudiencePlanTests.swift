@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import PushCore
@@ -71,20 +70,22 @@ import Testing
         }
     }
 
-    @Test func `Expressions over sets of every density name whom a search bit by bit names`() throws {
+    @Test func `Expressions over sets of every density name whom a search bit by bit names`() async throws {
         let (index, table) = try Self.shared.get()
         var random = SplitMix64(seed: 2)
         for _ in 0..<300 {
+            await Task.yield()
             let expression = try expression(&random, depth: 3)
             #expect(index.select(expression) == table.select(expression), "\(expression)")
         }
         #expect(index.select(nil) == table.select(.and([])))
     }
 
-    @Test func `The expression of the benchmark names the right ones at every density of its parts`() throws {
+    @Test func `The expression of the benchmark names the right ones at every density of its parts`() async throws {
         let (index, table) = try Self.shared.get()
         for first in Self.densities {
             for driver in Self.densities {
+                await Task.yield()
                 let expression = TagExpression.and([
                     .or([.tag(try Self.tag(first, 0)), .tag(try Self.tag(10_000, 0))]), .tag(try Self.tag(driver, 1)),
                     .not(.tag(try Self.tag(20_000, 1))),
@@ -113,31 +114,5 @@ import Testing
             #expect(blocks.map(\.number) == blocks.map(\.number).sorted() && Set(blocks.map(\.number)).count == blocks.count)
         }
         #expect(index.selection(nil).blocks.map(\.number) == [0, 1, 3])
-    }
-
-    private func residentBytes() throws -> Int {
-        let file = try #require(fopen("/proc/self/statm", "r"))
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 200)
-        try #require(fgets(&line, 200, file) != nil)
-        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return try #require(Int(text.split(separator: " ")[1])) * Int(getpagesize())
-    }
-
-    @Test func `What copies of an index and its selections took is given back`() throws {
-        let tags = try (0..<3).map { try Tag("t\($0)") }
-        var loader = AudienceIndex.Loader()
-        for id in 0..<100_000 as Range<UInt32> { loader.insert(id, tags: tags.enumerated().filter { id >> $0.0 & 1 == 1 }.map(\.1)) }
-        var index = loader.finish()
-        let expression = TagExpression.and([.or([.tag(tags[0]), .tag(tags[1])]), .not(.and([.tag(tags[1]), .not(.tag(tags[2]))]))])
-        let before = try residentBytes()
-        for turn in 0..<10_000 as Range<UInt32> {
-            let copy = index
-            index.update(turn, from: [tags[1]], to: [])
-            index.insert(turn, tags: [tags[1]])
-            #expect(copy.selection(expression).count > 40_000)
-        }
-        // One set of these lost in each turn would be 160 MB; other tests have their memory meanwhile.
-        #expect(try residentBytes() - before < 80_000_000)
     }
 }

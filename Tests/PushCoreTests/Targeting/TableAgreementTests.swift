@@ -6,9 +6,10 @@ import Testing
 /// The table in columns against whole rows, over random changes, with runs under way.
 @Suite struct TableAgreementTests {
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
-    func `After any changes the table says what whole rows say`(seed: UInt64) throws {
+    func `After any changes the table says what whole rows say`(seed: UInt64) async throws {
         var walk = try TableWalk(seed: seed)
         for step in 0..<600 {
+            await Task.yield()
             walk.change()
             if step.isMultiple(of: 20) { try walk.compare() }
         }
@@ -17,10 +18,11 @@ import Testing
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `A run finds at its places whom it meant, or that they have left`(seed: UInt64) throws {
+    func `A run finds at its places whom it meant, or that they have left`(seed: UInt64) async throws {
         var walk = try TableWalk(seed: seed)
         for _ in 0..<200 { walk.change() }
         for _ in 0..<20 {
+            await Task.yield()
             walk.begin()
             for _ in 0..<30 { walk.change() }
             walk.compareRuns()

@@ -50,7 +50,7 @@ import Testing
 
     @Test func `Where the connection breaks before the answer, it is asked once more with the same key`() async throws {
         let server = try BreakingServer()
-        async let requests = server.serve(
+        let requests = server.serve(
             answers: [
                 nil, "HTTP/1.1 201 Created\r\nLocation: http://localhost/hub/schedulednotifications/7\r\nContent-Length: 0\r\n",
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 21\r\n",
@@ -58,7 +58,7 @@ import Testing
         let connection = "Endpoint=http://127.0.0.1:\(server.port)/;SharedAccessKeyName=a;SharedAccessKey=b;EntityPath=hub"
         let send = try await Program.run(["send", "Goal", "--to", "a", "--at", "1h"], environment: ["PUSHHOST_CONNECTION": connection])
         #expect(send.status == 0, "\(send.errors)")
-        let keys = await requests.compactMap { $0.firstMatch(of: /(?i)idempotency-key: (\S+)/)?.1 }
+        let keys = await requests.value.compactMap { $0.firstMatch(of: /(?i)idempotency-key: (\S+)/)?.1 }
         #expect(keys.count == 2 && keys.first == keys.last, "\(keys)")
     }
 }
@@ -96,30 +96,34 @@ private final class BreakingServer: Sendable {
         return request[end.upperBound...].utf8.count >= length
     }
 
-    /// The requests. What has a length gets the body.
-    func serve(answers: [String?], body: String) async -> [String] {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread { [socket] in
-                continuation.resume(
-                    returning: answers.map { answer in
-                        let connection = accept(socket, nil, nil)
-                        // A child of another test may hold the descriptor, too.
-                        defer {
-                            shutdown(connection, Int32(SHUT_RDWR))
-                            close(connection)
-                        }
-                        var head = ""
-                        var buffer = [UInt8](repeating: 0, count: 4096)
-                        while !Self.isWhole(head), case let count = read(connection, &buffer, buffer.count), count > 0 {
-                            head += String(decoding: buffer[..<count], as: UTF8.self)
-                        }
-                        if let answer {
-                            let text = "\(answer)Connection: close\r\n\r\n" + (answer.contains("Length: 0") ? "" : body)
-                            _ = send(connection, text, text.utf8.count, Int32(MSG_NOSIGNAL))
-                        }
-                        return head
-                    })
-            }
+    /// Begins at once, on a thread of its own, and answers the requests. What has a length gets the body.
+    func serve(answers: [String?], body: String) -> Task<[String], Never> {
+        let (stream, continuation) = AsyncStream.makeStream(of: [String].self)
+        Thread.detachNewThread { [socket] in
+            continuation.yield(
+                answers.map { answer in
+                    let connection = accept(socket, nil, nil)
+                    // A child of another test may hold the descriptor, too.
+                    defer {
+                        shutdown(connection, Int32(SHUT_RDWR))
+                        close(connection)
+                    }
+                    var head = ""
+                    var buffer = [UInt8](repeating: 0, count: 4096)
+                    while !Self.isWhole(head), case let count = read(connection, &buffer, buffer.count), count > 0 {
+                        head += String(decoding: buffer[..<count], as: UTF8.self)
+                    }
+                    if let answer {
+                        let text = "\(answer)Connection: close\r\n\r\n" + (answer.contains("Length: 0") ? "" : body)
+                        _ = send(connection, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+                    }
+                    return head
+                })
+            continuation.finish()
+        }
+        return Task {
+            for await requests in stream { return requests }
+            return []
         }
     }
 }

@@ -38,10 +38,11 @@ import Testing
         #expect(try OutcomeBatch(stored: bytes).stored == bytes)
     }
 
-    @Test func `Whatever is not as it was kept is refused`() {
+    @Test func `Whatever is not as it was kept is refused`() async {
         let outcomes = RandomOutcomes(seed: 1)
         var accepted = 0
         for _ in 0..<10_000 {
+            await Task.yield()
             let bytes = OutcomeBatch(outcomes.devices(outcomes.number(below: 5))).stored
             let damaged = Self.changed(bytes, by: outcomes)
             guard damaged != bytes else { continue }
@@ -56,10 +57,11 @@ import Testing
         for length in 0..<16 { #expect(throws: UnreadableValue.self) { try OutcomeBatch(stored: Array(repeating: 0, count: length)) } }
     }
 
-    @Test func `Bytes with the right sum that mean nothing are refused or read as something`() throws {
+    @Test func `Bytes with the right sum that mean nothing are refused or read as something`() async throws {
         let outcomes = RandomOutcomes(seed: 2)
         var (refused, read) = (0, 0)
         for _ in 0..<10_000 {
+            await Task.yield()
             let content = OutcomeBatch(outcomes.devices(1 + outcomes.number(below: 4))).stored.dropLast(8)
             let damaged = Self.summed(Self.changed(Array(content), by: outcomes))
             do {
