@@ -170,7 +170,7 @@ enum OutcomeRow {
             case HandleForm.token: HexCase.upper.text(row.take(32))
             default: (form == HandleForm.upperHex ? HexCase.upper : .lower).text(row.take(row.count()))
             }
-        return DeviceHandle(platform: platform, unchecked: text)
+        return DeviceHandle(ofOneText: text, platform: platform)
     }
 
     /// Moves behind a row, and beyond the end where it is none of these kinds.
@@ -208,19 +208,10 @@ enum OutcomeRow {
 }
 
 extension DeviceHandle {
-    /// A handle of a platform whose handles are one text, as it was kept.
-    fileprivate init(platform: Platform, unchecked text: String) {
-        switch platform {
-        case .apns: self = .apns(token: text)
-        case .fcmV1: self = .fcmV1(token: text)
-        case .gcm: self = .gcm(token: text)
-        case .wns: self = .wns(channel: text)
-        case .mpns: self = .mpns(channel: text)
-        case .adm: self = .adm(token: text)
-        case .xiaomi: self = .xiaomi(token: text)
-        // Not one text: only where bytes that are none of ours have their sum.
-        case .browser: self = .browser(endpoint: text, p256dh: "", auth: "")
-        case .baidu: self = .baidu(user: text, channel: "")
-        }
+    /// As it was kept. Of a platform whose handles are more than one text only where bytes that are none of ours have their sum.
+    fileprivate init(ofOneText text: String, platform: Platform) {
+        self =
+            DeviceHandle(platform: platform, unchecked: text)
+            ?? (platform == .baidu ? .baidu(user: text, channel: "") : .browser(endpoint: text, p256dh: "", auth: ""))
     }
 }

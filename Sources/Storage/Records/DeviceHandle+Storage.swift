@@ -12,19 +12,13 @@ extension DeviceHandle {
     }
 
     init(platform: Platform, stored text: String) throws {
-        switch platform {
-        case .apns: self = .apns(token: text)
-        case .fcmV1: self = .fcmV1(token: text)
-        case .gcm: self = .gcm(token: text)
-        case .wns: self = .wns(channel: text)
-        case .mpns: self = .mpns(channel: text)
-        case .adm: self = .adm(token: text)
-        case .xiaomi: self = .xiaomi(token: text)
-        case .browser:
+        if let handle = DeviceHandle(platform: platform, unchecked: text) {
+            self = handle
+        } else if platform == .browser {
             let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
             guard lines.count == 3 else { throw UnreadableValue(reason: "a subscription has \(lines.count) lines, not 3") }
             self = .browser(endpoint: lines[0], p256dh: lines[1], auth: lines[2])
-        case .baidu:
+        } else {
             let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
             guard lines.count == 2 else { throw UnreadableValue(reason: "a Baidu handle has \(lines.count) lines, not 2") }
             self = .baidu(user: lines[0], channel: lines[1])

@@ -57,17 +57,10 @@ extension DeviceHandle {
             let parts = text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
             return number < parts.count ? String(Substring(parts[number])) : ""
         }
-        switch platform {
-        case .apns: self = .apns(token: text)
-        case .fcmV1: self = .fcmV1(token: text)
-        case .gcm: self = .gcm(token: text)
-        case .wns: self = .wns(channel: text)
-        case .mpns: self = .mpns(channel: text)
-        case .adm: self = .adm(token: text)
-        case .xiaomi: self = .xiaomi(token: text)
-        case .browser: self = .browser(endpoint: part(0), p256dh: part(1), auth: part(2))
-        case .baidu: self = .baidu(user: part(0), channel: part(1))
-        }
+        self =
+            DeviceHandle(platform: platform, unchecked: text)
+            ?? (platform == .baidu
+                ? .baidu(user: part(0), channel: part(1)) : .browser(endpoint: part(0), p256dh: part(1), auth: part(2)))
     }
 }
 
