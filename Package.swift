@@ -196,10 +196,11 @@ if part == "bench-storage" {
 }
 if part == "bench-delivery" {
     package.products = []
-    package.targets = package.targets.filter { ["PushCore", "CRoaring", "CNGHTTP2", "Delivery"].contains($0.name) }
+    package.targets = package.targets.filter { ["PushCore", "CRoaring", "CNGHTTP2", "Delivery", "Storage"].contains($0.name) }
     package.targets.append(
         .executableTarget(
-            name: "DeliveryBenchmark", dependencies: ["PushCore", "Delivery"], path: "Benchmarks/Delivery/Program", swiftSettings: strict))
+            name: "DeliveryBenchmark", dependencies: ["PushCore", "Delivery", "Storage"], path: "Benchmarks/Delivery/Program",
+            swiftSettings: strict))
 }
 if part == "bench-hub" {
     package.products = []

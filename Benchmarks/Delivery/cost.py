@@ -1,13 +1,15 @@
 """CPU time that a push costs its sender, on one connection, beside other clients in rounds that take turns.
 
-    cost.py BENCHMARK SINK PYTHON [ROUNDS] [PUSHES]
+    cost.py BENCHMARK SINK PYTHON [ROUNDS] [PUSHES] [DEVICES]
 
-SINK answers from the first processor, the clients have the second. Our figure is that of the sending, from the queue item to the
-classified verdict; theirs is that of the whole process. PYTHON has aioapns, or that row is left out and it is said.
+SINK answers from the first processor, the clients have the second. Our figures are those of the sending: of the connector from the
+queue item to the classified verdict, of the hub from the durable accept of a broadcast to DEVICES devices to the last outcome on disk.
+Theirs are those of the whole process. PYTHON has aioapns, or that row is left out and it is said.
 """
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
 import statistics
@@ -19,6 +21,7 @@ import time
 benchmark, sink, python = sys.argv[1:4]
 rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 5
 pushes = int(sys.argv[5]) if len(sys.argv) > 5 else 300_000
+devices = int(sys.argv[6]) if len(sys.argv) > 6 else 1_000_000
 here = os.path.dirname(os.path.abspath(__file__))
 SINK_CPU, CLIENT_CPU = "0", "1"
 BODY = '{"aps":{"alert":{"title":"A title of usual length","body":"%s"},"sound":"default"}}'
@@ -64,11 +67,26 @@ def run(command):
 
 def connector(streams):
     def measure(port, folder):
-        output, _, _ = run([benchmark, str(port), f"{folder}/certificate.pem", f"{folder}/key.pem", str(pushes), str(streams)])
+        output, _, _ = run(
+            [benchmark, "connector", str(port), f"{folder}/certificate.pem", f"{folder}/key.pem", str(streams), str(pushes)])
         accepted, passed, used = output.split()
         return int(accepted), float(passed), float(used)
 
     return measure
+
+
+def hub(port, folder):
+    shutil.copy(f"{folder}/hub.sqlite", f"{folder}/sending.sqlite")
+    try:
+        output, _, _ = run(
+            [benchmark, "pipeline", str(port), f"{folder}/certificate.pem", f"{folder}/key.pem", "500", f"{folder}/sending.sqlite"])
+    finally:
+        for suffix in "", "-wal", "-shm":
+            if os.path.exists(f"{folder}/sending.sqlite{suffix}"):
+                os.unlink(f"{folder}/sending.sqlite{suffix}")
+    sent, passed, used, memory = output.split()
+    memories.append(int(memory))
+    return int(sent), float(passed), float(used)
 
 
 def h2load(streams):
@@ -88,8 +106,12 @@ def aioapns(port, folder):
     return int(output.split()[-1]), passed, used
 
 
+memories = []
+
+
 def main():
     rows = {
+        f"hub, a broadcast to {devices:,}": hub,
         "connector, 500 under way": connector(500), "connector, 100 under way": connector(100),
         "h2load, 500 under way": h2load(500), "h2load, 100 under way": h2load(100),
     }
@@ -105,6 +127,7 @@ def main():
              f"{folder}/certificate.pem"], check=True, stderr=subprocess.DEVNULL)
         with open(f"{folder}/body.json", "w") as file:
             file.write(BODY % ("x" * (210 - len(BODY) + 2)))
+        subprocess.run([benchmark, "prepare", f"{folder}/hub.sqlite", str(devices)], check=True)
         for _ in range(rounds):
             for name, measure in rows.items():
                 server = Sink(f"{folder}/certificate.pem", f"{folder}/key.pem")
@@ -123,6 +146,7 @@ def main():
         ratio = statistics.median(one / other for one, other in zip(used, base))
         rate = statistics.median(rate for _, rate in figures)
         print(f"| {name} | {statistics.median(used):.4f} | {min(used):.4f} | {ratio:.2f} | {rate:,.0f} |")
+    print(f"\nResident memory of the hub at most: {max(memories)} MiB")
 
 
 main()

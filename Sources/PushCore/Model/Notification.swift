@@ -122,7 +122,11 @@ package struct NotificationOutcome: Sendable, Equatable {
 
     /// Adds devices to the counts.
     package mutating func count(_ devices: some Sequence<DeviceOutcome>) {
-        for device in devices { counts[device.platform, default: [:]][device.outcome, default: 0] += 1 }
+        for device in devices { count(1, device.platform, device.outcome) }
+    }
+
+    package mutating func count(_ devices: Int, _ platform: Platform, _ outcome: OutcomeName) {
+        counts[platform, default: [:]][outcome, default: 0] += devices
     }
 }
 

@@ -15,8 +15,8 @@ struct Delivery: Sendable {
     private let holdsDevices: Bool
     private var settled: [(order: Int, device: DeviceOutcome)] = []
     private(set) var unkept = OutcomeBatch()
-    /// By place, with whom it belongs to.
-    private var lastOutcomes: [UInt32: (id: RegistrationID, outcome: OutcomeName)] = [:]
+    /// With whom they belong to.
+    private var lastOutcomes: [(place: UInt32, id: RegistrationID, outcome: OutcomeName)] = []
     private(set) var isKept = false
     private(set) var done = DoneTargets()
 
@@ -37,11 +37,13 @@ struct Delivery: Sendable {
     /// Whether somebody got nothing because it was cut short.
     var hasAbandoned: Bool { outcome.counts.values.contains { $0[.abandoned, default: 0] > 0 } }
 
-    /// - Parameter stands: whether a registration stands at a place still; the outcome is not that of whoever has the place now.
-    func progress(_ stands: (RegistrationID, UInt32) -> Bool) -> NotificationProgress {
+    /// - Parameter table: tells whether a registration stands at its place still; the outcome is not that of whoever has it now.
+    func progress(in table: RegistrationTable) -> NotificationProgress {
         NotificationProgress(
             sequence: sequence, outcome: outcome, devices: unkept,
-            lastOutcomes: lastOutcomes.filter { stands($1.id, $0) }.mapValues(\.outcome))
+            lastOutcomes: lastOutcomes.reduce(into: Dictionary(minimumCapacity: lastOutcomes.count)) { kept, last in
+                if table.stands(last.id, at: last.place) { kept[last.place] = last.outcome }
+            })
     }
 
     mutating func add(_ news: [News]) {
@@ -49,16 +51,16 @@ struct Delivery: Sendable {
             if holdsDevices { settled.append((news.order, news.device)) }
             unkept.append(news.device)
             if let place = news.changedPlace, let id = news.device.registrationID {
-                lastOutcomes[place] = (id, news.device.outcome)
+                lastOutcomes.append((place, id, news.device.outcome))
             }
         }
-        outcome.count(news.lazy.map(\.device))
+        for (end, devices) in news.ends { outcome.count(devices, end.platform, end.outcome) }
         isKept = false
     }
 
     mutating func wasKept() {
         unkept = OutcomeBatch()
-        lastOutcomes = [:]
+        lastOutcomes = []
         isKept = true
     }
 
@@ -88,5 +90,31 @@ struct Delivery: Sendable {
             start += page.count
             if page.count < 1000 { return }
         }
+    }
+}
+
+/// How a device ended, for counting.
+struct DeviceEnd: Hashable, Sendable {
+    var platform: Platform
+    var outcome: OutcomeName
+}
+
+extension [Delivery.News] {
+    /// How many ended how; most end as the one before.
+    var ends: [DeviceEnd: Int] {
+        var ends: [DeviceEnd: Int] = [:]
+        var last: (platform: Platform, outcome: OutcomeName, count: Int)?
+        func add() { if let last { ends[DeviceEnd(platform: last.platform, outcome: last.outcome), default: 0] += last.count } }
+        for index in indices {
+            let (platform, outcome) = (self[index].device.platform, self[index].device.outcome)
+            if last?.outcome == outcome, last?.platform == platform {
+                last?.count += 1
+            } else {
+                add()
+                last = (platform, outcome, 1)
+            }
+        }
+        add()
+        return ends
     }
 }

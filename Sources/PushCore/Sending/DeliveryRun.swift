@@ -48,8 +48,8 @@ struct DeliveryRun: Sendable {
     /// What is done one after the other: a platform's batches, or all of them where nothing is side by side.
     struct Lane: Sendable {
         var attempts = TimeQueue<Attempt>()
-        /// Of the batch that is under way.
-        var isBusy = false
+        /// Batches.
+        var underWay = 0
         /// The service is left in peace until then.
         var heldUntil: Timestamp?
     }
@@ -65,7 +65,8 @@ struct DeliveryRun: Sendable {
     private(set) var lanes: [Lane] = []
     private var laneOfPlatform: [Platform: Int] = [:]
     private let isSideBySide: Bool
-    private let step: Int
+    private let mostUnderWay: Int
+    private let batchSize: Int
     private let pace: Pace?
     /// Before that the pace lets nobody go.
     private var paceMoment: Timestamp?
@@ -75,8 +76,11 @@ struct DeliveryRun: Sendable {
     /// - Parameters:
     ///   - request: Whose work it is.
     ///   - start: When the first device had its first attempt, or has it now.
-    ///   - step: Most devices of a batch.
-    init(id: String, request: NotificationRequest, groups: [RenderedGroup], start: Timestamp, step: Int, isSideBySide: Bool) {
+    ///   - batchSize: Most devices of a batch.
+    ///   - batchesUnderWay: Of a platform at a time; nil for one after the other, whatever their platforms.
+    init(
+        id: String, request: NotificationRequest, groups: [RenderedGroup], start: Timestamp, batchSize: Int, batchesUnderWay: Int?
+    ) {
         self.id = id
         self.groups = groups
         self.start = start
@@ -84,8 +88,9 @@ struct DeliveryRun: Sendable {
         isTest = request.isTest
         seed = id.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         pace = request.pace
-        self.step = step
-        self.isSideBySide = isSideBySide
+        self.batchSize = batchSize
+        isSideBySide = batchesUnderWay != nil
+        mostUnderWay = batchesUnderWay ?? 1
     }
 
     /// Gives a group its first attempt of this run, in batches.
@@ -93,8 +98,8 @@ struct DeliveryRun: Sendable {
     /// - Parameter lastMoment: of a group that was tried before.
     mutating func begin(_ group: Int, number: Int, at moment: Timestamp, lastMoment: Timestamp? = nil) {
         let count = groups[group].members.count
-        for first in stride(from: 0, to: count, by: step) {
-            let members = Attempt.Members.first(first..<min(first + step, count))
+        for first in stride(from: 0, to: count, by: batchSize) {
+            let members = Attempt.Members.first(first..<min(first + batchSize, count))
             insert(Attempt(group: group, number: number, lastMoment: lastMoment, members: members), at: moment)
         }
     }
@@ -112,25 +117,27 @@ struct DeliveryRun: Sendable {
         }
     }
 
-    /// The next batch of a lane, of at most `most` devices, which is busy with it then.
+    /// The next batch of a lane, of at most `most` devices, which is under way then.
     mutating func take(_ lane: Int, most: Int = .max, now: Timestamp) -> Attempt? {
         guard let popped = lanes[lane].attempts.popFirst() else { return nil }
         var attempt = popped.subject
-        let count = min(most, pace?.batch(step) ?? step)
+        let count = min(most, pace?.batch(batchSize) ?? batchSize)
         if attempt.count > count { lanes[lane].attempts.insert(attempt.split(after: count), at: popped.moment) }
         if let pace { paceMoment = max(now, paceMoment ?? now) + pace.duration(of: attempt.count) }
-        lanes[lane].isBusy = true
+        lanes[lane].underWay += 1
         return attempt
     }
 
     /// Nothing of the lane goes out before `moment`.
     mutating func hold(_ lane: Int, until moment: Timestamp) { lanes[lane].heldUntil = moment }
 
-    mutating func finished(_ lane: Int) { lanes[lane].isBusy = false }
+    mutating func finished(_ lane: Int) { lanes[lane].underWay -= 1 }
 
-    var isUnderWay: Bool { lanes.contains(where: \.isBusy) }
+    var isUnderWay: Bool { lanes.contains { $0.underWay > 0 } }
 
-    /// The first moment at which a lane that is idle has something to do; nil where none has.
+    func isIdle(_ lane: Int) -> Bool { lanes[lane].underWay == 0 }
+
+    /// The first moment at which a lane that has room has something to do; nil where none has.
     var nextMoment: Timestamp? { lanes.indices.lazy.compactMap { next($0)?.moment }.min() }
 
     /// What a lane does next.
@@ -142,7 +149,7 @@ struct DeliveryRun: Sendable {
     }
 
     func next(_ lane: Int) -> Next? {
-        guard !lanes[lane].isBusy, let (moment, attempt) = lanes[lane].attempts.first else { return nil }
+        guard lanes[lane].underWay < mostUnderWay, let (moment, attempt) = lanes[lane].attempts.first else { return nil }
         return Next(
             platform: groups[attempt.group].platform, moment: max(moment, lanes[lane].heldUntil ?? moment, paceMoment ?? moment),
             isFirst: attempt.lastMoment == nil)

@@ -68,6 +68,9 @@ struct SettledTarget: Sendable {
 
     /// The order of a duplicate.
     static func order(ofDuplicate member: UInt32) -> Int { 1 << 32 + Int(member) }
+
+    /// Where its registration stands, if it has one.
+    var place: UInt32? { result.device.registrationID == nil ? nil : UInt32(truncatingIfNeeded: order) }
 }
 
 extension Verdict {

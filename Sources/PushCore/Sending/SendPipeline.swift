@@ -33,8 +33,9 @@ struct SendPipeline: Sendable {
 
     /// How a run goes about its work.
     struct Manner: Sendable {
-        /// Platforms do not wait for each other. Else one batch follows the other in an order that can be repeated.
-        var isSideBySide = false
+        /// Of a platform at a time, and platforms do not wait for each other. Nil: one batch follows the other in an order that can be
+        /// repeated.
+        var batchesUnderWay: Int?
         /// Where nothing can be done now, the run ends and is to be gone on with. Else it waits.
         var isPutOff = false
         /// What the run before waited for.
@@ -45,19 +46,19 @@ struct SendPipeline: Sendable {
         var givesBack: @Sendable (Platform) async -> Void = { _ in }
     }
 
-    /// Delivers to every target, and reports verdicts as they are final, at most `step` handles after the last report.
+    /// Delivers to every target in batches of at most `batch` handles, and reports verdicts as they are final.
     ///
     /// Every group gets its first attempt before any is tried again.
     /// Whoever sends a test waits for the verdicts: the first one is the last.
     func deliver(
-        _ targets: Targets, of request: NotificationRequest, id: String, step: Int, manner: Manner = Manner(),
+        _ targets: Targets, of request: NotificationRequest, id: String, batch: Int, manner: Manner = Manner(),
         lookingUp: @escaping Looking, report: ([SettledTarget]) async -> Void
     ) async -> DeliveryEnd {
         let now = environment.clock.now
         let start = manner.patience?.start ?? now
         var run = DeliveryRun(
-            id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), start: start, step: step,
-            isSideBySide: manner.isSideBySide)
+            id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), start: start, batchSize: batch,
+            batchesUnderWay: manner.batchesUnderWay)
         let look = Self.looking(at: targets, lookingUp)
         for (place, group) in run.groups.enumerated() {
             environment.note(
@@ -65,7 +66,7 @@ struct SendPipeline: Sendable {
                 "\(id): \(group.platform.displayName), \(group.body.count) bytes for \(group.members.count)")
             if let flaw = group.flaw { environment.note(.render, "\(id): left out: \(flaw)") }
             if let refusal = refusal(of: group) {
-                await inSteps(of: step, group.members, group.recipients, look, report) { member, recipient in
+                await inSteps(of: batch, group.members, group.recipients, look, report) { member, recipient in
                     SettledTarget(
                         order: Int(member),
                         result: DeliveryResult(
@@ -79,7 +80,8 @@ struct SendPipeline: Sendable {
                     lastMoment: wait == nil ? nil : lastMoment(from: start, in: run))
             }
         }
-        let isThrough = manner.isSideBySide ? await sideBySide(&run, manner, look, report) : await inOrder(&run, look, report)
+        let isThrough =
+            manner.batchesUnderWay == nil ? await inOrder(&run, look, report) : await sideBySide(&run, manner, look, report)
         let left = run.drain()
         if !isThrough {
             var open: [SettledTarget] = []
@@ -102,7 +104,7 @@ struct SendPipeline: Sendable {
             }
             return .putOff(patience)
         }
-        await inSteps(of: step, targets.duplicates, nil, look, report) { member, recipient in
+        await inSteps(of: batch, targets.duplicates, nil, look, report) { member, recipient in
             SettledTarget(order: SettledTarget.order(ofDuplicate: member), result: DeliveryResult(device: recipient.skippedAsDuplicate))
         }
         return .done
@@ -127,11 +129,12 @@ struct SendPipeline: Sendable {
             } catch {
                 return false
             }
-            switch move(next, in: run) {
+            let move = move(next, in: run)
+            switch move {
             case .hold(let moment): run.hold(0, until: moment)
             case .settle(let rejection): await report(await settleUntried(0, rejection, in: &run, look))
-            case .send(let most):
-                guard let attempt = run.take(0, most: most, now: environment.clock.now) else { continue }
+            case .send, .probe:
+                guard let attempt = run.take(0, most: move.most, now: environment.clock.now) else { continue }
                 let batch = await batch(attempt, of: run, look)
                 let verdicts = batch.recipients.isEmpty ? [] : await connectors[next.platform]?.deliver(run.work(batch)) ?? []
                 run.finished(0)
@@ -147,7 +150,7 @@ struct SendPipeline: Sendable {
         case woke
     }
 
-    /// A batch of each platform at a time. False when it was cancelled; true with something left when that has to wait.
+    /// Some batches of each platform at a time. False when it was cancelled; true with something left when that has to wait.
     private func sideBySide(
         _ run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: ([SettledTarget]) async -> Void
     ) async -> Bool {
@@ -194,12 +197,15 @@ struct SendPipeline: Sendable {
         send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
     ) async {
         while let next = run.next(lane), next.moment <= environment.clock.now, let connector = connectors[next.platform] {
-            switch move(next, in: run) {
+            let move = move(next, in: run)
+            switch move {
             case .hold(let moment): run.hold(lane, until: moment)
             case .settle(let rejection): await report(await settleUntried(lane, rejection, in: &run, look))
-            case .send(let most):
+            case .send, .probe:
+                // What comes of those under way tells the same.
+                if move == .probe, !run.isIdle(lane) { return }
                 guard await manner.takes(next.platform),
-                    let attempt = run.take(lane, most: most, now: environment.clock.now)
+                    let attempt = run.take(lane, most: move.most, now: environment.clock.now)
                 else { return }
                 let batch = await batch(attempt, of: run, look)
                 return send(batch, run.work(batch), connector)
@@ -209,11 +215,15 @@ struct SendPipeline: Sendable {
 
     // MARK: - Moves
 
-    private enum Move {
-        case send(most: Int)
+    private enum Move: Equatable {
+        case send
+        /// One device, to see.
+        case probe
         case hold(until: Timestamp)
         /// Without asking the service.
         case settle(Rejection)
+
+        var most: Int { self == .probe ? 1 : .max }
     }
 
     /// What is done with the next devices of a lane, whose moment has come.
@@ -223,11 +233,11 @@ struct SendPipeline: Sendable {
         if next.isFirst, let expiration = run.options.expiration, run.start < expiration, expiration <= now {
             return .settle(.expired)
         }
-        if run.isTest { return .send(most: .max) }
+        if run.isTest { return .send }
         switch breakers[next.platform]?.admission(now) {
         case .wait(let moment): return .hold(until: moment)
-        case .probe: return .send(most: 1)
-        case .all, nil: return .send(most: .max)
+        case .probe: return .probe
+        case .all, nil: return .send
         }
     }
 

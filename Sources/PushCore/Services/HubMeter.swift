@@ -24,7 +24,7 @@ final class HubMeter: Sendable {
 
     func accepted() { acceptedCounter.increment() }
 
-    func ended(_ platform: Platform, _ outcome: OutcomeName) {
+    func ended(_ platform: Platform, _ outcome: OutcomeName, _ devices: Int) {
         let key = Key(platform: platform, outcome: outcome)
         let counter = deliveries.withLock { deliveries in
             if let known = deliveries[key] { return known }
@@ -34,6 +34,6 @@ final class HubMeter: Sendable {
             deliveries[key] = counter
             return counter
         }
-        counter.increment()
+        counter.increment(by: devices)
     }
 }

@@ -26,8 +26,12 @@ package struct HubSettings: Sendable, Equatable {
     /// A send that finds nobody looks for the nearest tags in a hub that has at most so many: to compare one takes a microsecond, and
     /// where most users have no device, most sends find nobody.
     package var comparableTags: Int
-    /// Devices whose outcomes are kept in one step: what is sent again, at most, to devices that had it already when the
-    /// process dies.
+    /// Devices of a batch for a push service.
+    package var devicesPerBatch: Int
+    /// Batches of a notification that are under way on a platform at a time, where platforms are side by side.
+    package var batchesUnderWay: Int
+    /// Devices whose outcomes are kept in one step. With those of the batches under way it is what is sent again, at most, to devices
+    /// that had it already when the process dies: less than 5,000.
     package var devicesPerStep: Int
     /// From a device's first attempt to its last, where its push service has trouble. Azure's 30 minutes.
     package var retryWindow: Duration
@@ -37,7 +41,8 @@ package struct HubSettings: Sendable, Equatable {
     package init(
         name: String = "hub", registrationTTL: Duration? = nil, naming: Naming = .short, refusesLargePayloads: Bool = true,
         concurrentNotifications: Int = 64, concurrentDevices: Int = .max, isSideBySide: Bool = false, comparableTags: Int = .max,
-        devicesPerStep: Int = 500, retryWindow: Duration = .seconds(1800), retryJitter: Double = 0
+        devicesPerBatch: Int = 500, batchesUnderWay: Int = 4, devicesPerStep: Int = 2_500, retryWindow: Duration = .seconds(1800),
+        retryJitter: Double = 0
     ) {
         self.name = name
         self.registrationTTL = registrationTTL
@@ -47,6 +52,8 @@ package struct HubSettings: Sendable, Equatable {
         self.concurrentDevices = concurrentDevices
         self.isSideBySide = isSideBySide
         self.comparableTags = comparableTags
+        self.devicesPerBatch = devicesPerBatch
+        self.batchesUnderWay = batchesUnderWay
         self.devicesPerStep = devicesPerStep
         self.retryWindow = retryWindow
         self.retryJitter = retryJitter

@@ -4,15 +4,19 @@ extension NotificationHub {
     /// registered anew meanwhile: after the moment that the service names, or else since the send began.
     func takeFeedback(_ settled: [SettledTarget], since start: Timestamp) async -> [Delivery.News] {
         var news: [Delivery.News] = []
+        news.reserveCapacity(settled.count)
         let dead = await dropDead(settled, since: start)
+        let isAnyDead = !dead.removed.isEmpty || !dead.cleared.isEmpty
         for target in settled {
             var device = target.result.device
-            device.isRegistrationRemoved =
-                device.registrationID.map { dead.removed.contains($0) || hasDied($0) } ?? dead.cleared.contains(device.handle)
-            meter.ended(device.platform, device.outcome)
-            let place = device.registrationID.flatMap { table.note(device.outcome, of: $0) }
+            if isAnyDead || target.result.isHandleDead || device.outcome == .skipped {
+                device.isRegistrationRemoved =
+                    device.registrationID.map { dead.removed.contains($0) || hasDied($0) } ?? dead.cleared.contains(device.handle)
+            }
+            let place = target.place.flatMap { table.note(device.outcome, at: $0) ? $0 : nil }
             news.append(Delivery.News(order: target.order, device: device, changedPlace: place))
         }
+        for (end, count) in news.ends { meter.ended(end.platform, end.outcome, count) }
         return news
     }
 

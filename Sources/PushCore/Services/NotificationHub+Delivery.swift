@@ -52,7 +52,7 @@ extension NotificationHub {
             delivery.outcome.nearMisses = await nearMisses(request)
         } else {
             let end = await pipeline.deliver(
-                targets, of: request, id: id, step: settings.devicesPerStep,
+                targets, of: request, id: id, batch: min(settings.devicesPerBatch, settings.devicesPerStep),
                 manner: manner(patience, isInTurn: isInTurn && request.pace == nil, devices: targets.matched),
                 lookingUp: { await self.recipients(at: $0, of: $1) }
             ) { settled in
@@ -111,8 +111,10 @@ extension NotificationHub {
 
     private func manner(_ patience: Patience?, isInTurn: Bool, devices: Int) -> SendPipeline.Manner {
         guard settings.isSideBySide else { return SendPipeline.Manner() }
-        guard isInTurn, devices <= Self.devicesPutOff else { return SendPipeline.Manner(isSideBySide: true, patience: patience) }
-        return SendPipeline.Manner(isSideBySide: true, isPutOff: true, patience: patience) { platform in
+        guard isInTurn, devices <= Self.devicesPutOff else {
+            return SendPipeline.Manner(batchesUnderWay: settings.batchesUnderWay, patience: patience)
+        }
+        return SendPipeline.Manner(batchesUnderWay: settings.batchesUnderWay, isPutOff: true, patience: patience) { platform in
             await self.takeRoom(platform)
         } givesBack: { platform in
             await self.giveBackRoom(platform)
@@ -157,7 +159,7 @@ extension NotificationHub {
     /// Whether the news is kept.
     private func keepProgress(_ delivery: inout Delivery) async -> Bool {
         do throws(PushError) {
-            try await store.record(delivery.progress { table.place(of: $0) == $1 })
+            try await store.record(delivery.progress(in: table))
             delivery.wasKept()
             return true
         } catch {

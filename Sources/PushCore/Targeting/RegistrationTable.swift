@@ -50,6 +50,10 @@ struct RegistrationTable: Sendable {
         return ids.find(RegistrationColumns.hash(of: id, packed)) { columns.has(id, packed, at: $0) }
     }
 
+    func stands(_ id: RegistrationID, at place: UInt32) -> Bool {
+        columns.isLive(place) && columns.has(id, PackedRegistrationID(id), at: place)
+    }
+
     /// Of the registration that stands there, or stood there last.
     func id(at place: UInt32) -> RegistrationID { columns.id(at: place) }
 
@@ -333,11 +337,11 @@ struct RegistrationTable: Sendable {
     /// How the last push to a registration ended; nil before the first one.
     func lastOutcome(of id: RegistrationID) -> OutcomeName? { place(of: id).flatMap { columns.traits[$0].outcome } }
 
-    /// Notes how a push ended. Answers the place where that is news.
-    mutating func note(_ outcome: OutcomeName, of id: RegistrationID) -> UInt32? {
-        guard let place = place(of: id), columns.traits[place].outcome != outcome else { return nil }
+    /// Notes how a push to a place ended, as long as the run lasts that sent it. Answers whether that is news.
+    mutating func note(_ outcome: OutcomeName, at place: UInt32) -> Bool {
+        guard columns.isLive(place), columns.traits[place].outcome != outcome else { return false }
         columns.traits[place].outcome = outcome
-        return place
+        return true
     }
 
     // MARK: - Runs

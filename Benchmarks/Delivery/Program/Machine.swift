@@ -1,0 +1,47 @@
+import Glibc
+import PushCore
+
+/// Seconds that have passed, and seconds of the processors that the process has used.
+struct Moment {
+    var passed: Double
+    var processor: Double
+
+    static var now: Moment {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return Moment(
+            passed: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9, processor: seconds(usage.ru_utime) + seconds(usage.ru_stime))
+    }
+
+    static func - (later: Moment, earlier: Moment) -> Moment {
+        Moment(passed: later.passed - earlier.passed, processor: later.processor - earlier.processor)
+    }
+
+    /// In MiB.
+    static var residentPeak: Int {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage.ru_maxrss >> 10
+    }
+
+    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+}
+
+struct MachineClock: HubClock {
+    var now: Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    func sleep(until deadline: Timestamp) async throws { try await Task.sleep(for: deadline - now) }
+}
+
+struct MachineRandom: RandomSource {
+    func next() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+}
