@@ -1,26 +1,38 @@
 /// What the core services take from outside: time, randomness, background work, an observer.
 package struct HubEnvironment: Sendable {
     package var clock: any HubClock
+    /// For pauses.
+    package let steady: any HubClock
     package var random: any RandomSource
     /// Starts work that outlives the call that asked for it (a scheduled send). A rehearsal runs it on the run's own
     /// thread, so that its order is repeatable.
     package var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
-    /// Told what the core did, when somebody watches.
+    /// Told what the core did, when somebody watches, and what goes wrong at any time.
     package var observer: (@Sendable (CoreEvent) -> Void)?
+    /// Whether somebody watches: of each device there is something to tell.
+    package var isWatched: @Sendable () -> Bool
 
     package init(
         clock: any HubClock, random: any RandomSource,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
-        observer: (@Sendable (CoreEvent) -> Void)? = nil
+        observer: (@Sendable (CoreEvent) -> Void)? = nil, isWatched: @escaping @Sendable () -> Bool = { true }
     ) {
         self.clock = clock
+        steady = clock.steady
         self.random = random
         self.start = start
         self.observer = observer
+        self.isWatched = isWatched
     }
 
     func note(_ area: CoreEvent.Area, _ text: @autoclosure () -> String) {
-        observer?(CoreEvent(time: clock.now, area: area, text: text()))
+        guard let observer, isWatched() else { return }
+        observer(CoreEvent(time: clock.now, area: area, text: text()))
+    }
+
+    /// What an operator should know of.
+    func warn(_ area: CoreEvent.Area, _ text: @autoclosure () -> String) {
+        observer?(CoreEvent(time: clock.now, area: area, text: text(), isWarning: true))
     }
 }
 
@@ -31,10 +43,13 @@ package struct CoreEvent: Sendable, Equatable {
     package var time: Timestamp
     package var area: Area
     package var text: String
+    /// Something is wrong, and lasts.
+    package var isWarning: Bool
 
-    package init(time: Timestamp, area: Area, text: String) {
+    package init(time: Timestamp, area: Area, text: String, isWarning: Bool = false) {
         self.time = time
         self.area = area
         self.text = text
+        self.isWarning = isWarning
     }
 }

@@ -12,6 +12,9 @@ final class CircuitBreaker: Sendable {
 
     /// Failures in a row that open it. Notifications to few are left to their own pauses.
     static let threshold = 20
+    /// What the pushes of a batch count for, all together, that were lost with a connection: one that broke off says little of the
+    /// service, some in a row do.
+    static let lostBatch = 5
     static let firstPause: Duration = .seconds(5)
     static let longestPause: Duration = .seconds(60)
 
@@ -39,14 +42,17 @@ final class CircuitBreaker: Sendable {
     /// Told how a batch ended. Any answer about a device is a sign of life; that there are too many pushes is one, too.
     func note(_ verdicts: [Verdict], now: Timestamp) -> News? {
         guard !verdicts.isEmpty else { return nil }
-        let failures = verdicts.reversed().prefix { verdict in
+        var (failures, lost, isAll) = (0, 0, true)
+        for verdict in verdicts.reversed() where isAll {
             switch RetryPolicy.Trouble(verdict) {
-            case nil, .throttled: false
-            case .failing, .unreachable, .unknown: true
+            case nil, .throttled: isAll = false
+            case .failing, .unreachable: failures += 1
+            case .unknown: lost += 1
             }
-        }.count
+        }
+        failures += min(lost, Self.lostBatch)
         return circuit.withLock { circuit in
-            guard failures == verdicts.count else {
+            guard isAll else {
                 defer { circuit = Circuit(failures: failures) }
                 return circuit.openUntil == nil ? nil : .closed
             }

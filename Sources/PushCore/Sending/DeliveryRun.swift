@@ -57,6 +57,9 @@ struct DeliveryRun: Sendable {
     let id: String
     let options: PushOptions
     let groups: [RenderedGroup]
+    /// As the clock said.
+    let began: Timestamp
+    /// This and all moments are of the time that nobody sets.
     let start: Timestamp
     /// Whoever sends a test waits for the verdicts: the first one is the last.
     let isTest: Bool
@@ -75,14 +78,16 @@ struct DeliveryRun: Sendable {
 
     /// - Parameters:
     ///   - request: Whose work it is.
-    ///   - start: When the first device had its first attempt, or has it now.
+    ///   - began: When the first device had its first attempt, or has it now.
     ///   - batchSize: Most devices of a batch.
     ///   - batchesUnderWay: Of a platform at a time; nil for one after the other, whatever their platforms.
     init(
-        id: String, request: NotificationRequest, groups: [RenderedGroup], start: Timestamp, batchSize: Int, batchesUnderWay: Int?
+        id: String, request: NotificationRequest, groups: [RenderedGroup], began: Timestamp, start: Timestamp, batchSize: Int,
+        batchesUnderWay: Int?
     ) {
         self.id = id
         self.groups = groups
+        self.began = began
         self.start = start
         options = request.options
         isTest = request.isTest
@@ -215,7 +220,9 @@ struct Patience: Sendable, Equatable {
         var moment: Timestamp
     }
 
-    /// When it was sent for the first time.
+    /// When it was sent for the first time: for those who look at the clock.
+    var began: Timestamp
+    /// The same, and all moments, in the time that nobody sets.
     var start: Timestamp
     var platforms: [Platform: Wait]
 

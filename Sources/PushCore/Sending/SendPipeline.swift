@@ -54,10 +54,10 @@ struct SendPipeline: Sendable {
         _ targets: Targets, of request: NotificationRequest, id: String, batch: Int, manner: Manner = Manner(),
         lookingUp: @escaping Looking, report: ([SettledTarget]) async -> Void
     ) async -> DeliveryEnd {
-        let now = environment.clock.now
-        let start = manner.patience?.start ?? now
+        let now = environment.steady.now
+        let (began, start) = (manner.patience?.began ?? environment.clock.now, manner.patience?.start ?? now)
         var run = DeliveryRun(
-            id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), start: start, batchSize: batch,
+            id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), began: began, start: start, batchSize: batch,
             batchesUnderWay: manner.batchesUnderWay)
         let look = Self.looking(at: targets, lookingUp)
         for (place, group) in run.groups.enumerated() {
@@ -95,7 +95,7 @@ struct SendPipeline: Sendable {
             return .cutOff(open: open, rest: rest)
         }
         if !left.isEmpty {
-            var patience = Patience(start: start, platforms: [:])
+            var patience = Patience(began: began, start: start, platforms: [:])
             for (moment, attempt) in left {
                 let platform = run.groups[attempt.group].platform
                 let wait = patience.platforms[platform] ?? Patience.Wait(number: attempt.number, moment: moment)
@@ -125,7 +125,7 @@ struct SendPipeline: Sendable {
         while let next = run.lanes.isEmpty ? nil : run.next(0) {
             do {
                 try Task.checkCancellation()
-                if next.moment > environment.clock.now { try await environment.clock.sleep(until: next.moment) }
+                if next.moment > environment.steady.now { try await environment.steady.sleep(until: next.moment) }
             } catch {
                 return false
             }
@@ -134,7 +134,7 @@ struct SendPipeline: Sendable {
             case .hold(let moment): run.hold(0, until: moment)
             case .settle(let rejection): await report(await settleUntried(0, rejection, in: &run, look))
             case .send, .probe:
-                guard let attempt = run.take(0, most: move.most, now: environment.clock.now) else { continue }
+                guard let attempt = run.take(0, most: move.most, now: environment.steady.now) else { continue }
                 let batch = await batch(attempt, of: run, look)
                 let verdicts = batch.recipients.isEmpty ? [] : await connectors[next.platform]?.deliver(run.work(batch)) ?? []
                 run.finished(0)
@@ -169,9 +169,9 @@ struct SendPipeline: Sendable {
                 }
                 let next = run.nextMoment
                 if !run.isUnderWay, next == nil || Task.isCancelled || manner.isPutOff { break }
-                if let next, next > environment.clock.now, alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
+                if let next, next > environment.steady.now, alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
                     alarm = next
-                    group.addTask { [clock = environment.clock] in
+                    group.addTask { [clock = environment.steady] in
                         try? await clock.sleep(until: next)
                         return .woke
                     }
@@ -196,7 +196,7 @@ struct SendPipeline: Sendable {
         _ lane: Int, of run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: ([SettledTarget]) async -> Void,
         send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
     ) async {
-        while let next = run.next(lane), next.moment <= environment.clock.now, let connector = connectors[next.platform] {
+        while let next = run.next(lane), next.moment <= environment.steady.now, let connector = connectors[next.platform] {
             let move = move(next, in: run)
             switch move {
             case .hold(let moment): run.hold(lane, until: moment)
@@ -205,7 +205,7 @@ struct SendPipeline: Sendable {
                 // What comes of those under way tells the same.
                 if move == .probe, !run.isIdle(lane) { return }
                 guard await manner.takes(next.platform),
-                    let attempt = run.take(lane, most: move.most, now: environment.clock.now)
+                    let attempt = run.take(lane, most: move.most, now: environment.steady.now)
                 else { return }
                 let batch = await batch(attempt, of: run, look)
                 return send(batch, run.work(batch), connector)
@@ -228,9 +228,9 @@ struct SendPipeline: Sendable {
 
     /// What is done with the next devices of a lane, whose moment has come.
     private func move(_ next: DeliveryRun.Next, in run: DeliveryRun) -> Move {
-        let now = environment.clock.now
+        let now = environment.steady.now
         if let refusal = run.refusals[next.platform] { return .settle(refusal.notAsked) }
-        if next.isFirst, let expiration = run.options.expiration, run.start < expiration, expiration <= now {
+        if next.isFirst, let expiration = run.options.expiration, run.began < expiration, expiration <= environment.clock.now {
             return .settle(.expired)
         }
         if run.isTest { return .send }
@@ -245,7 +245,7 @@ struct SendPipeline: Sendable {
     private func settleUntried(
         _ lane: Int, _ rejection: Rejection, in run: inout DeliveryRun, _ look: Looking
     ) async -> [SettledTarget] {
-        guard let attempt = run.take(lane, now: environment.clock.now) else { return [] }
+        guard let attempt = run.take(lane, now: environment.steady.now) else { return [] }
         run.finished(lane)
         let batch = await batch(attempt, of: run, look)
         let size = run.groups[attempt.group].body.count
@@ -258,14 +258,16 @@ struct SendPipeline: Sendable {
 
     /// Nothing of a device is tried later than that, if its first attempt is now.
     private func lastMoment(from first: Timestamp, in run: DeliveryRun) -> Timestamp {
-        run.isTest ? first : min(first + retries.window, run.options.expiration ?? .distantFuture)
+        if run.isTest { return first }
+        guard let expiration = run.options.expiration else { return first + retries.window }
+        return min(first + retries.window, environment.steady.now + (expiration - environment.clock.now))
     }
 
     /// What the verdicts of a batch settle; the others are tried again.
     private func settle(
         _ batch: DeliveryRun.Batch, _ verdicts: [Verdict], in run: inout DeliveryRun
     ) -> [SettledTarget] {
-        let (id, attempt, group, now) = (run.id, batch.attempt, run.groups[batch.attempt.group], environment.clock.now)
+        let (id, attempt, group, now) = (run.id, batch.attempt, run.groups[batch.attempt.group], environment.steady.now)
         // Where everybody had left, nobody was asked.
         if !batch.recipients.isEmpty { note(verdicts, of: group.platform, in: &run) }
         let lastMoment = attempt.lastMoment ?? lastMoment(from: now, in: run)
@@ -308,10 +310,10 @@ struct SendPipeline: Sendable {
 
     /// What the verdicts of a batch say about the service and the hub's credential.
     private func note(_ verdicts: [Verdict], of platform: Platform, in run: inout DeliveryRun) {
-        let now = environment.clock.now
+        let now = environment.steady.now
         switch breakers[platform]?.note(verdicts, now: now) {
         case .opened(let moment):
-            environment.note(.delivery, "\(platform.displayName) answers nobody: nothing is sent to it for \(moment - now)")
+            environment.warn(.delivery, "\(platform.displayName) answers nobody: nothing is sent to it for \(moment - now)")
         case .closed: environment.note(.delivery, "\(platform.displayName) answers again")
         case nil: break
         }

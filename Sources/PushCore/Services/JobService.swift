@@ -88,7 +88,7 @@ package actor JobService {
                 try await store.putJob(job)
             } catch {
                 // The next start comes by it again.
-                environment.note(.hub, "job \(job.id) failed, which is not on disk: \(error.message)")
+                environment.warn(.hub, "job \(job.id) failed, which is not on disk: \(error.message)")
             }
         }
         pump()
@@ -233,7 +233,7 @@ package actor JobService {
         do throws(PushError) {
             try await store.putJob(job)
         } catch {
-            environment.note(.hub, "job \(job.id): its state is not on disk: \(error.message)")
+            environment.warn(.hub, "job \(job.id): its state is not on disk: \(error.message)")
         }
     }
 }

@@ -35,7 +35,7 @@ extension NotificationHub {
             }
         }
         delivery.outcome.state = .processing
-        delivery.outcome.startedAt = kept.outcome.startedAt ?? patience?.start ?? start
+        delivery.outcome.startedAt = kept.outcome.startedAt ?? patience?.began ?? start
         live[id] = delivery.outcome
         // From here on the places of those who leave are nobody else's.
         let run = table.beginRun()
@@ -128,7 +128,7 @@ extension NotificationHub {
             do throws(PushError) {
                 return try await delivery.skipDone(in: store)
             } catch {
-                environment.note(.delivery, "\(delivery.outcome.id): who had it cannot be read: \(error.message)")
+                environment.warn(.delivery, "\(delivery.outcome.id): who had it cannot be read: \(error.message)")
                 // A row that is broken stays so. Better twice than never.
                 guard error.isRetryable else { return }
                 await rest(&pause)
@@ -143,7 +143,7 @@ extension NotificationHub {
     /// Waits on, longer each time, up to a minute. The hub's stop ends it; that of a notification, whose end is still to be kept, does
     /// not.
     func rest(_ pause: inout Duration) async {
-        let (clock, end) = (environment.clock, environment.clock.now + pause)
+        let (clock, end) = (environment.steady, environment.steady.now + pause)
         pause = min(pause * 2, .seconds(60))
         guard Task.isCancelled, !isStopping else {
             try? await clock.sleep(until: end)
@@ -163,7 +163,7 @@ extension NotificationHub {
             delivery.wasKept()
             return true
         } catch {
-            environment.note(.delivery, "\(delivery.outcome.id): progress is not on disk yet: \(error.message)")
+            environment.warn(.delivery, "\(delivery.outcome.id): progress is not on disk yet: \(error.message)")
             return false
         }
     }

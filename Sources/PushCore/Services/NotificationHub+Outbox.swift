@@ -66,7 +66,7 @@ extension NotificationHub {
     }
 
     private func leaveOut(_ error: PushError) {
-        environment.note(.delivery, "left out: \(error.message)")
+        environment.warn(.delivery, "left out: \(error.message)")
         meter.leftOut()
     }
 
@@ -78,7 +78,7 @@ extension NotificationHub {
         do throws(PushError) {
             try await store.record(NotificationProgress(sequence: test.sequence, outcome: outcome, devices: []))
         } catch {
-            environment.note(.delivery, "\(outcome.id): its end is not on disk: \(error.message)")
+            environment.warn(.delivery, "\(outcome.id): its end is not on disk: \(error.message)")
         }
     }
 
@@ -151,7 +151,7 @@ extension NotificationHub {
         crowds.ended(sequence)
         if patience == nil { stops.remove(sequence) }
         if let patience {
-            putOffs.insert(sequence, patience, now: environment.clock.now)
+            putOffs.insert(sequence, patience, now: environment.steady.now)
             // It was stopped while it gave its place back.
             if stops.contains(sequence) { putOffs.hurry(sequence) }
         }
@@ -181,7 +181,7 @@ extension NotificationHub {
                     leaveOut(error)
                     return nil
                 }
-                environment.note(.delivery, "notification \(sequence) cannot be read: \(error.message)")
+                environment.warn(.delivery, "notification \(sequence) cannot be read: \(error.message)")
                 await rest(&pause)
             }
         }
@@ -197,7 +197,7 @@ extension NotificationHub {
             do throws(PushError) {
                 found = try await readable(wanted)
             } catch {
-                environment.note(.delivery, "the outbox cannot be read: \(error.message)")
+                environment.warn(.delivery, "the outbox cannot be read: \(error.message)")
                 await rest(&pause)
             }
         }
@@ -234,7 +234,7 @@ extension NotificationHub {
         putOffs.armed = next
         putOffs.alarm = nil
         guard let next else { return }
-        putOffs.alarm = environment.start { [weak self, clock = environment.clock] in
+        putOffs.alarm = environment.start { [weak self, clock = environment.steady] in
             guard (try? await clock.sleep(until: next)) != nil else { return }
             await self?.wakePutOffs(next)
         }
@@ -244,7 +244,7 @@ extension NotificationHub {
         guard putOffs.armed == moment else { return }
         putOffs.armed = nil
         putOffs.alarm = nil
-        putOffs.wake(environment.clock.now)
+        putOffs.wake(environment.steady.now)
         pump()
         rearmPutOffs()
     }

@@ -52,7 +52,7 @@ package actor NotificationHub: HubGateway {
         meter = HubMeter(hub: settings.name)
         table = loaded.table
         for row in loaded.unreadable {
-            environment.note(.hub, "left out: \(row.reason)")
+            environment.warn(.hub, "left out: \(row.reason)")
             meter.leftOut()
         }
         sequences = Atomic(loaded.lastSequence)

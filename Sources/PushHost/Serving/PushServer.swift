@@ -79,8 +79,8 @@ final class PushServer: Sendable {
             clock: hubClock, random: random, start: { work in lab?.thread.start(work) ?? Task { await work() } },
             observer: { event in
                 lab?.trace.note(event)
-                log.debug("\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
-            })
+                log.log(level: event.isWarning ? .warning : .debug, "\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
+            }, isWatched: { lab != nil || log.logLevel <= .debug })
         do throws(PushError) {
             let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
             if settings.isLab { try await Lab.check(storage.namespace) }

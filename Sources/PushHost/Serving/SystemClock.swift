@@ -16,4 +16,22 @@ struct SystemClock: HubClock {
             now = self.now
         }
     }
+
+    var steady: any HubClock { SteadyClock.shared }
+}
+
+/// The time of the process: where it began on the wall clock, and what has passed since.
+struct SteadyClock: HubClock {
+    static let shared = SteadyClock()
+
+    private let first = SystemClock().now
+    private let start = ContinuousClock.now
+
+    var now: Timestamp { first + (ContinuousClock.now - start) }
+
+    func sleep(until deadline: Timestamp) async throws {
+        try Task.checkCancellation()
+        // Timestamps are whole milliseconds: never early.
+        while case let rest = deadline - now, rest > .zero { try await Task.sleep(for: rest) }
+    }
 }

@@ -21,6 +21,16 @@ import Testing
         #expect(breaker.note([busy], now: dawn) == .opened(until: dawn + .seconds(5)))
     }
 
+    @Test func `a batch that is lost with its connection counts for five, and some in a row open it`() {
+        let lost = Array(repeating: Verdict.unknown(reason: "reset"), count: 500)
+        for _ in 1...5 {
+            for _ in 1...3 { #expect(breaker.note(lost, now: dawn) == nil) }
+            #expect(breaker.note([.accepted(id: nil)], now: dawn) == nil)
+        }
+        for _ in 1...3 { #expect(breaker.note(lost, now: dawn) == nil) }
+        #expect(breaker.note(lost, now: dawn) == .opened(until: dawn + .seconds(5)))
+    }
+
     @Test func `that there are too many pushes is an answer`() {
         let throttled = Rejection(status: 429, reason: "TooManyRequests", explanation: "", outcome: .throttled)
         for _ in 1...3 {
@@ -31,7 +41,7 @@ import Testing
     @Test func `open, it lets one push at a time try, with longer pauses up to a minute`() {
         var now = dawn
         var pauses: [Int64] = []
-        #expect(breaker.note(Array(repeating: .unknown(reason: "reset"), count: 20), now: now) == .opened(until: now + .seconds(5)))
+        #expect(breaker.note(Array(repeating: busy, count: 20), now: now) == .opened(until: now + .seconds(5)))
         for _ in 1...6 {
             guard case .wait(let until) = breaker.admission(now) else { return #expect(Bool(false), "it is closed") }
             pauses.append((until - now).components.seconds)

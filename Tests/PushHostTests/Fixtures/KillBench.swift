@@ -1,6 +1,5 @@
 import Delivery
 import Foundation
-import GRDBSQLite
 import HTTPTypes
 import HubWire
 import PushCore
@@ -38,7 +37,7 @@ final class KillBench: Sendable {
     init(lives: [Int]) async throws {
         folder = try ScriptFolder()
         simulators = try await SimulatorBench(["--adopt", "--ledger", "ledger.jsonl"], in: folder.url)
-        port = try Self.freePort()
+        port = try FreePort.any()
         let server = try Self.server(in: folder, port: port, simulators: simulators.port)
         try await server.hear("  full ")
         try await server.hear("SharedAccessKeyName=")
@@ -141,22 +140,7 @@ final class KillBench: Sendable {
     }
 
     /// The first column of what the database answers; only when the server has ended.
-    func rows(_ sql: String) throws -> [String] {
-        var database: OpaquePointer?
-        defer { sqlite3_close(database) }
-        let path = folder.url.appending(path: "data/pushhost.sqlite").path
-        try #require(sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
-        // The order of users in an index without any.
-        sqlite3_create_collation(database, "tag", SQLITE_UTF8, nil) { _, _, _, _, _ in 0 }
-        var statement: OpaquePointer?
-        defer { sqlite3_finalize(statement) }
-        try #require(sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK)
-        var rows: [String] = []
-        while sqlite3_step(statement) == SQLITE_ROW {
-            rows.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
-        }
-        return rows
-    }
+    func rows(_ sql: String) throws -> [String] { try KeptRows(file: folder.url.appending(path: "data/pushhost.sqlite"))(sql) }
 
     // MARK: - Parts
 
@@ -173,22 +157,5 @@ final class KillBench: Sendable {
     private static func transport(to port: Int) -> HTTPClientTransport {
         HTTPClientTransport(
             route: WebAddress("http://127.0.0.1:\(port)"), limits: .init(connect: .seconds(300), exchange: .seconds(300)))
-    }
-
-    /// None of those that the system gives to clients, who might take it while the server is down.
-    private static func freePort() throws -> Int {
-        for port in (20_000..<32_000).shuffled() {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(descriptor) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = in_port_t(port).bigEndian
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            let status = withUnsafeBytes(of: &address) { bytes in
-                bind(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
-            }
-            if status == 0 { return port }
-        }
-        throw CancellationError()
     }
 }
