@@ -196,11 +196,13 @@ extension AudienceIndex {
         init(_ index: AudienceIndex) { self.index = index }
 
         /// Ids that ascend are the fastest; each comes once.
-        package mutating func insert(_ id: UInt32, tags: [Tag]) {
+        package mutating func insert(_ id: UInt32, tags: [Tag]) { insert(id, tags.map { index.key.fingerprint(of: $0) }) }
+
+        /// - Parameter fingerprints: of its tags.
+        mutating func insert(_ id: UInt32, _ fingerprints: [TagFingerprint]) {
             ids.append(id)
             if ids.count == Self.batch { Self.flush(&ids, to: &index.live) }
-            for tag in tags {
-                let fingerprint = index.key.fingerprint(of: tag)
+            for fingerprint in fingerprints {
                 if let number = index.shared.first(of: fingerprint) {
                     insert(id, at: Int(number))
                 } else {
@@ -209,6 +211,30 @@ extension AudienceIndex {
             }
             // Half of what is there: each entry is merged a few times, however many there are.
             if rare.count >= max(Self.batch, min(Self.longest, index.rare.count / 2)) { flushRare() }
+        }
+
+        /// Reads the tags of a row.
+        ///
+        /// - Parameters:
+        ///   - text: tags with commas between them. Throws `tag.invalid`.
+        ///   - fingerprints: theirs, in the place of what there was.
+        func read(_ text: UnsafeRawBufferPointer, into fingerprints: inout [TagFingerprint]) throws(PushError) {
+            fingerprints.removeAll(keepingCapacity: true)
+            guard !text.isEmpty else { return }
+            var start = 0
+            for end in 0...text.count where end == text.count || text[end] == UInt8(ascii: ",") {
+                fingerprints.append(try fingerprint(UnsafeRawBufferPointer(rebasing: text[start..<end])))
+                start = end + 1
+            }
+        }
+
+        private func fingerprint(_ text: UnsafeRawBufferPointer) throws(PushError) -> TagFingerprint {
+            if let fingerprint = index.key.fingerprint(ofPlain: text) { return fingerprint }
+            do throws(TagError) {
+                return index.key.fingerprint(of: try Tag(String(decoding: text, as: UTF8.self)))
+            } catch {
+                throw PushError(error)
+            }
         }
 
         /// The index with all of them, in the least memory.

@@ -7,7 +7,8 @@ package struct HubLoader: StoredHubReader {
     private(set) var unreadable: [UnreadableRow] = []
     private(set) var lastSequence: Int64 = 0
     private var index = AudienceIndex.Loader()
-    private var tags = TagCache()
+    /// Of the tags of the row that is read.
+    private var fingerprints: [TagFingerprint] = []
     /// The numbers of templates by the keys that the store has for them, and the last of them, which many rows after it have.
     private var numbers: [Int64: UInt32] = [:]
     private var last: (key: Int64, number: UInt32)?
@@ -69,7 +70,7 @@ package struct HubLoader: StoredHubReader {
             throw PushError(
                 "hub.not_found", "\"\(String(decoding: row.id, as: UTF8.self).prefix(64))\" is no registration id", hint: nil, status: 404)
         }
-        let its = try tags.tags(of: row.tags)
+        try index.read(row.tags, into: &fingerprints)
         ends.registrations = max(ends.registrations, row.place + 1)
         if let installation = row.installationID, isOutlived(installation, row.expiration) {
             if let id = packed?.id ?? unusual { leave(row.place, id, row.expiration) }
@@ -85,7 +86,7 @@ package struct HubLoader: StoredHubReader {
         } else {
             table.load(row, packed, unusual, handle: row.handle, isToken: false, template: number)
         }
-        index.insert(row.place, tags: its)
+        index.insert(row.place, fingerprints)
         if row.installationID == nil { table.expire(row.place, at: row.expiration) }
     }
 
@@ -162,46 +163,12 @@ package struct HubLoader: StoredHubReader {
         let index = index
         self.index = AudienceIndex.Loader()
         table.loaded(index.finish(), end: ends.registrations, taken: taken.registrations)
-        (tags, numbers, last, older) = (TagCache(), [:], nil, [:])
+        (fingerprints, numbers, last, older) = ([], [:], nil, [:])
         writings = PlaceColumn(vacant: nil)
     }
 
     private func check(_ place: UInt32) throws(PushError) {
         guard place == .max else { return }
         throw PushError("hub.not_found", "\(place) is no place", hint: nil, status: 404)
-    }
-}
-
-/// Tags by their bytes, so that those which many registrations have are checked once.
-private struct TagCache: Sendable {
-    private static let size = 1 << 12
-
-    private var slots = [Tag?](repeating: nil, count: size)
-
-    /// - Parameter text: tags with commas between them. Throws `tag.invalid`.
-    mutating func tags(of text: UnsafeRawBufferPointer) throws(PushError) -> [Tag] {
-        guard !text.isEmpty else { return [] }
-        var tags: [Tag] = []
-        var start = 0
-        for end in 0...text.count where end == text.count || text[end] == UInt8(ascii: ",") {
-            tags.append(try tag(UnsafeRawBufferPointer(rebasing: text[start..<end])))
-            start = end + 1
-        }
-        return tags
-    }
-
-    private mutating func tag(_ text: UnsafeRawBufferPointer) throws(PushError) -> Tag {
-        // Where two share a slot, each is checked anew: no harm but the time.
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        let slot = Int(truncatingIfNeeded: hash >> 40 & UInt64(Self.size - 1))
-        if let tag = slots[slot], tag.text.utf8.elementsEqual(text) { return tag }
-        do throws(TagError) {
-            let tag = try Tag(String(decoding: text, as: UTF8.self))
-            slots[slot] = tag
-            return tag
-        } catch {
-            throw PushError(error)
-        }
     }
 }

@@ -40,6 +40,33 @@ struct FingerprintKey: Sendable {
         return key.withUTF8 { ofASCII(UnsafeRawBufferPointer($0)) } ?? ofAnyScript(tag.key)
     }
 
+    /// The same from the bytes of a tag, without a text on the way; nil for all but the usual ones, which are of ASCII and have no
+    /// braces.
+    func fingerprint(ofPlain text: UnsafeRawBufferPointer) -> TagFingerprint? {
+        guard 1...Tag.maximumLength ~= text.count else { return nil }
+        return withUnsafeTemporaryAllocation(byteCount: text.count, alignment: 8) { key in
+            let isPlain = Self.folded.withUnsafeBufferPointer { folded in
+                var isPlain = true
+                for index in 0..<text.count {
+                    let letter = folded[Int(text[index])]
+                    key[index] = letter
+                    isPlain = isPlain && letter != 0
+                }
+                return isPlain
+            }
+            return isPlain ? ofASCII(UnsafeRawBufferPointer(key)) : nil
+        }
+    }
+
+    /// By byte: what stands for it in a tag's key; 0 for what no plain tag has.
+    private static let folded: [UInt8] = (0...255).map { byte -> UInt8 in
+        switch UInt8(byte) {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt8(byte) | 0x20
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): UInt8(byte)
+        default: "_-@#.:".utf8.contains(UInt8(byte)) ? UInt8(byte) : 0
+        }
+    }
+
     /// Nil for bytes that are not ASCII.
     private func ofASCII(_ bytes: UnsafeRawBufferPointer) -> TagFingerprint? {
         let (high, low, seen) = digest(bytes)

@@ -31,10 +31,11 @@ extension DeviceHandle {
 
     /// False for digits that the bytes would not give back: those in lower case are another text.
     static func pack(_ digits: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
-        guard digits.count == 2 * bytes.count else { return false }
-        for index in 0..<bytes.count {
-            guard let high = digits[2 * index].upperCaseDigit, let low = digits[2 * index + 1].upperCaseDigit else { return false }
-            bytes[index] = high << 4 | low
+        guard digits.count == 2 * bytes.count, bytes.count.isMultiple(of: 4) else { return false }
+        for offset in stride(from: 0, to: bytes.count, by: 4) {
+            let text = UInt64(littleEndian: digits.loadUnaligned(fromByteOffset: 2 * offset, as: UInt64.self))
+            guard let word = HexadecimalWord(upperCase: text) else { return false }
+            bytes.storeBytes(of: word.bytes.littleEndian, toByteOffset: offset, as: UInt32.self)
         }
         return true
     }
@@ -44,9 +45,11 @@ extension DeviceHandle {
         if isToken {
             self = .apns(
                 token: String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-                    for (index, byte) in bytes.enumerated() {
-                        text[2 * index] = (byte >> 4).digit
-                        text[2 * index + 1] = (byte & 15).digit
+                    let text = UnsafeMutableRawBufferPointer(text)
+                    for offset in stride(from: 0, to: bytes.count, by: 4) {
+                        let word = HexadecimalWord(
+                            bytes: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+                        text.storeBytes(of: word.upperCase.littleEndian, toByteOffset: 2 * offset, as: UInt64.self)
                     }
                     return 2 * bytes.count
                 })
@@ -64,15 +67,35 @@ extension DeviceHandle {
     }
 }
 
-extension UInt8 {
-    /// Of a hexadecimal digit as handles have them.
-    fileprivate var upperCaseDigit: UInt8? {
-        switch self {
-        case 0x30...0x39: self - 0x30
-        case 0x41...0x46: self - 0x41 + 10
-        default: nil
-        }
+/// Four bytes and their eight hexadecimal digits, all at once; the first is the lowest in a word.
+private struct HexadecimalWord {
+    let bytes: UInt32
+
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+    private static let lowHalves: UInt64 = 0x0F0F_0F0F_0F0F_0F0F
+
+    init(bytes: UInt32) { self.bytes = bytes }
+
+    /// Nil for anything but digits and capitals up to F.
+    init?(upperCase text: UInt64) {
+        // A letter has bit 6, and stands for nine more than its lower half.
+        let values = (text & Self.lowHalves) &+ (text >> 6 & Self.ones) &* 9
+        guard values & ~Self.lowHalves == 0, Self.digits(values) == text else { return nil }
+        var pairs = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
+        pairs = (pairs | pairs >> 8) & 0x0000_FFFF_0000_FFFF
+        bytes = UInt32(truncatingIfNeeded: pairs | pairs >> 16)
     }
 
-    fileprivate var digit: UInt8 { self < 10 ? 0x30 + self : 0x41 + self - 10 }
+    var upperCase: UInt64 {
+        var pairs = UInt64(bytes)
+        pairs = (pairs | pairs << 16) & 0x0000_FFFF_0000_FFFF
+        pairs = (pairs | pairs << 8) & 0x00FF_00FF_00FF_00FF
+        return Self.digits(pairs >> 4 & 0x000F_000F_000F_000F | (pairs & 0x000F_000F_000F_000F) << 8)
+    }
+
+    /// - Parameter values: 0 to 15 in each byte.
+    private static func digits(_ values: UInt64) -> UInt64 {
+        let areLetters = (values &+ ones &* 6) >> 4 & ones
+        return values &+ ones &* 0x30 &+ areLetters &* 7
+    }
 }
