@@ -76,8 +76,12 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     public func checkIsolated() {
-        let isCurrent = withLock { shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
         precondition(isCurrent, "not on the Lua thread \(name)")
+    }
+
+    /// Whether the caller runs on this thread, where it may wait without being in anybody else's way.
+    public var isCurrent: Bool {
+        withLock { shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
     /// Adds work of the machine itself to the queue.
