@@ -13,6 +13,9 @@ actor ServiceLine {
     private var listener: ServiceListener?
     private var transport: (any ClosableTransport)?
 
+    /// The simulators always answer, and a machine that is busy changes no result: real time is no part of a rehearsal.
+    private static let patience = Duration.seconds(300)
+
     /// - Parameter executor: where the service works.
     init(to service: any SimulatedService, isAPNs: Bool, identity: ServerIdentity, executor: any TaskExecutor) {
         self.service = service
@@ -84,16 +87,19 @@ actor ServiceLine {
     }
 
     private static func pushes(to port: Int, _ roots: [NIOSSLCertificate]) -> SingleTransport {
-        SingleTransport(
+        var limits = Delivery.HTTP2Limits()
+        (limits.connect, limits.answer) = (patience, patience)
+        return SingleTransport(
             HTTP2Transport(
-                route: PushRoute(host: "127.0.0.1", port: port), trust: TLSTrust(roots: .only(roots)), random: SystemRandom(),
-                keepsHeaders: true))
+                route: PushRoute(host: "127.0.0.1", port: port), trust: TLSTrust(roots: .only(roots)), limits: limits,
+                random: SystemRandom(), keepsHeaders: true))
     }
 
     private static func requests(to port: Int, _ roots: [NIOSSLCertificate]) -> HTTPClientTransport {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates(roots)
-        return HTTPClientTransport(route: WebAddress("https://127.0.0.1:\(port)"), tls: tls)
+        return HTTPClientTransport(
+            route: WebAddress("https://127.0.0.1:\(port)"), limits: .init(connect: patience, exchange: patience), tls: tls)
     }
 
     private func hangUp() async {
