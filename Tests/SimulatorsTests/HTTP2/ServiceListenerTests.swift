@@ -60,8 +60,9 @@ import Testing
     @Test func `a connection that breaks takes no request`() async throws {
         let (listener, certificate) = try await listener()
         listener.breakNext(.connection)
-        let broken = try await APNsCaller(port: listener.port, trusting: certificate)
-        #expect(try await broken.send(request("/a")).status == 0)
+        // It may break before the client has noticed that it is there.
+        let broken = try? await APNsCaller(port: listener.port, trusting: certificate)
+        if let broken { #expect(try await broken.send(request("/a")).status == 0) }
         #expect(echo.requests.withLock { $0 } == 0)
         let next = try await APNsCaller(port: listener.port, trusting: certificate)
         #expect(try await next.send(request("/b")).status == 200)

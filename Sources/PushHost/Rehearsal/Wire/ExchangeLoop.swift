@@ -1,4 +1,3 @@
-import Dispatch
 import Lua
 import Synchronization
 
@@ -15,7 +14,6 @@ final class ExchangeLoop: TaskExecutor {
 
     private let thread: LuaThread
     private let state = Mutex(State())
-    private let arrivals = DispatchSemaphore(value: 0)
 
     init(thread: LuaThread) {
         self.thread = thread
@@ -28,7 +26,7 @@ final class ExchangeLoop: TaskExecutor {
             return state.isRunning
         }
         if isAwaited {
-            arrivals.signal()
+            thread.wakeUp()
         } else {
             // What an exchange left behind, such as the end of a connection.
             Task(executorPreference: thread) { [self] in runOne() }
@@ -57,7 +55,7 @@ final class ExchangeLoop: TaskExecutor {
         }
         while true {
             if let value = outcome.value.withLock({ $0 }) { return value }
-            arrivals.wait()
+            thread.wait { state.withLock { !$0.jobs.isEmpty } }
             runOne()
         }
     }
