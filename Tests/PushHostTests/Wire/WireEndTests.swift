@@ -20,22 +20,26 @@ import Testing
     /// What is printed is handed over at once when it is this long.
     private static let endless = pushes + "print(('x'):rep(70000)) while true do end"
 
-    /// The TCP sockets that a process has open, by their local addresses; listeners end in `0A`.
-    private func sockets(of process: pid_t) throws -> [String] {
+    /// The sockets that a process has open, by their numbers.
+    private func sockets(of process: pid_t) throws -> Set<String> {
         let folder = "/proc/\(process)/fd"
-        let inodes = Set(
+        return Set(
             try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in
                 (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)"))
                     .flatMap { $0.wholeMatch(of: /socket:\[(\d+)\]/).map { String($0.1) } }
             })
-        return try ["tcp", "tcp6"].flatMap { table in
-            // Such a file tells no size, and comes in parts.
+    }
+
+    /// The local addresses of the TCP sockets among them. The system's table is read in parts: while other sockets come and go, a row
+    /// may come twice, or not at all.
+    private func addresses(of process: pid_t) throws -> Set<String> {
+        let own = try sockets(of: process)
+        return try ["tcp", "tcp6"].reduce(into: []) { addresses, table in
             let file = try #require(FileHandle(forReadingAtPath: "/proc/\(process)/net/\(table)"))
             defer { try? file.close() }
-            let rows = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n").dropFirst()
-            return rows.compactMap { row in
+            for row in String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n") {
                 let columns = row.split(separator: " ")
-                return columns.count > 9 && inodes.contains(String(columns[9])) ? "\(columns[1]) \(columns[3])" : nil
+                if columns.count > 9, own.contains(String(columns[9])) { addresses.insert(String(columns[1])) }
             }
         }
     }
@@ -52,10 +56,11 @@ import Testing
         let folder = try ScriptFolder(["flow.lua": Self.endless])
         let watch = try Dialogue(["run", "flow.lua", "--watch", "--wire", "network"], in: folder.url)
         try await watch.hear("xxx")
-        let open = try sockets(of: watch.id)
-        #expect(open.count { $0.hasSuffix(" 0A") } == 4, "\(open)")
-        #expect(open.count { !$0.hasSuffix(" 0A") } == 8, "both ends of four connections: \(open)")
-        #expect(open.allSatisfy { $0.hasPrefix("0100007F:") }, "\(open)")
+        // For each of the four services a listener, and both ends of a connection.
+        #expect(try sockets(of: watch.id).count >= 12)
+        let addresses = try addresses(of: watch.id)
+        #expect(!addresses.isEmpty)
+        #expect(addresses.allSatisfy { $0.hasPrefix("0100007F:") }, "\(addresses)")
         // The change cancels the run, as Ctrl-C does.
         try await check("after the cancelled one", watch, folder)
         watch.signal(SIGINT)
