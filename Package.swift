@@ -161,7 +161,8 @@ let package = Package(
         .testTarget(
             name: "PushHostTests",
             dependencies: [
-                "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "RemoteHub", "Storage", "WebAPI", argumentParser,
+                "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "RemoteHub", "Simulators", "Storage", "WebAPI",
+                argumentParser,
                 crypto, grdbSQLite, httpTypes,
                 coreMetrics, x509,
                 asn1, hummingbird, logging, serviceLifecycle,

@@ -76,8 +76,24 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     public func checkIsolated() {
-        let isCurrent = withLock { shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
         precondition(isCurrent, "not on the Lua thread \(name)")
+    }
+
+    /// Whether the caller runs on this thread.
+    package var isCurrent: Bool {
+        withLock { shared.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+    }
+
+    /// Blocks the thread, which is the caller's, until what it waits for has come: no work is done and no time goes by meanwhile.
+    /// Whoever brings it calls ``wakeUp()`` then. `hasCome` is called under the thread's lock.
+    package func wait(until hasCome: () -> Bool) {
+        withLock {
+            while !hasCome() { pthread_cond_wait(wake, mutex) }
+        }
+    }
+
+    package func wakeUp() {
+        withLock { _ = pthread_cond_signal(wake) }
     }
 
     /// Adds work of the machine itself to the queue.

@@ -17,6 +17,7 @@ package struct FlowParameters: Sendable {
     package static let reserved: Set<String> = [
         "seed", "json", "trace", "timeout", "timings", "target", "hub", "backend", "authority", "config", "help", "version", "watch", "yes",
         "filter", "color", "no-color", "memory", "fail-on-no-target", "tutorial-mode", "cpu-limit", "memory-limit", "instruction-limit",
+        "wire",
     ]
 }
 

@@ -12,6 +12,9 @@ package struct FlowWorld: Sendable {
     package var secrets: any SecretSource
     /// Nil where the push services are real.
     package var faults: (any ServiceFaults)?
+    /// Closes what the world keeps open outside of this process's memory; to be awaited when nothing runs in it any more. Nil where
+    /// there is nothing to close.
+    package var end: (@Sendable () async -> Void)?
 
     package struct Target: Sendable, Equatable {
         package var name: String
@@ -29,7 +32,7 @@ package struct FlowWorld: Sendable {
 
     package init(
         target: Target, hub: any HubGateway, backend: any BackendGateway, lab: (any DeviceLab)?, wire: (any WireTap)?,
-        clock: any HubClock, secrets: any SecretSource, faults: (any ServiceFaults)? = nil
+        clock: any HubClock, secrets: any SecretSource, faults: (any ServiceFaults)? = nil, end: (@Sendable () async -> Void)? = nil
     ) {
         self.target = target
         self.hub = hub
@@ -39,6 +42,7 @@ package struct FlowWorld: Sendable {
         self.clock = clock
         self.secrets = secrets
         self.faults = faults
+        self.end = end
     }
 }
 

@@ -51,9 +51,17 @@ package struct SpecRunner: Sendable {
     ) async throws -> Result {
         let thread = LuaThread(name: "spec")
         defer { thread.stop() }
-        let runner = FlowRunner(
-            world: try makeWorld(thread, script), thread: thread, limits: limits, seed: seed, scripts: scripts)
-        return try await work(runner, FlowEventLog())
+        let world = try makeWorld(thread, script)
+        let runner = FlowRunner(world: world, thread: thread, limits: limits, seed: seed, scripts: scripts)
+        let result: Result
+        do {
+            result = try await work(runner, FlowEventLog())
+        } catch {
+            await world.end?()
+            throw error
+        }
+        await world.end?()
+        return result
     }
 }
 

@@ -1,9 +1,11 @@
 import CNGHTTP2
 import Glibc
+import PushCore
 
 /// What libnghttp2 calls while it reads and writes: notes in slots and events, no more.
 final class AnswerReader {
     private let slots: StreamSlots
+    private let keepsHeaders: Bool
     private var events: [CodecEvent] = []
     private(set) var peerLimit = 1
     /// Header fields of one answer follow each other.
@@ -16,8 +18,9 @@ final class AnswerReader {
     private static let apnsRequestID: StaticString = "apns-request-id"
     private static let retryAfter: StaticString = "retry-after"
 
-    init(slots: StreamSlots) {
+    init(slots: StreamSlots, keepsHeaders: Bool) {
         self.slots = slots
+        self.keepsHeaders = keepsHeaders
     }
 
     func exchangeEvents(with other: inout [CodecEvent]) { swap(&events, &other) }
@@ -88,6 +91,10 @@ final class AnswerReader {
     private func readHeader(
         _ session: OpaquePointer?, _ stream: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
     ) {
+        if keepsHeaders, name.first != UInt8(ascii: ":") {
+            place(session, stream)?.pointee.headers.append(
+                PushHeader(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+        }
         // ":status" and "apns-id" have seven letters, "retry-after" has eleven, "apns-request-id" fifteen.
         guard name.count == 7 || name.count == 11 || name.count == 15, let place = place(session, stream) else { return }
         if name[0] == UInt8(ascii: ":") {

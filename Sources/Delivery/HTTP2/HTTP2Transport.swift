@@ -17,20 +17,23 @@ package final class HTTP2Transport: PushBatchTransport {
     private let trust: TLSTrust
     private let limits: HTTP2Limits
     private let random: any RandomSource
+    private let keepsHeaders: Bool
     private let group: any EventLoopGroup
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - route: Where all connections go in place of the services. Requests keep the authority that they are meant for.
     ///   - random: For the pauses between attempts to connect.
+    ///   - keepsHeaders: Whether answers have all their fields, for who records them; the service's own are told apart without.
     package init(
         route: PushRoute? = nil, trust: TLSTrust = TLSTrust(), limits: HTTP2Limits = HTTP2Limits(), random: any RandomSource,
-        group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+        keepsHeaders: Bool = false, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) {
         self.route = route
         self.trust = trust
         self.limits = limits
         self.random = random
+        self.keepsHeaders = keepsHeaders
         self.group = group
     }
 
@@ -57,7 +60,9 @@ package final class HTTP2Transport: PushBatchTransport {
             if let line = state.lines[origin] { return line }
             let loop = group.next()
             let dialer = TLSDialer(origin: origin, route: route, trust: trust, limits: limits)
-            let pool = ConnectionPool(loop: loop, dialer: dialer, limits: limits, random: random)
+            let pool = ConnectionPool(loop: loop, dialer: dialer, limits: limits, random: random) { [keepsHeaders] slots in
+                try NGHTTP2Codec(slots: slots, keepsHeaders: keepsHeaders)
+            }
             let line = PushLine(loop: loop, limits: limits, pool: pool)
             state.lines[origin] = line
             return line

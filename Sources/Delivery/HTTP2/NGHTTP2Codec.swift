@@ -14,9 +14,11 @@ final class NGHTTP2Codec: PushCodec {
     private static let connectionWindow: Int32 = 1 << 20
     private static let mostHeaderList: UInt32 = 65_536
 
-    /// - Parameter firstStream: an odd number; another than 1 only in tests.
-    init(slots: StreamSlots, firstStream: Int32 = 1) throws(CodecFailure) {
-        let reader = AnswerReader(slots: slots)
+    /// - Parameters:
+    ///   - firstStream: an odd number; another than 1 only in tests.
+    ///   - keepsHeaders: whether answers have all their fields.
+    init(slots: StreamSlots, firstStream: Int32 = 1, keepsHeaders: Bool = false) throws(CodecFailure) {
+        let reader = AnswerReader(slots: slots, keepsHeaders: keepsHeaders)
         self.slots = slots
         self.reader = reader
         session = try Self.session(reader)

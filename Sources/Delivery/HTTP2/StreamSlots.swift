@@ -1,3 +1,5 @@
+import PushCore
+
 /// One request under way.
 struct StreamSlot {
     var ticket: Ticket?
@@ -12,6 +14,8 @@ struct StreamSlot {
     var id: PushID?
     var idText: String?
     var retryAfter: String?
+    /// Every field of the answer, where somebody wants them all.
+    var headers: [PushHeader] = []
     var body: [UInt8] = []
     /// The tick at which it was begun.
     var begun: UInt32 = 0
@@ -71,6 +75,7 @@ final class StreamSlots {
         place.pointee.id = nil
         if place.pointee.idText != nil { place.pointee.idText = nil }
         if place.pointee.retryAfter != nil { place.pointee.retryAfter = nil }
+        if !place.pointee.headers.isEmpty { place.pointee.headers = [] }
         if !place.pointee.body.isEmpty { place.pointee.body = [] }
         free.append(slot)
         live -= 1
@@ -84,8 +89,10 @@ extension StreamSlot {
     /// The complete answer; nil while there is none.
     var answer: PushAnswer? {
         guard isComplete, status >= 200 else { return nil }
-        guard !body.isEmpty || retryAfter != nil || idText != nil else { return PushAnswer(status: Int(status), id: id) }
+        guard !body.isEmpty || retryAfter != nil || idText != nil || !headers.isEmpty else {
+            return PushAnswer(status: Int(status), id: id)
+        }
         return PushAnswer(
-            status: Int(status), id: id, details: AnswerDetails(body: body, retryAfter: retryAfter, idText: idText))
+            status: Int(status), id: id, details: AnswerDetails(body: body, retryAfter: retryAfter, idText: idText, headers: headers))
     }
 }

@@ -85,6 +85,7 @@ package final class HTTPClientTransport: PushTransport {
             let answer = try await client.execute(message, timeout: TimeAmount(limits.exchange))
             var headers = HTTPFields()
             for (name, value) in answer.headers {
+                if answer.version.major > 1, Self.framing.contains(name.lowercased()) { continue }
                 if let name = HTTPField.Name(name) { headers.append(HTTPField(name: name, value: value)) }
             }
             return PushResponse(
@@ -96,6 +97,9 @@ package final class HTTPClientTransport: PushTransport {
             throw outgoing.wasTaken || body.isEmpty ? .unknown(Self.reason(error)) : .notSent(Self.reason(error))
         }
     }
+
+    /// HTTP/2 has frames in place of these (RFC 9113, section 8.2.2); the client library makes them up.
+    private static let framing: Set<String> = ["transfer-encoding", "content-length"]
 
     /// As much of the body as may be read.
     private func read(_ body: HTTPClientResponse.Body) async throws -> [UInt8] {

@@ -33,17 +33,20 @@ package final class AnswerDetails: Sendable, Equatable {
     package let retryAfter: String?
     /// An `apns-id` that is no UUID.
     package let idText: String?
+    /// All fields in their order, from a transport that keeps them.
+    package let headers: [PushHeader]
 
     static let mostBody = 16_384
 
-    package init(body: [UInt8], retryAfter: String? = nil, idText: String? = nil) {
+    package init(body: [UInt8], retryAfter: String? = nil, idText: String? = nil, headers: [PushHeader] = []) {
         self.body = body
         self.retryAfter = retryAfter
         self.idText = idText
+        self.headers = headers
     }
 
     package static func == (left: AnswerDetails, right: AnswerDetails) -> Bool {
-        (left.body, left.retryAfter, left.idText) == (right.body, right.retryAfter, right.idText)
+        (left.body, left.retryAfter, left.idText, left.headers) == (right.body, right.retryAfter, right.idText, right.headers)
     }
 }
 
@@ -81,8 +84,14 @@ extension PushAnswer {
     /// The answer as a message, for those who read it in full.
     var response: PushResponse {
         var headers = HTTPFields()
-        if let text = details?.idText ?? id?.description { headers[.apnsID] = text }
-        if let retryAfter = details?.retryAfter { headers[.retryAfter] = retryAfter }
+        if let kept = details?.headers, !kept.isEmpty {
+            for header in kept {
+                if let name = HTTPField.Name(header.name) { headers.append(HTTPField(name: name, value: header.value)) }
+            }
+        } else {
+            if let text = details?.idText ?? id?.description { headers[.apnsID] = text }
+            if let retryAfter = details?.retryAfter { headers[.retryAfter] = retryAfter }
+        }
         return PushResponse(status: .init(code: status), headers: headers, body: details?.body ?? [])
     }
 

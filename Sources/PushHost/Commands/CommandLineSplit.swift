@@ -8,7 +8,7 @@ enum CommandLineSplit {
     /// Options of `run` that take a value, and those that do not.
     private static let valued: Set<String> = [
         "--seed", "--timeout", "--cpu-limit", "--memory-limit", "--instruction-limit", "--target", "--hub", "--backend", "--authority",
-        "--config",
+        "--config", "--wire",
     ]
     private static let flags: Set<String> = [
         "--json", "--trace", "--help", "-h", "--timings", "--fail-on-no-target", "--tutorial-mode", "--version",

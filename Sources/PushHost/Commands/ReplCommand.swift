@@ -18,6 +18,12 @@ struct ReplCommand: AsyncParsableCommand {
     @Option(help: "The same seed and lines give the same session, byte for byte.")
     var seed: UInt64 = 1
 
+    @Option(
+        help: ArgumentHelp(
+            "How the embedded hub reaches the simulated push services: process, without a network, or network, through sockets of this machine, with TLS and HTTP/2. The results are the same.",
+            valueName: "wire"))
+    var wire: WireKind = .process
+
     @OptionGroup
     var budgets: Budgets
 

@@ -27,6 +27,12 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Also print what the core did and what crossed the wire; credentials are masked.")
     var trace = false
 
+    @Option(
+        help: ArgumentHelp(
+            "How the embedded hub reaches the simulated push services: process, without a network, or network, through sockets of this machine, with TLS and HTTP/2. The results are the same.",
+            valueName: "wire"))
+    var wire: WireKind = .process
+
     @Option(help: "End the run after this much real time, for example 30s.", transform: Budgets.duration)
     var timeout: Duration?
 

@@ -23,6 +23,12 @@ struct TestCommand: AsyncParsableCommand {
     @Option(help: "The seed of every test's world.")
     var seed: UInt64 = 1
 
+    @Option(
+        help: ArgumentHelp(
+            "How the embedded hub reaches the simulated push services: process, without a network, or network, through sockets of this machine, with TLS and HTTP/2. The results are the same.",
+            valueName: "wire"))
+    var wire: WireKind = .process
+
     @Option(help: "Also write the results as JUnit XML to this file.", completion: .file(extensions: ["xml"]))
     var junit: String?
 

@@ -19,7 +19,9 @@ struct TestSession {
     /// Cancelling the task cancels the tests, as an interruption does.
     func run(_ interruption: Interruption) async -> SessionEnd {
         let specs: [Spec]
+        let wire: RehearsalWire
         do throws(PushError) {
+            wire = try command.wire.opened()
             specs = try await interruption.cancelling { [self] () async throws(PushError) -> [Spec] in try await scripts() }
         } catch {
             if error.code == "cancelled", !command.json {
@@ -28,7 +30,7 @@ struct TestSession {
             // Without specs there may be some after the next change.
             return refuse(error, error.code == "test.no_specs" ? .done : .badCommandLine)
         }
-        let work = Task { await results(of: specs) }
+        let work = Task { await results(of: specs, over: wire) }
         interruption.onInterrupt { work.cancel() }
         output.onLostReader { work.cancel() }
         let files = await withTaskCancellationHandler {
@@ -97,14 +99,14 @@ struct TestSession {
     }
 
     /// Runs everything, as many tests at a time as there are processors, and reports in the order of the files.
-    private func results(of specs: [Spec]) async -> [TestFile] {
+    private func results(of specs: [Spec], over wire: RehearsalWire) async -> [TestFile] {
         let text = TestTextReport(output: output)
         let runner = SpecRunner(
             limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources),
-            world: { [seed = command.seed, sources] (thread, script) throws(PushError) in
+            world: { [seed = command.seed, sources, wire] (thread, script) throws(PushError) in
                 let secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
-                return try EmbeddedWorld(seed: seed, thread: thread, secrets: secrets).world
+                return try EmbeddedWorld(seed: seed, thread: thread, secrets: secrets, wire: wire).world
             })
         let isText = !command.tap && !command.json
         let found = await collect(specs, runner)

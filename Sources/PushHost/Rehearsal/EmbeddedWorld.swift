@@ -17,9 +17,11 @@ struct EmbeddedWorld {
     /// Where every rehearsal begins: Monday, 5 January 2026, 09:00 UTC.
     static let dawn = Timestamp(seconds: 1_767_603_600)
 
-    /// `around` may put something around the hub that everybody sees, scripts and the backend alike.
+    /// - Parameters:
+    ///   - wire: how the hub reaches the services; over the network, ``FlowWorld/end`` is to be awaited at the end.
+    ///   - around: may put something around the hub that everybody sees, scripts and the backend alike.
     init(
-        seed: UInt64, thread: LuaThread, secrets: any SecretSource, isTutorialMode: Bool = false,
+        seed: UInt64, thread: LuaThread, secrets: any SecretSource, isTutorialMode: Bool = false, wire kind: RehearsalWire = .process,
         trace: (@Sendable (FlowEvent) -> Void)? = nil, around: (any HubGateway) -> any HubGateway = { $0 }
     ) throws(PushError) {
         let clock = VirtualClock(now: Self.dawn)
@@ -37,11 +39,12 @@ struct EmbeddedWorld {
             clock: clock, random: SeededRandom.derived(from: seed, for: "phones"),
             applicationServerKey: { serverKey.publicKey }, observer: observer)
         let services = SimulatedServices(lab: lab.phones, clock: clock, seed: seed, applicationServerKey: serverKey)
+        let (base, end) = kind.transport(to: services, thread: thread)
         let wireFaults = WireFaults()
         let wire = RecordingTransport(
             FaultyTransport(
-                base: InProcessTransport(services: services), clock: clock, faults: wireFaults,
-                platform: { services.platform(of: $0) }), clock: clock, observer: wireObserver,
+                base: base, clock: clock, faults: wireFaults, platform: { services.platform(of: $0) }), clock: clock,
+            observer: wireObserver,
             service: { services.platform(of: $0) ?? .browser })
         let hub = around(
             NotificationHub(
@@ -58,6 +61,6 @@ struct EmbeddedWorld {
             target: FlowWorld.Target(name: "embedded", isSimulated: true), hub: hub,
             backend: AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads),
             lab: lab, wire: wire, clock: clock, secrets: secrets,
-            faults: SimulatedFaults(wires: wireFaults) { services[$0] })
+            faults: SimulatedFaults(wires: wireFaults) { services[$0] }, end: end)
     }
 }

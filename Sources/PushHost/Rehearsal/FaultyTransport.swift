@@ -2,6 +2,12 @@ import Delivery
 import HTTPTypes
 import PushCore
 
+/// A transport whose connections can break for real.
+protocol BreakableTransport: PushTransport {
+    /// Throws the error of the break, unless something else goes wrong.
+    func exchange(_ request: HTTPRequest, body: [UInt8], breaking fault: WireFaults.Break) async throws(TransportError) -> PushResponse
+}
+
 /// The wires to simulated push services, with the faults that a rehearsal orders of them.
 struct FaultyTransport: PushTransport {
     let base: any PushTransport
@@ -21,10 +27,10 @@ struct FaultyTransport: PushTransport {
             }
         }
         let fault = Self.isGrant(request) ? nil : faults.nextBreak(of: platform)
-        if fault == .beforeRequest { throw .notSent("the connection broke before the request was taken") }
-        let response = try await base.exchange(request, body: body)
-        if fault == .afterRequest { throw .unknown("the connection broke before the answer came") }
-        return response
+        guard let fault else { return try await base.exchange(request, body: body) }
+        if let wire = base as? any BreakableTransport { return try await wire.exchange(request, body: body, breaking: fault) }
+        if fault == .afterRequest { _ = try await base.exchange(request, body: body) }
+        throw fault.error
     }
 
     /// Whether a request asks for an access token and carries no notification.

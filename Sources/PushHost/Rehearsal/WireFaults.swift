@@ -1,3 +1,4 @@
+import Delivery
 import PushCore
 import Synchronization
 
@@ -8,6 +9,14 @@ final class WireFaults: Sendable {
         case beforeRequest
         /// The service acted on it, the answer is lost.
         case afterRequest
+
+        /// What the sender learns of it.
+        var error: TransportError {
+            switch self {
+            case .beforeRequest: .notSent("the connection broke before the request was taken")
+            case .afterRequest: .unknown("the connection broke before the answer came")
+            }
+        }
     }
 
     private struct Wire: Sendable {

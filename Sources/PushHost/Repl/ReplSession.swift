@@ -32,7 +32,7 @@ final class ReplSession: Sendable {
         }
         world = try EmbeddedWorld(
             seed: command.seed, thread: thread, secrets: ProjectSecrets(demoFolder: "scripts"),
-            isTutorialMode: command.tutorialMode, trace: command.trace ? trace : nil
+            isTutorialMode: command.tutorialMode, wire: command.wire.opened(), trace: command.trace ? trace : nil
         ).world
         runner = FlowRunner(
             world: world, thread: thread, limits: command.budgets.limits(), seed: command.seed, scripts: ProjectScripts())
@@ -153,6 +153,7 @@ final class ReplSession: Sendable {
 
     private func end(_ talk: Talk) async -> Int32 {
         await talk.flow.end()
+        await world.end?()
         let isWritten = output.finish(reportingTo: errors)
         if talk.signals.areFinal { return ExitStatus.interrupted }
         let isFailed = !isWritten || (!isInteractive && hasFailed.withLock { $0 })

@@ -21,7 +21,8 @@ struct FlowPlace: Sendable {
         case .here:
             let secrets = try ProjectSecrets(demoFolder: script.folder, sources: sources)
             world = try EmbeddedWorld(
-                seed: command.seed, thread: thread, secrets: secrets, isTutorialMode: command.tutorialMode, trace: trace
+                seed: command.seed, thread: thread, secrets: secrets, isTutorialMode: command.tutorialMode, wire: try command.wire.opened(),
+                trace: trace
             ).world
             remote = nil
         case .remote(let settings):
@@ -30,6 +31,11 @@ struct FlowPlace: Sendable {
                     "usage.value", "--tutorial-mode is for the embedded target",
                     hint: "a server has its own: pushhost serve --tutorial-mode",
                     status: 400)
+            }
+            guard command.wire == .process else {
+                throw PushError(
+                    "usage.value", "--wire \(command.wire.rawValue) is for the embedded target",
+                    hint: "\(settings.name) is on the network as it is: leave out --wire, or leave out --target", status: 400)
             }
             let (isSaid, questions) = (command.target.yes, Questions())
             let run = RemoteWorld.Run(
@@ -54,6 +60,9 @@ struct FlowPlace: Sendable {
     /// Whether a target lent something.
     var isLent: Bool { remote?.isLent == true }
 
-    /// Gives back what a target lent; answers why it could not.
-    func close() async -> PushError? { await remote?.close() }
+    /// Closes the world, and gives back what a target lent; answers why it could not.
+    func close() async -> PushError? {
+        await world.end?()
+        return await remote?.close()
+    }
 }

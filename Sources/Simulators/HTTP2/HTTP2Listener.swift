@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -6,7 +7,8 @@ import Synchronization
 /// Takes HTTP/2 connections over TLS on a port of this machine.
 package final class HTTP2Listener: Sendable {
     private let channel: any Channel
-    private let group: MultiThreadedEventLoopGroup
+    /// Nil where it uses those of the process.
+    private let ownLoops: MultiThreadedEventLoopGroup?
     private let connections: OpenConnections
 
     /// The port that it has.
@@ -16,21 +18,25 @@ package final class HTTP2Listener: Sendable {
     ///
     /// - Parameters:
     ///   - port: Of the loopback interface; 0 takes a free one.
-    ///   - threads: Event loops that share the connections.
+    ///   - threads: Event loops of its own that share the connections; nil for those of the process.
+    ///   - admits: Asked of each new connection: one that is not admitted breaks off before a byte of it is read.
     ///   - responder: Makes one for each connection; called on its event loop.
     init(
-        port: Int, threads: Int, tls: NIOSSLContext, limits: HTTP2Limits, responder: @escaping @Sendable () -> any HTTP2Responder
+        port: Int, threads: Int?, tls: NIOSSLContext, limits: HTTP2Limits, admits: @escaping @Sendable () -> Bool = { true },
+        responder: @escaping @Sendable () -> any HTTP2Responder
     ) async throws {
-        group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        let ownLoops = threads.map { MultiThreadedEventLoopGroup(numberOfThreads: $0) }
+        self.ownLoops = ownLoops
         let connections = OpenConnections()
         self.connections = connections
-        let bootstrap = ServerBootstrap(group: group)
+        let bootstrap = ServerBootstrap(group: ownLoops ?? .singleton)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    guard admits() else { throw Refusal(channel) }
                     let wire = WireEnd()
                     let handler = HTTP2ServerHandler(responder: responder(), wire: wire, limits: limits)
                     // Who sends with a certificate is the service's to judge, which says why where it does not like it.
@@ -42,7 +48,7 @@ package final class HTTP2Listener: Sendable {
         do {
             channel = try await bootstrap.bind(host: "127.0.0.1", port: port).get()
         } catch {
-            try? await group.shutdownGracefully()
+            try? await ownLoops?.shutdownGracefully()
             throw error
         }
         self.port = channel.localAddress?.port ?? port
@@ -53,7 +59,14 @@ package final class HTTP2Listener: Sendable {
     package func end(grace: TimeAmount) async {
         try? await channel.close()
         await connections.end(grace: grace)
-        try? await group.shutdownGracefully()
+        try? await ownLoops?.shutdownGracefully()
+    }
+}
+
+/// A connection that is not admitted. Closed with a linger time of nothing, it ends in a TCP reset.
+private struct Refusal: Error {
+    init(_ channel: any Channel) {
+        if let socket = channel as? any SocketOptionProvider { _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)) }
     }
 }
 

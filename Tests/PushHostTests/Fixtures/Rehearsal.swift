@@ -101,7 +101,7 @@ let flowOpening =
 /// `phone(session, name, platform, tags)` registers a phone. `prepare` may change the world before it begins.
 func rehearse(
     _ lua: String, opening begin: String = flowOpening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
-    limits: LuaLimits = LuaLimits(), beside scripts: [String: String] = [:],
+    limits: LuaLimits = LuaLimits(), beside scripts: [String: String] = [:], over wire: RehearsalWire = .process,
     prepare: (FlowWorld) async throws -> Void = { _ in }
 ) async throws -> Rehearsal {
     let source = begin + lua
@@ -109,11 +109,12 @@ func rehearse(
     let thread = LuaThread(name: "rehearsal")
     defer { thread.stop() }
     let take: @Sendable (FlowEvent) -> Void = { event in events.withLock { $0.append(event) } }
-    let world = try EmbeddedWorld(seed: seed, thread: thread, secrets: TestSecrets(), trace: take)
+    let world = try EmbeddedWorld(seed: seed, thread: thread, secrets: TestSecrets(), wire: wire, trace: take)
     try await prepare(world.world)
     let report = await FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed, scripts: TestScripts(texts: scripts)).run(
         FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-0007",
         parameters: FlowParameters(given: options), events: take)
+    await world.world.end?()
     return Rehearsal(report: report, events: events.withLock { $0 }, source: source)
 }
 

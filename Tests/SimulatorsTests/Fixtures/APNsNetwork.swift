@@ -136,8 +136,16 @@ actor APNsCaller {
 
     /// - Parameter certificate: Certificate and key, PEM, to show.
     init(_ network: APNsNetwork, certificate: (certificate: String, key: String)? = nil, protocols: [String] = ["h2"]) async throws {
+        try await self.init(
+            port: network.listener.port, trusting: network.identity.certificate, certificate: certificate, protocols: protocols)
+    }
+
+    /// - Parameter root: The certificate that the server shows, PEM.
+    init(
+        port: Int, trusting root: String, certificate: (certificate: String, key: String)? = nil, protocols: [String] = ["h2"]
+    ) async throws {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(network.identity.certificate.utf8)))
+        configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(root.utf8)))
         configuration.applicationProtocols = protocols
         if let certificate {
             configuration.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.certificate.utf8)).map {
@@ -149,7 +157,7 @@ actor APNsCaller {
         configuration.certificateVerification = .none
         let context = try NIOSSLContext(configuration: configuration)
         let group = NIOSingletons.posixEventLoopGroup
-        let (channel, bound) = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: network.listener.port) { channel in
+        let (channel, bound) = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: port) { channel in
             channel.eventLoop.makeCompletedFuture {
                 let conversation = try Conversation()
                 try channel.pipeline.syncOperations.addHandlers(

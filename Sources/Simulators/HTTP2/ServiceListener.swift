@@ -1,0 +1,91 @@
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+/// One simulated service on a free port of the loopback interface, over HTTP/2 and TLS, whose connections break on demand.
+package final class ServiceListener: Sendable {
+    /// What breaks next, once.
+    package enum Break: Sendable {
+        /// The next connection, before TLS.
+        case connection
+        /// The connection of the next request, once the service has acted on it, in place of the answer.
+        case answer
+    }
+
+    private let listener: HTTP2Listener
+    private let breaks: ConnectionBreaks
+
+    /// Returns once connections are taken. Throws an `IOError` where no port is to be had, what TLS says of the identity otherwise.
+    ///
+    /// - Parameter executor: Where the service works; anywhere for nil.
+    package init(service: any SimulatedService, identity: ServerIdentity, executor: (any TaskExecutor)? = nil) async throws {
+        let breaks = ConnectionBreaks()
+        self.breaks = breaks
+        listener = try await HTTP2Listener(
+            port: 0, threads: nil, tls: try identity.context(), limits: HTTP2Limits(), admits: { !breaks.take(.connection) }
+        ) { ServiceResponder(service, breaks: breaks, executor: executor) }
+    }
+
+    package var port: Int { listener.port }
+
+    /// Orders a break in place of one that was ordered before; nil orders none.
+    package func breakNext(_ kind: Break?) { breaks.order(kind) }
+
+    /// Takes no more connections and closes those that are open.
+    package func end() async { await listener.end(grace: .seconds(1)) }
+}
+
+/// The break that is due, if any.
+private final class ConnectionBreaks: Sendable {
+    private let due = Mutex<ServiceListener.Break?>(nil)
+
+    func order(_ kind: ServiceListener.Break?) { due.withLock { $0 = kind } }
+
+    func take(_ kind: ServiceListener.Break) -> Bool {
+        due.withLock { due in
+            guard due == kind else { return false }
+            due = nil
+            return true
+        }
+    }
+}
+
+/// Hands the requests of one connection to a service.
+private final class ServiceResponder: HTTP2Responder {
+    private let service: any SimulatedService
+    private let breaks: ConnectionBreaks
+    private let executor: (any TaskExecutor)?
+    private var isOpen = true
+
+    private static let streams: UInt32 = 100
+
+    init(_ service: any SimulatedService, breaks: ConnectionBreaks, executor: (any TaskExecutor)?) {
+        // Apple's connections remember whose they are.
+        self.service = (service as? APNsSimulator)?.openConnection() ?? service
+        self.breaks = breaks
+        self.executor = executor
+    }
+
+    func open(_ connection: HTTP2ServerHandler, certificate: [UInt8]?) -> UInt32 { Self.streams }
+
+    func handle(_ request: HTTPRequest, body: [UInt8], stream: Int32, on connection: HTTP2ServerHandler) {
+        guard let loop = connection.eventLoop else { return }
+        let here = NIOLoopBound((self, connection), eventLoop: loop)
+        Task(executorPreference: executor) { [service] in
+            let (response, answer) = await service.handle(request, body: body)
+            loop.execute {
+                let (responder, connection) = here.value
+                responder.give(response, answer, stream: stream, on: connection)
+            }
+        }
+    }
+
+    private func give(_ response: HTTPResponse, _ body: [UInt8], stream: Int32, on connection: HTTP2ServerHandler) {
+        if breaks.take(.answer) { return connection.breakOff() }
+        if isOpen { connection.respond(to: stream, response, body: body) }
+    }
+
+    func end(_ connection: HTTP2ServerHandler) { connection.close() }
+
+    func closed(_ connection: HTTP2ServerHandler) { isOpen = false }
+}

@@ -1,0 +1,100 @@
+import Lua
+import PushCore
+import Synchronization
+import Testing
+
+@testable import PushHost
+
+@Suite struct ExchangeLoopTests {
+    /// Suspends whoever comes until it is opened, from any thread.
+    private final class Gate: Sendable {
+        private let state = Mutex((isOpen: false, waiters: [CheckedContinuation<Void, Never>]()))
+
+        func wait() async {
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    if !state.isOpen { state.waiters.append(continuation) }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+
+        func open() {
+            let waiters = state.withLock { state in
+                state.isOpen = true
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+    }
+
+    /// What happened when, in order.
+    private final class Diary: Sendable {
+        private let clock: VirtualClock
+        private let entries = Mutex<[String]>([])
+
+        init(clock: VirtualClock) { self.clock = clock }
+
+        var lines: [String] { entries.withLock { $0 } }
+
+        func note(_ text: String) { entries.withLock { $0.append("\(text) \(clock.now - EmbeddedWorld.dawn)") } }
+    }
+
+    @Test func `while an exchange is out nothing else happens, and no time goes by`() async throws {
+        let thread = LuaThread(name: "loop")
+        defer { thread.stop() }
+        let (loop, clock) = (ExchangeLoop(thread: thread), VirtualClock(now: EmbeddedWorld.dawn))
+        let (isOut, answer) = (Gate(), Gate())
+        let diary = Diary(clock: clock)
+        let sleeper = Task(executorPreference: thread) {
+            try await clock.sleep(until: EmbeddedWorld.dawn + .seconds(5))
+            diary.note("woke")
+        }
+        let exchange = Task(executorPreference: thread) {
+            await loop.finish {
+                isOut.open()
+                await answer.wait()
+                diary.note("answered")
+            }
+            diary.note("went on")
+        }
+        await isOut.wait()
+        thread.setIdleHandler { clock.step() == .woke }
+        let other = Task(executorPreference: thread) { diary.note("other") }
+        answer.open()
+        await exchange.value
+        await other.value
+        try await sleeper.value
+        thread.setIdleHandler(nil)
+        #expect(diary.lines == ["answered 0.0 seconds", "went on 0.0 seconds", "other 0.0 seconds", "woke 5.0 seconds"])
+    }
+
+    @Test func `what an exchange starts goes on with it, and what it leaves behind ends later`() async {
+        let thread = LuaThread(name: "loop")
+        defer { thread.stop() }
+        let loop = ExchangeLoop(thread: thread)
+        let (gate, left) = (Gate(), Gate())
+        let sum = await loop.finish {
+            Task(executorPreference: loop) {
+                await gate.wait()
+                left.open()
+            }
+            return await withTaskGroup(of: Int.self) { group in
+                for number in 1...100 {
+                    group.addTask {
+                        await Task.yield()
+                        #expect(thread.isCurrent)
+                        return number
+                    }
+                }
+                return await group.reduce(0, +)
+            }
+        }
+        #expect(sum == 5050)
+        #expect(await loop.finish { 1 } == 1)
+        gate.open()
+        await left.wait()
+    }
+}
