@@ -31,5 +31,5 @@ struct Endings: Sendable {
     }
 
     /// Nothing will end any more.
-    mutating func endAll() { for id in Array(watches.keys) { end(id) } }
+    mutating func endAll() { for id in watches.keys.sorted() { end(id) } }
 }

@@ -91,9 +91,10 @@ extension NotificationHub {
         endings.endAll()
         putOffs.alarm?.cancel()
         expiry.task?.cancel()
-        for delivery in deliveries.values { delivery.cancel() }
-        for sleeper in sleepers.values { sleeper.cancel() }
-        while let delivery = deliveries.values.first { await delivery.value }
+        // In order, so that the same accidents end the same way.
+        for (_, delivery) in deliveries.sorted(by: { $0.key < $1.key }) { delivery.cancel() }
+        for (_, sleeper) in sleepers.sorted(by: { $0.key < $1.key }) { sleeper.cancel() }
+        while let (_, delivery) = deliveries.min(by: { $0.key < $1.key }) { await delivery.value }
         await expiry.task?.value
     }
 
@@ -156,7 +157,7 @@ extension NotificationHub {
             if stops.contains(sequence) { putOffs.hurry(sequence) }
         }
         // Room that somebody left unused meanwhile is for those in line.
-        for platform in pipeline.platforms where hasRoom(platform) { putOffs.freed(platform) }
+        for platform in pipeline.platforms.sorted() where hasRoom(platform) { putOffs.freed(platform) }
         pump()
         rearmPutOffs()
     }

@@ -1,0 +1,97 @@
+import PushCore
+import Synchronization
+
+/// What happened in a story, in order: what senders were answered, what phones got, what the store was told to keep.
+final class Chronicle: Sendable {
+    struct Send {
+        /// When, among all events.
+        let event: Int
+        let notification: String
+        let handle: DeviceHandle
+        /// What the hub was answered; nil where its process had died before.
+        var verdict: Verdict?
+    }
+
+    struct Keep {
+        let event: Int
+        let sequence: Int64
+        let devices: [DeviceOutcome]
+        let isFinal: Bool
+    }
+
+    struct Life {
+        var registration: Registration
+        let began: Int
+        /// When somebody asked for it to be deleted.
+        var deleted: Int?
+    }
+
+    struct Contents {
+        var events = 0
+        var sends: [Send] = []
+        var keeps: [Keep] = []
+        /// By id, of those whose senders were answered: when they were asked for.
+        var accepted: [String: Int] = [:]
+        /// By id, when those who cancelled them were told that it is done.
+        var cancelled: [String: Int] = [:]
+        var lives: [RegistrationID: Life] = [:]
+        var crashes = 0
+        var trips = 0
+
+        mutating func next() -> Int {
+            events += 1
+            return events
+        }
+    }
+
+    private let state = Mutex(Contents())
+
+    var contents: Contents { state.withLock { $0 } }
+
+    /// Somebody begins to ask for something.
+    func ask() -> Int { state.withLock { $0.next() } }
+
+    func accepted(_ id: String, askedFor event: Int) { state.withLock { $0.accepted[id] = event } }
+
+    func cancelled(_ id: String) { state.withLock { $0.cancelled[id] = $0.next() } }
+
+    func crashed() { state.withLock { $0.crashes += 1 } }
+
+    func tripped() { state.withLock { $0.trips += 1 } }
+
+    func registered(_ registration: Registration) {
+        state.withLock { $0.lives[registration.id] = Life(registration: registration, began: $0.next()) }
+    }
+
+    func deletes(_ id: RegistrationID) {
+        state.withLock { state in
+            let event = state.next()
+            if state.lives[id]?.deleted == nil { state.lives[id]?.deleted = event }
+        }
+    }
+
+    func kept(_ progress: NotificationProgress) {
+        state.withLock { state in
+            state.keeps.append(
+                Keep(
+                    event: state.next(), sequence: progress.sequence, devices: Array(progress.devices),
+                    isFinal: progress.outcome.state.isFinal))
+        }
+    }
+
+    /// Answers the number of the first of these sends.
+    func sent(_ batch: DeliveryBatch) -> Int {
+        state.withLock { state in
+            let event = state.next()
+            let first = state.sends.count
+            state.sends += batch.handles.map { Send(event: event, notification: batch.notificationID, handle: $0) }
+            return first
+        }
+    }
+
+    func answered(_ verdicts: [Verdict], from first: Int) {
+        state.withLock { state in
+            for (place, verdict) in verdicts.enumerated() { state.sends[first + place].verdict = verdict }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import PushCore
+import Synchronization
+
+/// A disk that does not keep its word: the checks have to notice.
+struct LyingDisk: HubStore {
+    enum Lie: Sendable, CaseIterable {
+        /// An accepted notification is not among those that go on.
+        case forgetsNotifications
+        /// Says that devices are kept which are not.
+        case losesDevices
+        /// What a process reads of those that had it is nothing.
+        case hidesDevices
+        case doublesDevices
+        /// The first step is kept as the end.
+        case endsEarly
+        case losesEnds
+        case losesRegistrations
+    }
+
+    let store: any HubStore
+    let lie: Lie
+    private let count = Count()
+
+    init(_ store: any HubStore, _ lie: Lie) {
+        self.store = store
+        self.lie = lie
+    }
+
+    func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader { try await store.load(into: reader) }
+
+    func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
+        try await store.registrations(at: places)
+    }
+
+    func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation] {
+        try await store.installations(at: places)
+    }
+
+    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags] {
+        try await store.tags(behind: place, limit: limit)
+    }
+
+    func commit(_ change: RegistrationChange) async throws(PushError) {
+        if lie == .losesRegistrations, count.isEvery(9) { return }
+        try await store.commit(change)
+    }
+
+    func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.forgetDepartures(before: moment, limit: limit)
+    }
+
+    func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance { try await store.accept(notification) }
+
+    func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
+        let all = try await store.unfinished(after: sequence, limit: limit)
+        return lie == .forgetsNotifications ? Array(all.dropFirst()) : all
+    }
+
+    func unfinished(_ sequences: [Int64]) async throws(PushError) -> [KeptNotification] { try await store.unfinished(sequences) }
+
+    func record(_ progress: NotificationProgress) async throws(PushError) {
+        var progress = progress
+        let isStep = !progress.devices.isEmpty
+        switch lie {
+        case .losesDevices where isStep && count.isEvery(5): progress.devices = OutcomeBatch()
+        case .doublesDevices where isStep && count.isEvery(5):
+            progress.devices = OutcomeBatch(Array(progress.devices) + Array(progress.devices))
+        case .endsEarly where !progress.outcome.state.isFinal:
+            (progress.outcome.state, progress.outcome.endedAt) = (.completed, progress.outcome.startedAt)
+        case .losesEnds where progress.outcome.state.isFinal && count.isEvery(5): return
+        default: break
+        }
+        try await store.record(progress)
+    }
+
+    func notification(_ sequence: Int64) async throws(PushError) -> KeptNotification? { try await store.notification(sequence) }
+
+    func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification] {
+        try await store.notifications(before: sequence, limit: limit)
+    }
+
+    func devices(ofNotification sequence: Int64, from start: Int, limit: Int) async throws(PushError) -> [DeviceOutcome] {
+        // Hubs ask for pages; the check asks for all.
+        if lie == .hidesDevices, limit < .max { return [] }
+        return try await store.devices(ofNotification: sequence, from: start, limit: limit)
+    }
+
+    func deadDevices(after position: DeadDevice.Position?, limit: Int) async throws(PushError) -> [DeadDevice] {
+        try await store.deadDevices(after: position, limit: limit)
+    }
+
+    func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeEnded(before: moment, limit: limit)
+    }
+
+    func putJob(_ job: NotificationHubJob) async throws(PushError) { try await store.putJob(job) }
+
+    func job(_ id: String) async throws(PushError) -> NotificationHubJob? { try await store.job(id) }
+
+    func jobs(limit: Int) async throws(PushError) -> [NotificationHubJob] { try await store.jobs(limit: limit) }
+
+    func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] { try await store.unfinishedJobs() }
+
+    func removeJobs(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeJobs(endedBefore: moment, limit: limit)
+    }
+}
+
+private final class Count: Sendable {
+    private let number = Atomic(0)
+
+    func isEvery(_ count: Int) -> Bool { number.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: count) }
+}

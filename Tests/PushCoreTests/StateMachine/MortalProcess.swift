@@ -1,0 +1,169 @@
+import PushCore
+import Support
+import Synchronization
+
+/// A hub in a process that can be killed: whatever the hub does then has no effect any more.
+struct MortalProcess: Sendable {
+    let hub: NotificationHub
+    let vitals: Vitals
+
+    /// A process over what those before it have kept. Nil where the disk does not even let it begin.
+    static func start(
+        over store: any HubStore, in world: World, _ environment: HubEnvironment, _ settings: HubSettings
+    ) async -> MortalProcess? {
+        let vitals = Vitals()
+        guard let loaded = try? await store.load(into: HubLoader()) else { return nil }
+        let hub = NotificationHub(
+            environment: environment, connectors: [FatefulConnector(world: world, vitals: vitals)],
+            store: FatefulStore(store, world: world, vitals: vitals), loaded: loaded, settings: settings)
+        do throws(PushError) {
+            try await hub.resume()
+            return MortalProcess(hub: hub, vitals: vitals)
+        } catch {
+            vitals.die()
+            await hub.stop()
+            return nil
+        }
+    }
+}
+
+/// Whether a process lives, for its ends.
+final class Vitals: Sendable {
+    private let isAlive = Atomic(true)
+
+    var areGood: Bool { isAlive.load(ordering: .relaxed) }
+
+    func die() { isAlive.store(false, ordering: .relaxed) }
+}
+
+/// A push service in some weather. Phones have what was sent before the hub is answered.
+struct FatefulConnector: Connector {
+    let platforms: Set<Platform> = [.apns, .fcmV1]
+    let world: World
+    let vitals: Vitals
+
+    func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
+        guard vitals.areGood else { return batch.handles.map { _ in .unknown(reason: "killed") } }
+        let first = world.chronicle.sent(batch)
+        if world.chance(40) {
+            try? await world.clock.sleep(until: world.clock.now + .milliseconds(world.number(1...20_000)))
+        } else {
+            for _ in 0..<world.number(0...3) { await Task.yield() }
+        }
+        // What was cut off may have arrived or not.
+        let verdicts = batch.handles.map { _ in
+            Task.isCancelled && world.chance(50) ? .unknown(reason: "cut off") : world.verdict(on: batch.platform)
+        }
+        guard vitals.areGood else { return batch.handles.map { _ in .unknown(reason: "killed") } }
+        world.chronicle.answered(verdicts, from: first)
+        return verdicts
+    }
+}
+
+/// A disk in some weather: what it cannot keep now it refuses, and has not kept.
+struct FatefulStore: HubStore {
+    let store: any HubStore
+    let world: World
+    let vitals: Vitals
+
+    init(_ store: any HubStore, world: World, vitals: Vitals) {
+        self.store = store
+        self.world = world
+        self.vitals = vitals
+    }
+
+    private func check() async throws(PushError) {
+        if world.chance(30) { await Task.yield() }
+        guard vitals.areGood, !world.diskFails() else {
+            throw PushError("storage.unavailable", "the disk is full", hint: "make room", status: 503, isRetryable: true)
+        }
+    }
+
+    // MARK: - Registrations
+
+    func load<Reader: StoredHubReader>(into reader: Reader) async throws(PushError) -> Reader { try await store.load(into: reader) }
+
+    func registrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
+        try await check()
+        return try await store.registrations(at: places)
+    }
+
+    func installations(at places: [UInt32]) async throws(PushError) -> [PlacedInstallation] {
+        try await check()
+        return try await store.installations(at: places)
+    }
+
+    func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags] {
+        try await check()
+        return try await store.tags(behind: place, limit: limit)
+    }
+
+    func commit(_ change: RegistrationChange) async throws(PushError) {
+        try await check()
+        try await store.commit(change)
+    }
+
+    func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.forgetDepartures(before: moment, limit: limit)
+    }
+
+    // MARK: - Notifications
+
+    func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance {
+        try await check()
+        return try await store.accept(notification)
+    }
+
+    func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
+        try await check()
+        return try await store.unfinished(after: sequence, limit: limit)
+    }
+
+    func unfinished(_ sequences: [Int64]) async throws(PushError) -> [KeptNotification] {
+        try await check()
+        return try await store.unfinished(sequences)
+    }
+
+    func record(_ progress: NotificationProgress) async throws(PushError) {
+        try await check()
+        try await store.record(progress)
+        world.chronicle.kept(progress)
+    }
+
+    func notification(_ sequence: Int64) async throws(PushError) -> KeptNotification? {
+        try await check()
+        return try await store.notification(sequence)
+    }
+
+    func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification] {
+        try await check()
+        return try await store.notifications(before: sequence, limit: limit)
+    }
+
+    func devices(ofNotification sequence: Int64, from start: Int, limit: Int) async throws(PushError) -> [DeviceOutcome] {
+        try await check()
+        return try await store.devices(ofNotification: sequence, from: start, limit: limit)
+    }
+
+    func deadDevices(after position: DeadDevice.Position?, limit: Int) async throws(PushError) -> [DeadDevice] {
+        try await store.deadDevices(after: position, limit: limit)
+    }
+
+    func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeEnded(before: moment, limit: limit)
+    }
+
+    // MARK: - Jobs
+
+    func putJob(_ job: NotificationHubJob) async throws(PushError) { try await store.putJob(job) }
+
+    func job(_ id: String) async throws(PushError) -> NotificationHubJob? { try await store.job(id) }
+
+    func jobs(limit: Int) async throws(PushError) -> [NotificationHubJob] { try await store.jobs(limit: limit) }
+
+    func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] { try await store.unfinishedJobs() }
+
+    func removeJobs(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await store.removeJobs(endedBefore: moment, limit: limit)
+    }
+}

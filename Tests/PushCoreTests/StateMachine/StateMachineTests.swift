@@ -1,0 +1,54 @@
+import PushCore
+import Support
+import Testing
+
+/// No state without an end, whatever happens.
+@Suite struct StateMachineTests {
+    private static let parts: UInt64 = 10
+
+    private func told(_ seed: UInt64) async -> (flaws: [String], chronicle: Chronicle.Contents) {
+        let story = DeliveryStory(seed: seed)
+        return (await story.tell(), story.world.chronicle.contents)
+    }
+
+    @Test(arguments: 0..<Self.parts)
+    func `everything accepted ends, everybody has one outcome, and nobody gets anything again`(_ part: UInt64) async {
+        for seed in stride(from: part, to: 300, by: Int(Self.parts)) {
+            let flaws = await told(seed).flaws
+            #expect(flaws.isEmpty, "seed \(seed)")
+        }
+    }
+
+    @Test func `in these stories processes die, services trip the breaker, handles die and pushes are repeated`() async {
+        var (sends, crashes, trips, deaths, repeated, cancelled, ends) = (0, 0, 0, 0, 0, 0, Set<String>())
+        for seed in UInt64(0)..<40 {
+            let chronicle = await told(seed).chronicle
+            sends += chronicle.sends.count
+            crashes += chronicle.crashes
+            trips += chronicle.trips
+            deaths += chronicle.sends.count { $0.verdict?.isDeath == true }
+            cancelled += chronicle.cancelled.count
+            let taken = chronicle.sends.filter { $0.verdict?.isAcceptance == true }
+            repeated += taken.count - Set(taken.map { "\($0.notification) \($0.handle.text)" }).count
+            ends.formUnion(chronicle.keeps.flatMap { $0.devices.map(\.outcome.rawValue) })
+        }
+        #expect(sends > 4000 && crashes > 100 && trips > 300 && deaths > 40 && repeated > 50 && cancelled > 15)
+        #expect(ends.count > 7)
+    }
+
+    @Test func `the same seed tells the same story`() async {
+        for seed in UInt64(0)..<5 {
+            let stories = [await told(seed).chronicle, await told(seed).chronicle]
+            #expect(stories[0].events == stories[1].events && stories[0].crashes == stories[1].crashes)
+            #expect(stories[0].sends.map(\.handle) == stories[1].sends.map(\.handle))
+            #expect(stories[0].keeps.map(\.devices) == stories[1].keeps.map(\.devices))
+        }
+    }
+
+    @Test(arguments: LyingDisk.Lie.allCases)
+    func `a disk that does not keep its word is found out`(_ lie: LyingDisk.Lie) async {
+        var found = 0
+        for seed in UInt64(0)..<12 where !(await DeliveryStory(seed: seed, disk: { LyingDisk($0, lie) }).tell()).isEmpty { found += 1 }
+        #expect(found > 2)
+    }
+}
