@@ -7,6 +7,7 @@ struct OutcomeRecord: LuaWritableRecord, Sendable {
         ("id", .text), ("state", .text), ("sent", .integer), ("failed", .integer),
         ("devices", [DeviceOutcomeRecord].luaShape), ("near", [String].luaShape), ("enqueued_at", .text), ("tags", .text.optional),
         ("scheduled_for", .text.optional), ("ended_at", .text.optional), ("counts", [String: [String: Int]].luaShape),
+        ("notices", [String].luaShape), ("pruned", [String: [String: Int]].luaShape),
     ]
 
     private let outcome: NotificationOutcome
@@ -33,6 +34,8 @@ struct OutcomeRecord: LuaWritableRecord, Sendable {
                 uniqueKeysWithValues: outcome.counts.map { platform, names in
                     (platform.shortName, Dictionary(uniqueKeysWithValues: names.map { ($0.rawValue, $1) }))
                 }))
+        writer.write(outcome.notices)
+        writer.write(Dictionary(uniqueKeysWithValues: outcome.pruned.map { ($0.key.shortName, $0.value) }))
     }
 }
 

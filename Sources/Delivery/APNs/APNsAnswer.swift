@@ -22,12 +22,13 @@ struct APNsAnswer: Sendable {
         deadSince = body?["timestamp"]?.int.flatMap { $0 > 0 ? Timestamp(milliseconds: Int64($0)) : nil }
     }
 
-    var verdict: Verdict {
+    /// - Parameter settings: what was sent with, where it was a notification.
+    func verdict(with settings: APNsSettings? = nil) -> Verdict {
         if status == 200 { return .accepted(id: id) }
         let rejection = Rejection(
             status: status, reason: reasonText, explanation: reason?.explanation ?? explanationOfStatus,
             outcome: reason?.outcome ?? outcomeOfStatus, isHandleDead: isHandleDead,
-            deadSince: isHandleDead ? deadSince : nil)
+            deadSince: isHandleDead ? deadSince : nil, mixUp: settings.flatMap { reason?.mixUp(with: $0) })
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }
 

@@ -77,7 +77,7 @@ package struct APNsChannels: Sendable {
 
     private func checked(_ response: PushResponse) throws(Undelivered) -> PushResponse {
         guard !(200...299).contains(response.status.code) else { return response }
-        throw Undelivered(verdict: APNsAnswer(response, id: "", now: clock.now).verdict)
+        throw Undelivered(verdict: APNsAnswer(response, id: "", now: clock.now).verdict())
     }
 
     private func request(_ method: HTTPRequest.Method, _ place: String, _ channel: String?) throws(PushError) -> HTTPRequest {

@@ -133,7 +133,7 @@ package struct APNsConnector: Connector {
             if answer.status == 200 {
                 return .accepted(id: answer.details?.idText ?? (answer.id ?? ownID)?.description ?? request.fixedID)
             }
-            return APNsAnswer(answer.response, id: ownID?.description ?? request.fixedID ?? "", now: clock.now).verdict
+            return APNsAnswer(answer.response, id: ownID?.description ?? request.fixedID ?? "", now: clock.now).verdict(with: settings)
         case .notSent(let failure): return failure.verdict(host: settings.environment.host)
         case .unknown(let failure): return .unknown(reason: failure.text)
         }

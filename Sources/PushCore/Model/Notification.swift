@@ -92,6 +92,11 @@ package struct NotificationOutcome: Sendable, Equatable {
     package var devices: [DeviceOutcome]
     /// Where nobody matched: what comes close, in words.
     package var nearMisses: [String]
+    /// What an operator has to know of it, in words: that most handles are of another environment.
+    package var notices: [String] = []
+    /// Registrations that left the hub because their handles are dead, by platform and the push service's reason. Of an installation
+    /// with several registrations each counts.
+    package var pruned: [Platform: [String: Int]] = [:]
 
     package init(
         id: String, state: State, tags: String?, enqueuedAt: Timestamp, startedAt: Timestamp? = nil,
@@ -122,11 +127,23 @@ package struct NotificationOutcome: Sendable, Equatable {
 
     /// Adds devices to the counts.
     package mutating func count(_ devices: some Sequence<DeviceOutcome>) {
-        for device in devices { count(1, device.platform, device.outcome) }
+        for device in devices {
+            count(1, device.platform, device.outcome)
+            if device.isRegistrationRemoved { countPruned(device) }
+        }
     }
 
     package mutating func count(_ devices: Int, _ platform: Platform, _ outcome: OutcomeName) {
         counts[platform, default: [:]][outcome, default: 0] += devices
+    }
+
+    /// Counts a registration that left.
+    mutating func countPruned(_ device: DeviceOutcome) {
+        pruned[device.platform, default: [:]][device.reasonOfRemoval, default: 0] += 1
+    }
+
+    package mutating func note(_ notices: [String]) {
+        for notice in notices where !self.notices.contains(notice) { self.notices.append(notice) }
     }
 }
 
@@ -138,6 +155,11 @@ extension NotificationOutcome.State {
         case .completed, .noTargetFound, .canceled, .abandoned, .unknown, .detailedStateAvailable: true
         }
     }
+}
+
+extension DeviceOutcome {
+    /// The push service's word, or for one that was skipped because another with its handle was asked.
+    var reasonOfRemoval: String { reason.isEmpty ? "SameHandle" : reason }
 }
 
 /// One device's share of a notification.

@@ -82,10 +82,13 @@ package struct Rejection: Sendable, Equatable {
     /// The handle is dead: the registration goes. `since` is the last moment the service knew it to be, if it says.
     package var isHandleDead: Bool
     package var deadSince: Timestamp?
+    /// The handle may be good elsewhere: in the service's other environment, or for another app. Says so in words that hold for all
+    /// devices of the credential; nil for a refusal that says nothing of the kind.
+    package var mixUp: String?
 
     package init(
         status: Int, reason: String, explanation: String, outcome: OutcomeName, isHandleDead: Bool = false,
-        deadSince: Timestamp? = nil
+        deadSince: Timestamp? = nil, mixUp: String? = nil
     ) {
         self.status = status
         self.reason = reason
@@ -93,5 +96,6 @@ package struct Rejection: Sendable, Equatable {
         self.outcome = outcome
         self.isHandleDead = isHandleDead
         self.deadSince = deadSince
+        self.mixUp = mixUp
     }
 }

@@ -34,6 +34,9 @@ final class CircuitBreaker: Sendable {
         }
     }
 
+    /// When the next push is tried; nil as long as the service answers.
+    var nextTry: Timestamp? { circuit.withLock { $0.openUntil } }
+
     enum News: Sendable, Equatable {
         case opened(until: Timestamp)
         case closed

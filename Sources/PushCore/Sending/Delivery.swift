@@ -50,6 +50,7 @@ struct Delivery: Sendable {
         for news in news {
             if holdsDevices { settled.append((news.order, news.device)) }
             unkept.append(news.device)
+            if news.device.isRegistrationRemoved { outcome.countPruned(news.device) }
             if let place = news.changedPlace, let id = news.device.registrationID {
                 lastOutcomes.append((place, id, news.device.outcome))
             }

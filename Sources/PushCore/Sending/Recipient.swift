@@ -39,6 +39,8 @@ struct DeliveryResult: Sendable {
     var device: DeviceOutcome
     var isHandleDead = false
     var deadSince: Timestamp?
+    /// The handle may be good in another place.
+    var isMixedUp = false
 
     init(device: DeviceOutcome) {
         self.device = device
@@ -53,6 +55,7 @@ struct DeliveryResult: Sendable {
             device = target.outcome(rejection.outcome, reason: rejection.reason, rejection.explanation, size: size)
             isHandleDead = rejection.isHandleDead
             deadSince = rejection.deadSince
+            isMixedUp = rejection.mixUp != nil
         case .unknown(let reason):
             device = target.outcome(
                 .pnsUnreachable, reason: reason, "nobody knows whether it was delivered", size: size)

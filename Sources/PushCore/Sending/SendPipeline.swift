@@ -1,16 +1,24 @@
 /// From a request to verdicts: targets, rendered batches, connectors, retries.
 struct SendPipeline: Sendable {
     let environment: HubEnvironment
+    /// Its name.
+    let hub: String
     private let connectors: [Platform: any Connector]
     private let retries: RetryPolicy
     /// As long as the connectors and their credentials stay the same.
-    private let breakers: [Platform: CircuitBreaker]
+    let breakers: [Platform: CircuitBreaker]
+    /// The same.
+    let gauges: [Platform: MixUpGauge]
 
-    init(environment: HubEnvironment, connectors: [any Connector], retries: RetryPolicy = RetryPolicy()) {
+    init(
+        environment: HubEnvironment, connectors: [any Connector], hub: String = "hub", retries: RetryPolicy = RetryPolicy()
+    ) {
+        self.hub = hub
         self.environment = environment
         self.retries = retries
-        breakers = Dictionary(
-            uniqueKeysWithValues: Set(connectors.flatMap(\.platforms)).map { ($0, CircuitBreaker()) })
+        let platforms = Set(connectors.flatMap(\.platforms))
+        breakers = Dictionary(uniqueKeysWithValues: platforms.map { ($0, CircuitBreaker()) })
+        gauges = Dictionary(uniqueKeysWithValues: platforms.map { ($0, MixUpGauge()) })
         self.connectors = connectors.reduce(into: [:]) { table, connector in
             for platform in connector.platforms { table[platform] = connector }
         }
@@ -317,6 +325,7 @@ struct SendPipeline: Sendable {
         case .closed: environment.note(.delivery, "\(platform.displayName) answers again")
         case nil: break
         }
+        noteMixUp(verdicts, of: platform)
         guard verdicts.count >= CircuitBreaker.threshold, case .rejected(let rejection)? = verdicts.last,
             verdicts.allSatisfy({ $0.isCredentialRefusal })
         else { return }

@@ -13,6 +13,7 @@ extension NotificationHub {
                 device.isRegistrationRemoved =
                     device.registrationID.map { dead.removed.contains($0) || hasDied($0) } ?? dead.cleared.contains(device.handle)
             }
+            if device.isRegistrationRemoved { meter.pruned(device.platform, device.reasonOfRemoval) }
             let place = target.place.flatMap { table.note(device.outcome, at: $0) ? $0 : nil }
             news.append(Delivery.News(order: target.order, device: device, changedPlace: place))
         }
@@ -31,7 +32,10 @@ extension NotificationHub {
     ) async -> (removed: Set<RegistrationID>, cleared: Set<DeviceHandle>) {
         var found: [(place: UInt32, id: RegistrationID, result: DeliveryResult)] = []
         var seen: Set<DeviceHandle> = []
-        for target in settled where target.result.isHandleDead && seen.insert(target.result.device.handle).inserted {
+        for target in settled
+        where target.result.isHandleDead && pipeline.believesDeaths(on: target.result.device.platform)
+            && seen.insert(target.result.device.handle).inserted
+        {
             found += table.places(for: target.result.device.handle).map { ($0, table.id(at: $0), target.result) }
         }
         guard !found.isEmpty else { return ([], []) }

@@ -58,6 +58,7 @@ extension NotificationHub {
             ) { settled in
                 let news = await takeFeedback(settled, since: start)
                 delivery.add(news)
+                delivery.outcome.note(pipeline.notices(of: settled))
                 live[id] = delivery.outcome
                 if delivery.unkept.count >= settings.devicesPerStep { await keepStep(&delivery) }
             }

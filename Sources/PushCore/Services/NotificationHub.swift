@@ -46,7 +46,7 @@ package actor NotificationHub: HubGateway {
         settings: HubSettings = HubSettings()
     ) {
         self.environment = environment
-        self.pipeline = SendPipeline(environment: environment, connectors: connectors, retries: settings.retries)
+        self.pipeline = SendPipeline(environment: environment, connectors: connectors, hub: settings.name, retries: settings.retries)
         self.store = store
         self.settings = settings
         meter = HubMeter(hub: settings.name)
@@ -72,7 +72,7 @@ package actor NotificationHub: HubGateway {
 
     /// What begins from now on goes through these connectors; what is registered from now on lives that long.
     package func change(connectors: [any Connector], registrationTTL: Duration?) {
-        pipeline = SendPipeline(environment: environment, connectors: connectors, retries: settings.retries)
+        pipeline = SendPipeline(environment: environment, connectors: connectors, hub: settings.name, retries: settings.retries)
         settings.registrationTTL = registrationTTL
     }
 

@@ -56,6 +56,7 @@ struct Doctor: Sendable {
         let network = NetworkChecks(settings: settings)
         add(await network.ports(isRunning: isRunning))
         if isRunning { add([await network.server()]) }
+        if isRunning { add(await DeliveryChecks(settings: settings).checks()) }
         add(await network.pushServices(isRunning: isRunning))
         add(await backend.issuer())
         add([time(settings.data)])

@@ -28,6 +28,7 @@ struct SendReport {
         if [NotificationOutcome.State.enqueued, .processing].contains(where: { $0.rawValue == report.state }) {
             lines.append("  not yet done: more devices may follow")
         }
+        lines += remarks(notification)
         guard !report.failed.isEmpty else { return lines }
         var table = TextTable("FAILED", "PLATFORM", "OUTCOME", "REASON")
         for device in report.failed {
@@ -63,6 +64,16 @@ struct SendReport {
         }
         if more > 0 { lines.append("  and \(more) groups more") }
         return lines + near(preview)
+    }
+
+    /// Who left the hub because of it, and what somebody should do.
+    private func remarks(_ notification: JSON) -> [String] {
+        let left = (notification["pruned"]?.object?.members ?? []).map { platform, reasons in
+            let counts = (reasons.object?.members ?? []).map { "\($0.value.int ?? 0) \($0.key.printable)" }
+            return "  \(name(platform).padded(to: 10))registrations that left, their handles being dead: \(counts.joined(separator: " · "))"
+        }
+        let notices = (notification["notices"]?.array ?? []).compactMap(\.string)
+        return left + notices.map { "  \(palette.yellow("notice"))  \($0.printable)" }
     }
 
     private func near(_ answer: JSON) -> [String] {

@@ -10,10 +10,18 @@ struct DeliverySettings: Sendable, Equatable {
     var roots: String?
     /// Hosts with the keys that they must have: `host=sha256//BASE64`.
     var pins: [String] = []
+    /// From a device's first attempt to its last.
+    var retryWindow: Duration = .seconds(1800)
+
+    static let retryWindows: ClosedRange<Duration> = .seconds(60)...(.seconds(86_400))
 }
 
 extension ServerSettings {
     static let deliverySettings: [Setting] = [
+        Setting(
+            "delivery.retry_window", .duration,
+            "How long a device is tried for where its push service has trouble, from its first attempt on: 1m to 24h.", default: "30m"
+        ) { $0.delivery.retryWindow = $1.duration },
         Setting(
             "apns.address", .url,
             "Where hubs with APNs credentials send in place of Apple's hosts: `pushhost simulate apns`, with HTTP/2 over TLS."
@@ -32,6 +40,7 @@ extension DeliverySettings {
     /// What cannot be used.
     var contradictions: [String] {
         var faults: [String] = []
+        if !Self.retryWindows.contains(retryWindow) { faults.append("delivery.retry_window: it has to be between 1m and 24h") }
         if let apns, Self.route(apns) == nil { faults.append("apns.address: \"\(apns)\" is no https:// address") }
         for pin in pins where Self.pin(pin) == nil { faults.append("apns.pins: \"\(pin)\" is not of the form host=sha256//BASE64") }
         return faults

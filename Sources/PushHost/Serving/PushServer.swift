@@ -89,6 +89,7 @@ final class PushServer: Sendable {
                 settings: HubSettings(
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
                     concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000,
+                    retryWindow: settings.delivery.retryWindow,
                     retryJitter: settings.isLab ? 0 : 0.25),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()),
                 admits: { description throws(PushError) in if settings.isLab { try Lab.admit(description) } },
@@ -187,21 +188,25 @@ final class PushServer: Sendable {
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
-                channels: { [self] order throws(PushError) in try await channels(order) }, server: { [self] in description }),
+                channels: { [self] order throws(PushError) in try await channels(order) }, server: { [self] in await description }),
             lab: lab?.routes, executor: lab?.lab.thread)
     }
 
     /// For the commands of whoever owns the server.
     private var description: JSON {
-        let ports = listening.withLock { $0 }
-        return .object(
-            JSONObject(
-                [
-                    ("clientURL", settings.clientURL(ports).map(JSON.string) ?? .null),
-                    ("httpPort", ports.http.map { .integer(Int64($0)) } ?? .null),
-                    ("tlsPort", ports.tls.map { .integer(Int64($0)) } ?? .null),
-                    ("credentials", .array(connectors.credentialStates(of: namespace.hubs.map(\.record)).map(\.json))),
-                ] + (lab.map { [("labKey", .string($0.lab.key.reveal()))] } ?? [])))
+        get async {
+            let ports = listening.withLock { $0 }
+            let troubles = await troubles
+            return .object(
+                JSONObject(
+                    [
+                        ("clientURL", settings.clientURL(ports).map(JSON.string) ?? .null),
+                        ("httpPort", ports.http.map { .integer(Int64($0)) } ?? .null),
+                        ("tlsPort", ports.tls.map { .integer(Int64($0)) } ?? .null),
+                        ("troubles", .array(troubles.map(\.json))),
+                        ("credentials", .array(connectors.credentialStates(of: namespace.hubs.map(\.record)).map(\.json))),
+                    ] + (lab.map { [("labKey", .string($0.lab.key.reveal()))] } ?? [])))
+        }
     }
 
     /// Puts a backup in the place of everything, while requests are told to wait.
@@ -297,6 +302,11 @@ final class PushServer: Sendable {
         folder.release()
     }
 
+    /// Asks hubs where they are at work.
+    func onHubs<Answer: Sendable>(_ work: @Sendable () async -> Answer) async -> Answer {
+        await withTaskExecutorPreference(lab?.lab.thread) { await work() }
+    }
+
     private func metricsText() async -> String {
         Meter(label: "pushhost_http_connections").set(connections.count)
         for hub in namespace.hubs {
@@ -312,6 +322,7 @@ final class PushServer: Sendable {
             }
         }
         measureCredentials()
+        measure(await troubles)
         return metrics.text
     }
 

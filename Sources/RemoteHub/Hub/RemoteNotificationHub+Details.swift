@@ -24,6 +24,12 @@ extension RemoteNotificationHub {
             for text in notification["nearMisses"]?.array?.compactMap(\.string) ?? [] where !outcome.nearMisses.contains(text) {
                 outcome.nearMisses.append(text)
             }
+            outcome.note(notification["notices"]?.array?.compactMap(\.string) ?? [])
+            for (name, reasons) in notification["pruned"]?.object?.members ?? [] {
+                guard let platform = Platform(shortName: name) else { continue }
+                let counts = (reasons.object?.members ?? []).compactMap { reason, count in count.int.map { (reason, $0) } }
+                outcome.pruned[platform, default: [:]].merge(counts) { $0 + $1 }
+            }
             var continuation: String?
             repeat {
                 let query = continuation.map { "&continuation=\(PercentEncoding.encode($0))" } ?? ""

@@ -8,6 +8,7 @@ extension SQLiteHubStore: NotificationStore {
         let request = notification.request.storedJSON.text()
         let counts = notification.outcome.storedCounts?.text()
         let nearMisses = notification.outcome.storedNearMisses?.text()
+        let remarks = notification.outcome.storedRemarks?.text()
         return try await database.write { [hub] database in
             if let idempotency = notification.idempotency,
                 let first = try database.first(
@@ -20,12 +21,12 @@ extension SQLiteHubStore: NotificationStore {
             try database.run(
                 """
                 INSERT INTO notification (key, hub, id, request, idempotency_key, fingerprint, state, is_final, tags,
-                    enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses, remarks)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, key, hub, outcome.id, request, notification.idempotency?.key,
                 notification.idempotency?.fingerprint, outcome.state.rawValue, outcome.state.isFinal, outcome.tags,
                 outcome.enqueuedAt.milliseconds, outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds,
-                outcome.scheduledFor?.milliseconds, counts, nearMisses)
+                outcome.scheduledFor?.milliseconds, counts, nearMisses, remarks)
             return .accepted
         }
     }
@@ -53,6 +54,7 @@ extension SQLiteHubStore: NotificationStore {
         // Put together before it is its turn, so that the writer has less to do.
         let (key, rows) = (NotificationKey(hub: hub, upTo: progress.sequence), Self.rows(for: progress.devices))
         let counts = progress.outcome.storedCounts?.text()
+        let remarks = progress.outcome.storedRemarks?.text()
         let lastOutcomes = progress.lastOutcomes.map { (place: $0.key, code: $0.value.storedCode) }.sorted { $0.place < $1.place }
         try await database.write(size: rows.reduce(0) { $0 + $1.content.count }) { [hub] database in
             let outcome = progress.outcome
@@ -60,11 +62,11 @@ extension SQLiteHubStore: NotificationStore {
             try database.run(
                 """
                 UPDATE notification SET state = ?, is_final = ?, tags = ?, enqueued_at = ?, started_at = ?, ended_at = ?,
-                    scheduled_for = ?, counts = ?, near_misses = ?
+                    scheduled_for = ?, counts = ?, near_misses = ?, remarks = ?
                 WHERE key = ?
                 """, outcome.state.rawValue, outcome.state.isFinal, outcome.tags, outcome.enqueuedAt.milliseconds,
                 outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds, outcome.scheduledFor?.milliseconds,
-                counts, outcome.storedNearMisses?.text(), key.stored)
+                counts, outcome.storedNearMisses?.text(), remarks, key.stored)
             // News of a notification that has been forgotten meanwhile is no news.
             if database.totalChangesCount > before { try Self.append(rows, to: key, in: database) }
             try LastOutcomes.set(lastOutcomes, hub: hub, in: database)
@@ -123,7 +125,7 @@ extension SQLiteHubStore: NotificationStore {
 
     private static let columns = """
         key, id, request, idempotency_key, fingerprint, state, tags, enqueued_at, started_at, ended_at, scheduled_for, counts,
-        near_misses, hub
+        near_misses, hub, remarks
         """
 
     private static func notification(_ row: SQLRow) throws -> KeptNotification {
@@ -135,6 +137,7 @@ extension SQLiteHubStore: NotificationStore {
                 scheduledFor: row.optional(10, row.time))
             if !row.isNull(11) { try outcome.setCounts(stored: row.json(11)) }
             if !row.isNull(12) { outcome.nearMisses = try row.json(12).storedArray().map { try $0.storedText() } }
+            if !row.isNull(14) { try outcome.setRemarks(stored: row.json(14)) }
             return KeptNotification(
                 sequence: sequence, request: try NotificationRequest(stored: row.json(2)),
                 idempotency: row.optional(3) { IdempotencyKey(key: row.text($0), fingerprint: row.bytes(4)) }, outcome: outcome)

@@ -41,6 +41,9 @@ enum SQLiteSchema {
             try OutcomeMigration.move(in: database)
             try database.execute(sql: "DROP TABLE device_outcome; DROP TABLE last_outcome")
         }
+        migrator.registerMigration("remarks on notifications") { database in
+            try database.execute(sql: "ALTER TABLE notification ADD COLUMN remarks TEXT")
+        }
         return migrator
     }()
 

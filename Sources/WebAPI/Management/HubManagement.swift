@@ -53,6 +53,14 @@ extension ManagementRoute {
             "userMetadata?": .text(), "registrations": .integer("How many there are, those of installations among them"),
             "installations": .integer("How many there are"), "waiting": .integer("Notifications that were accepted and have not begun"),
             "pushServices": .list("Those that the hub has credentials of", of: .platform),
+            "troubles?": .list(
+                "What keeps it from delivering just now",
+                of: .object(
+                    "DeliveryTrouble",
+                    [
+                        "platform": .platform, "nextTryAt?": .moment("When the next push is tried: the push service answers nobody"),
+                        "mixUp?": .text("Most handles are not those of the credential: in words, what is mixed up and what to do"),
+                    ])),
         ])
 }
 
@@ -61,6 +69,7 @@ extension ServedHub {
         get async {
             let description = record.description
             let size = await service.size()
+            let troubles = await service.troubles()
             let services = description.credentials.keys.compactMap { Platform(rawValue: $0.rawValue.lowercased()) }
             return .members([
                 "name": .string(record.name), "createdAt": .moment(record.createdAt), "updatedAt": .moment(record.updatedAt),
@@ -68,7 +77,17 @@ extension ServedHub {
                 "userMetadata": description.userMetadata.map { .string($0) }, "registrations": .count(size.registrations),
                 "installations": .count(size.installations), "waiting": .count(await service.backlog),
                 "pushServices": .array(services.sorted().map { .string($0.shortName) }),
+                "troubles": troubles.isEmpty ? nil : .array(troubles.map(\.json)),
             ])
+        }
+    }
+}
+
+extension DeliveryTrouble {
+    fileprivate var json: JSON {
+        switch kind {
+        case .openCircuit(let moment): ["platform": .string(platform.shortName), "nextTryAt": .moment(moment)]
+        case .mixUp(let words, _): ["platform": .string(platform.shortName), "mixUp": .string(words)]
         }
     }
 }

@@ -58,6 +58,10 @@ extension ManagementRoute {
             "targetPlatforms": .list("Those that it has outcomes of", of: .platform),
             "outcomes": .map("By platform and outcome, how many devices", of: .map(of: .integer())),
             "nearMisses?": .list("Where nobody matched, what comes close, in words", of: .text()),
+            "notices?": .list("What somebody should know and do, such as tokens of another environment, in words", of: .text()),
+            "pruned?": .map(
+                "By platform and the push service's reason, how many registrations left because their handles are dead",
+                of: .map(of: .integer())),
         ])
 
     private static let device = JSONSchema.object(
@@ -112,7 +116,20 @@ extension NotificationOutcome {
             "scheduledFor": scheduledFor.map { .moment($0) }, "targetPlatforms": .array(platforms.map { .string($0.shortName) }),
             "outcomes": .object(JSONObject(outcomes)),
             "nearMisses": nearMisses.isEmpty ? nil : .array(nearMisses.map { .string($0) }),
+            "notices": notices.isEmpty ? nil : .array(notices.map { .string($0) }),
+            "pruned": pruned.isEmpty ? nil : prunedJSON,
         ])
+    }
+}
+
+extension NotificationOutcome {
+    private var prunedJSON: JSON {
+        .object(
+            JSONObject(
+                pruned.sorted { $0.key < $1.key }.map { platform, reasons in
+                    let counts = reasons.sorted { $0.key < $1.key }.map { ($0.key, JSON.count($0.value)) }
+                    return (platform.shortName, .object(JSONObject(counts)))
+                }))
     }
 }
 

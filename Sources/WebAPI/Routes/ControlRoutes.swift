@@ -14,14 +14,14 @@ package struct ControlRoutes: Sendable {
     private let backup: Work
     private let restore: Work
     private let channels: Task
-    private let server: @Sendable () -> JSON
+    private let server: @Sendable () async -> JSON
     private static let largestBody = 4096
 
     /// - Parameters:
     ///   - channels: what `POST /api/v1/apns/channels` does.
     ///   - server: what `GET /api/v1/server` answers.
     package init(
-        backup: @escaping Work, restore: @escaping Work, channels: @escaping Task, server: @escaping @Sendable () -> JSON
+        backup: @escaping Work, restore: @escaping Work, channels: @escaping Task, server: @escaping @Sendable () async -> JSON
     ) {
         self.backup = backup
         self.restore = restore
@@ -51,7 +51,7 @@ package struct ControlRoutes: Sendable {
         }
         guard let work else {
             guard request.method == .get else { throw HubResponder.notAllowed(request, "GET") }
-            return WebAnswer(.ok, "application/json", server().serialized())
+            return WebAnswer(.ok, "application/json", await server().serialized())
         }
         guard request.method == .post else { throw HubResponder.notAllowed(request, "POST") }
         try await work(try Self.file(try await request.body.read(limit: Self.largestBody)))

@@ -47,6 +47,7 @@ struct StoryCheck {
         var counted = NotificationOutcome(id: outcome.id, state: outcome.state, tags: nil, enqueuedAt: outcome.enqueuedAt)
         counted.count(devices)
         if counted.counts != outcome.counts { flaws.append("\(outcome.id) counts \(outcome.counts), its devices are \(counted.counts)") }
+        if counted.pruned != outcome.pruned { flaws.append("\(outcome.id) counts \(outcome.pruned) that left, and \(counted.pruned) did") }
         return flaws
     }
 

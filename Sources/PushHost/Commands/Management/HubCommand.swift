@@ -60,6 +60,12 @@ struct HubShowCommand: AsyncParsableCommand {
         ]
         if let ttl = hub["registrationTTL"]?.string { rows.append(("registrations live", ttl)) }
         if let metadata = hub["userMetadata"]?.string { rows.append(("metadata", metadata)) }
+        for trouble in hub["troubles"]?.array ?? [] {
+            let platform = trouble["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
+            let words =
+                trouble["mixUp"]?.string ?? "answers nobody: the next push is tried at \(trouble["nextTryAt"]?.string ?? "a moment")"
+            rows.append(("trouble", "\(platform): \(words)"))
+        }
         return [palette.bold("hub \(hub["name"]?.string ?? "")".printable)] + rows.map { "  \($0.0.padded(to: 20))\($0.1.printable)" }
     }
 }

@@ -1,0 +1,33 @@
+// What the answers of push services say about the hub's credentials and the services themselves.
+extension SendPipeline {
+    func noteMixUp(_ verdicts: [Verdict], of platform: Platform) {
+        switch gauges[platform]?.note(verdicts, now: environment.clock.now) {
+        case .suspected(let words):
+            environment.warn(.delivery, "the hub \(hub): \(platform.displayName): \(words); no dead handle is removed meanwhile")
+        case .over: environment.warn(.delivery, "the hub \(hub): \(platform.displayName): most handles are those of the credential again")
+        case nil: break
+        }
+    }
+
+    /// Whether handles that the service calls dead leave the hub.
+    func believesDeaths(on platform: Platform) -> Bool { gauges[platform]?.isTrusted ?? true }
+
+    /// What is to be said of a notification of which these are devices: each sentence once.
+    func notices(of settled: [SettledTarget]) -> [String] {
+        let suspicions = gauges.compactMapValues(\.suspicion)
+        guard !suspicions.isEmpty else { return [] }
+        return suspicions.sorted { $0.key < $1.key }.compactMap { platform, suspicion in
+            settled.contains { $0.result.isMixedUp && $0.result.device.platform == platform }
+                ? "\(platform.displayName): \(suspicion.words)" : nil
+        }
+    }
+
+    func troubles(_ now: Timestamp) -> [DeliveryTrouble] {
+        platforms.sorted().flatMap { platform in
+            [
+                breakers[platform]?.nextTry.map { DeliveryTrouble(platform, .openCircuit(nextTry: $0)) },
+                gauges[platform]?.suspicion.map { DeliveryTrouble(platform, .mixUp($0.words, since: $0.since)) },
+            ].compactMap(\.self)
+        }
+    }
+}

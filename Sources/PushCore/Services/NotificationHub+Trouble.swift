@@ -1,0 +1,19 @@
+/// What keeps a hub from delivering on a platform just now.
+package struct DeliveryTrouble: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
+        /// The push service answers nobody: nothing is sent to it before `nextTry`.
+        case openCircuit(nextTry: Timestamp)
+        /// Most handles are not those of the credential. Says what to do; dead handles are not believed meanwhile.
+        case mixUp(String, since: Timestamp)
+    }
+
+    package var platform: Platform
+    package var kind: Kind
+
+    package init(_ platform: Platform, _ kind: Kind) { (self.platform, self.kind) = (platform, kind) }
+}
+
+extension NotificationHub {
+    /// By platform; none where all is well.
+    package func troubles() -> [DeliveryTrouble] { pipeline.troubles(environment.clock.now) }
+}

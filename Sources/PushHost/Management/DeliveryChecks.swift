@@ -1,0 +1,39 @@
+import PushCore
+
+/// Whether a server that runs can deliver just now.
+struct DeliveryChecks {
+    let settings: ServerSettings
+
+    private static let name = "delivery"
+    private static let patience = Duration.seconds(5)
+
+    func checks() async -> [Check] {
+        let folder = settings.data
+        let description = try? await ManagementClient.with(.folder(folder)) { client throws(PushError) in
+            try await client.get(ManagementClient.path("server"), patience: Self.patience)
+        }
+        guard let troubles = description?["troubles"]?.array else { return [] }
+        let found = troubles.compactMap { HubTrouble($0) }.map(Self.check)
+        return found.isEmpty ? [.well(Self.name, "no push service is out of reach, and no tokens are mixed up")] : found
+    }
+
+    static func check(_ trouble: HubTrouble) -> Check {
+        let place = "hub \(trouble.hub): \(trouble.platform.displayName)"
+        if let words = trouble.mixUp {
+            let (finding, hint) = words.halves
+            return .wrong(name, "\(place): \(finding)", hint)
+        }
+        let moment = trouble.nextTry?.iso8601(fraction: false) ?? "a while"
+        return .wrong(
+            name, "\(place) answers nobody: the next push is tried at \(moment)",
+            "look whether this machine reaches the push service, and at the log for what it answers")
+    }
+}
+
+extension String {
+    /// What is, and what to do, which a semicolon divides.
+    fileprivate var halves: (String, String?) {
+        guard let range = firstRange(of: "; ") else { return (self, nil) }
+        return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))
+    }
+}
