@@ -2,7 +2,7 @@ import PushCore
 import Synchronization
 
 /// A store that can be told to refuse what is to be kept, as one on a full disk does.
-package final class BreakableStore: RegistrationStore, NotificationStore, JobStore {
+package final class BreakableStore: RegistrationStore, NotificationStore, JobStore, PrunedStore {
     package enum Call: Sendable, Hashable, CaseIterable { case commit, rows, accept, record, read, devices }
 
     private let store: any HubStore
@@ -110,5 +110,29 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
     package func removeEnded(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
         try check(.commit)
         return try await store.removeEnded(before: moment, limit: limit)
+    }
+    package func pruned(_ filter: PrunedFilter, below number: Int64?, limit: Int) async throws(PushError) -> [PrunedDevice] {
+        try check(.read)
+        return try await store.pruned(filter, below: number, limit: limit)
+    }
+
+    package func forgetPruned(before moment: Timestamp, limit: Int, keepsUntold: Bool) async throws(PushError) -> Int {
+        try check(.commit)
+        return try await store.forgetPruned(before: moment, limit: limit, keepsUntold: keepsUntold)
+    }
+
+    package func untoldPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
+        try check(.read)
+        return try await store.untoldPruned(limit: limit)
+    }
+
+    package func acknowledgePruned(upTo number: Int64) async throws(PushError) {
+        try check(.commit)
+        try await store.acknowledgePruned(upTo: number)
+    }
+
+    package func dropUntoldPruned(beyond most: Int) async throws(PushError) -> Int {
+        try check(.commit)
+        return try await store.dropUntoldPruned(beyond: most)
     }
 }

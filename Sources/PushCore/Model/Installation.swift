@@ -207,6 +207,16 @@ extension Installation {
         }
         return expired
     }
+
+    /// Takes that back. Nil where there is no such channel that is expired: the app has given another one, or this one again.
+    func reviving(_ channel: DeviceHandle) -> Installation? {
+        var revived = self
+        if handle == channel { revived.isPushChannelExpired = false }
+        for (tileID, tile) in secondaryTiles where tile.handle == channel {
+            revived.secondaryTiles[tileID]?.isPushChannelExpired = false
+        }
+        return revived == self ? nil : revived
+    }
 }
 
 extension [Tag] {

@@ -27,4 +27,4 @@ package protocol NotificationStore: Sendable {
 }
 
 /// All that a hub keeps.
-package typealias HubStore = RegistrationStore & NotificationStore & JobStore
+package typealias HubStore = RegistrationStore & NotificationStore & JobStore & PrunedStore

@@ -76,6 +76,12 @@ package struct RegistrationChange: Sendable, Equatable {
     /// Each takes the place of what stood there. An id that had departed is back.
     package var puts: [PlacedRegistration]
     package var installationPuts: [PlacedInstallation]
+    /// Those of the removals, and of the channels of installations, that are kept aside.
+    package var pruned: [PrunedDevice] = []
+    /// Numbers of those that were aside and are back with the puts.
+    package var restored: [Int64] = []
+    /// When that is.
+    package var restoredAt: Timestamp?
 
     package init(
         removals: [RemovedRegistration] = [], installationRemovals: [UInt32] = [], puts: [PlacedRegistration] = [],

@@ -37,12 +37,17 @@ package struct HubSettings: Sendable, Equatable {
     package var retryWindow: Duration
     /// By how much of itself a pause before another attempt is longer at most, so that not all come back at the same moment.
     package var retryJitter: Double
+    /// How long devices whose handles died are kept aside, to be brought back.
+    package var keepPruned: Duration
+    /// Whether somebody is told of them, so that they are kept until then.
+    package var isPruningTold: Bool
 
     package init(
         name: String = "hub", registrationTTL: Duration? = nil, naming: Naming = .short, refusesLargePayloads: Bool = true,
         concurrentNotifications: Int = 64, concurrentDevices: Int = .max, isSideBySide: Bool = false, comparableTags: Int = .max,
         devicesPerBatch: Int = 500, batchesUnderWay: Int = 4, devicesPerStep: Int = 2_500, retryWindow: Duration = .seconds(1800),
-        retryJitter: Double = 0
+        retryJitter: Double = 0,
+        keepPruned: Duration = .seconds(86_400), isPruningTold: Bool = false
     ) {
         self.name = name
         self.registrationTTL = registrationTTL
@@ -57,6 +62,8 @@ package struct HubSettings: Sendable, Equatable {
         self.devicesPerStep = devicesPerStep
         self.retryWindow = retryWindow
         self.retryJitter = retryJitter
+        self.keepPruned = keepPruned
+        self.isPruningTold = isPruningTold
     }
 
     var retries: RetryPolicy { RetryPolicy(window: retryWindow, jitter: retryJitter) }

@@ -2,10 +2,10 @@
 extension NotificationHub {
     /// A handle that a push service calls dead leaves the hub with everything registered for it, but for what was
     /// registered anew meanwhile: after the moment that the service names, or else since the send began.
-    func takeFeedback(_ settled: [SettledTarget], since start: Timestamp) async -> [Delivery.News] {
+    func takeFeedback(_ settled: [SettledTarget], of notification: String, since start: Timestamp) async -> [Delivery.News] {
         var news: [Delivery.News] = []
         news.reserveCapacity(settled.count)
-        let dead = await dropDead(settled, since: start)
+        let dead = await dropDead(settled, of: notification, since: start)
         let isAnyDead = !dead.removed.isEmpty || !dead.cleared.isEmpty
         for target in settled {
             var device = target.result.device
@@ -28,7 +28,7 @@ extension NotificationHub {
     /// Takes registrations whose handles are dead off the air, and the channels of installations, all in one change. Answers which
     /// registrations left, and which handles had any.
     private func dropDead(
-        _ settled: [SettledTarget], since start: Timestamp
+        _ settled: [SettledTarget], of notification: String, since start: Timestamp
     ) async -> (removed: Set<RegistrationID>, cleared: Set<DeviceHandle>) {
         var found: [(place: UInt32, id: RegistrationID, result: DeliveryResult)] = []
         var seen: Set<DeviceHandle> = []
@@ -46,7 +46,7 @@ extension NotificationHub {
         var (removed, cleared): (Set<RegistrationID>, Set<DeviceHandle>) = ([], [])
         var (change, rows, notes) = (RegistrationChange(), ReplacedRows(), [String]())
         do throws(PushError) {
-            (change, rows, cleared, notes) = try await withdrawal(of: found, since: start)
+            (change, rows, cleared, notes) = try await withdrawal(of: found, by: notification, since: start)
         } catch {
             let handles = Set(found.map(\.result.device.handle)).sorted { $0.text < $1.text }
             for handle in handles { noteRefusal(handle, error) }
@@ -72,7 +72,7 @@ extension NotificationHub {
 
     /// What is to be changed where the handles of these are dead, with the rows that it replaces; the caller has their turns.
     private func withdrawal(
-        of found: [(place: UInt32, id: RegistrationID, result: DeliveryResult)], since start: Timestamp
+        of found: [(place: UInt32, id: RegistrationID, result: DeliveryResult)], by notification: String, since start: Timestamp
     ) async throws(PushError) -> Withdrawal {
         // It may have been written while others had their turn.
         let standing = found.filter { table.place(of: $0.id) == $0.place }
@@ -91,10 +91,18 @@ extension NotificationHub {
                     installations[installation] = (row, [], departure)
                 }
                 if installations[installation]?.dead.insert(handle).inserted == true {
+                    let row = installations[installation]?.row.installation
+                    withdrawal.change.pruned.append(
+                        PrunedDevice(
+                            .installation(id: installation, userID: row?.userID, tags: row?.tags ?? []), handle: handle, reason: reason,
+                            notificationID: notification, time: departure.time))
                     withdrawal.notes.append("installation \(installation): channel expired, \(reason)")
                 }
             } else if let removal = table.removal(of: id, because: departure) {
                 withdrawal.change.removals.append(removal)
+                withdrawal.change.pruned.append(
+                    PrunedDevice(
+                        .registration(now), handle: handle, reason: reason, notificationID: notification, time: departure.time))
                 withdrawal.notes.append("registration \(id) removed: \(reason)")
             }
             withdrawal.cleared.insert(handle)

@@ -56,7 +56,7 @@ extension NotificationHub {
                 manner: manner(patience, isInTurn: isInTurn && request.pace == nil, devices: targets.matched),
                 lookingUp: { await self.recipients(at: $0, of: $1) }
             ) { settled in
-                let news = await takeFeedback(settled, since: start)
+                let news = await takeFeedback(settled, of: id, since: start)
                 delivery.add(news)
                 delivery.outcome.note(pipeline.notices(of: settled))
                 live[id] = delivery.outcome
@@ -76,7 +76,7 @@ extension NotificationHub {
                     live[id] = nil
                     return (delivery, nil)
                 }
-                delivery.add(await takeFeedback(open, since: start))
+                delivery.add(await takeFeedback(open, of: id, since: start))
                 abandon(rest, of: targets, &delivery)
             }
             let isStopped = stops.contains(kept.sequence) && delivery.hasAbandoned

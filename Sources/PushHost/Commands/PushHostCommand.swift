@@ -13,7 +13,8 @@ struct PushHostCommand: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, TestCommand.self, ReplCommand.self, CheckCommand.self, InitCommand.self, ExplainCommand.self,
             ServeCommand.self, HubCommand.self, KeyCommand.self, UserCommand.self, SendCommand.self, NotificationCommand.self,
-            DevicesCommand.self, TagsCommand.self, APNsCommand.self, DoctorCommand.self, SimulateCommand.self, ReferenceCommand.self,
+            DevicesCommand.self, PrunedCommand.self, TagsCommand.self, APNsCommand.self, DoctorCommand.self, SimulateCommand.self,
+            ReferenceCommand.self,
         ])
 
     /// Exit codes of the program: 2 for a command line that cannot be understood.

@@ -95,6 +95,28 @@ extension AttendedHubStore: JobStore {
     }
 }
 
+extension AttendedHubStore: PrunedStore {
+    func pruned(_ filter: PrunedFilter, below number: Int64?, limit: Int) async throws(PushError) -> [PrunedDevice] {
+        try await thread.outside(try await base.pruned(filter, below: number, limit: limit))
+    }
+
+    func forgetPruned(before moment: Timestamp, limit: Int, keepsUntold: Bool) async throws(PushError) -> Int {
+        try await thread.outside(try await base.forgetPruned(before: moment, limit: limit, keepsUntold: keepsUntold))
+    }
+
+    func untoldPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
+        try await thread.outside(try await base.untoldPruned(limit: limit))
+    }
+
+    func acknowledgePruned(upTo number: Int64) async throws(PushError) {
+        try await thread.outside(try await base.acknowledgePruned(upTo: number))
+    }
+
+    func dropUntoldPruned(beyond most: Int) async throws(PushError) -> Int {
+        try await thread.outside(try await base.dropUntoldPruned(beyond: most))
+    }
+}
+
 extension Lab {
     func attended(_ store: any NamespaceStore) -> any NamespaceStore { AttendedNamespaceStore(base: store, thread: thread) }
 }

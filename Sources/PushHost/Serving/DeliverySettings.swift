@@ -13,6 +13,10 @@ struct DeliverySettings: Sendable, Equatable {
     /// From a device's first attempt to its last.
     var retryWindow: Duration = .seconds(1800)
 
+    /// How long devices whose handles died are kept aside.
+    var keepPruned: Duration = .seconds(86_400)
+
+    static let keepPrunedRange: ClosedRange<Duration> = .seconds(60)...(.seconds(30 * 86_400))
     static let retryWindows: ClosedRange<Duration> = .seconds(60)...(.seconds(86_400))
 }
 
@@ -22,6 +26,11 @@ extension ServerSettings {
             "delivery.retry_window", .duration,
             "How long a device is tried for where its push service has trouble, from its first attempt on: 1m to 24h.", default: "30m"
         ) { $0.delivery.retryWindow = $1.duration },
+        Setting(
+            "keep.pruned", .duration,
+            "How long devices that left because their handles were dead can be brought back (`pushhost pruned restore`): 1m to 30d.",
+            default: "24h"
+        ) { $0.delivery.keepPruned = $1.duration },
         Setting(
             "apns.address", .url,
             "Where hubs with APNs credentials send in place of Apple's hosts: `pushhost simulate apns`, with HTTP/2 over TLS."
@@ -42,6 +51,7 @@ extension DeliverySettings {
         var faults: [String] = []
         if !Self.retryWindows.contains(retryWindow) { faults.append("delivery.retry_window: it has to be between 1m and 24h") }
         if let apns, Self.route(apns) == nil { faults.append("apns.address: \"\(apns)\" is no https:// address") }
+        if !Self.keepPrunedRange.contains(keepPruned) { faults.append("keep.pruned: it has to be between 1m and 30d") }
         for pin in pins where Self.pin(pin) == nil { faults.append("apns.pins: \"\(pin)\" is not of the form host=sha256//BASE64") }
         return faults
     }

@@ -89,8 +89,8 @@ final class PushServer: Sendable {
                 settings: HubSettings(
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
                     concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000,
-                    retryWindow: settings.delivery.retryWindow,
-                    retryJitter: settings.isLab ? 0 : 0.25),
+                    retryWindow: settings.delivery.retryWindow, retryJitter: settings.isLab ? 0 : 0.25,
+                    keepPruned: settings.delivery.keepPruned),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()),
                 admits: { description throws(PushError) in if settings.isLab { try Lab.admit(description) } },
                 connectors: connectors.connectors(of:))

@@ -8,6 +8,7 @@ package actor MemoryHubStore: RegistrationStore {
     private var departures: [RegistrationID: RegistrationDeparture] = [:]
     private var lastOutcomes: [UInt32: OutcomeName] = [:]
     var notifications = MemoryNotifications()
+    var prunings = MemoryPrunings()
     /// By id.
     var jobs: [String: NotificationHubJob] = [:]
 
@@ -41,6 +42,7 @@ package actor MemoryHubStore: RegistrationStore {
             departures[removal.id] = removal.departure
         }
         for place in change.installationRemovals { installations[place] = nil }
+        prunings.commit(change)
         for put in change.puts {
             let id = put.registration.id
             if registrations[put.place]?.id != id { clear(put.place) }
@@ -75,6 +77,7 @@ package actor MemoryHubStore: RegistrationStore {
         departures = [:]
         lastOutcomes = [:]
         notifications = MemoryNotifications()
+        prunings = MemoryPrunings()
         jobs = [:]
     }
 }

@@ -10,6 +10,7 @@ struct SQLiteHubStore: RegistrationStore {
 
     func commit(_ change: RegistrationChange) async throws(PushError) {
         let installations = change.installationPuts.map { $0.installation.storedJSON.text() }
+        let pruned = change.pruned.map { $0.storedContent.text() }
         try await database.write { [hub, templates = database.templates] database in
             var left: Set<Int64> = []
             for removal in change.removals {
@@ -23,6 +24,8 @@ struct SQLiteHubStore: RegistrationStore {
             for place in change.installationRemovals {
                 try database.run("DELETE FROM installation WHERE hub = ? AND place = ?", hub, place)
             }
+            for (device, content) in zip(change.pruned, pruned) { try Self.setAside(device, content, hub: hub, in: database) }
+            try Self.bringBack(change.restored, at: change.restoredAt, hub: hub, in: database)
             for put in change.puts {
                 let before = try Self.templateKey(at: put.place, hub: hub, in: database)
                 let key = try put.registration.template.map { try templates.key(of: $0, in: database) }

@@ -44,6 +44,7 @@ enum SQLiteSchema {
         migrator.registerMigration("remarks on notifications") { database in
             try database.execute(sql: "ALTER TABLE notification ADD COLUMN remarks TEXT")
         }
+        migrator.registerMigration("devices that were pruned") { database in try database.execute(sql: pruned) }
         return migrator
     }()
 
@@ -55,7 +56,7 @@ enum SQLiteSchema {
         ("outcome_batch", "id", keyed("notification", NotificationKey.sequenceBits), 8),
         ("dead_batch", "notification, first", keyed("notification", NotificationKey.sequenceBits), 8),
         ("notification", "key", keyed("key", NotificationKey.sequenceBits), 1000), ("sequence", "hub", ofHub, 1000),
-        ("job", "hub, id", ofHub, 1000),
+        ("job", "hub, id", ofHub, 1000), ("pruned", "number", ofHub, 1000), ("pruned_telling", "hub", ofHub, 1000),
     ]
     private static let ofHub = "hub = ?1"
 
@@ -169,6 +170,21 @@ enum SQLiteSchema {
             PRIMARY KEY (notification, first)
         ) STRICT;
         CREATE TABLE last_outcome_block (key INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT;
+        """
+
+    /// What left because its handle was dead, with all that brings it back, and how far somebody was told of it.
+    private static let pruned = """
+        CREATE TABLE pruned (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, hub INTEGER NOT NULL, time INTEGER NOT NULL, is_restored INTEGER NOT NULL,
+            id TEXT NOT NULL, notification TEXT NOT NULL, platform TEXT NOT NULL, handle TEXT NOT NULL, reason TEXT NOT NULL,
+            content TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX pruned_by_hub ON pruned (hub);
+        CREATE INDEX pruned_by_id ON pruned (hub, id);
+        CREATE INDEX pruned_by_time ON pruned (hub, time);
+        CREATE TABLE pruned_telling (
+            hub INTEGER PRIMARY KEY, offered INTEGER NOT NULL, acknowledged INTEGER NOT NULL
+        ) STRICT;
         """
 
     private static let hubNames = """

@@ -104,7 +104,7 @@ extension Platform {
 
 extension Timestamp {
     /// Throws `request.body` (400) for a text that is no moment.
-    fileprivate init(given text: String, _ name: String) throws(PushError) {
+    init(given text: String, _ name: String) throws(PushError) {
         guard let moment = Timestamp(iso8601: text) else {
             throw PushError("request.body", "\(name) is no moment", hint: "write 2026-01-31T12:00:00Z", status: 400)
         }

@@ -111,3 +111,25 @@ private final class Count: Sendable {
 
     func isEvery(_ count: Int) -> Bool { number.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: count) }
 }
+
+extension LyingDisk {
+    func pruned(_ filter: PrunedFilter, below number: Int64?, limit: Int) async throws(PushError) -> [PrunedDevice] {
+        try await store.pruned(filter, below: number, limit: limit)
+    }
+
+    func forgetPruned(before moment: Timestamp, limit: Int, keepsUntold: Bool) async throws(PushError) -> Int {
+        try await store.forgetPruned(before: moment, limit: limit, keepsUntold: keepsUntold)
+    }
+
+    func untoldPruned(limit: Int) async throws(PushError) -> [PrunedDevice] {
+        try await store.untoldPruned(limit: limit)
+    }
+
+    func acknowledgePruned(upTo number: Int64) async throws(PushError) {
+        try await store.acknowledgePruned(upTo: number)
+    }
+
+    func dropUntoldPruned(beyond most: Int) async throws(PushError) -> Int {
+        try await store.dropUntoldPruned(beyond: most)
+    }
+}

@@ -1,0 +1,177 @@
+// Devices that left because their handles were called dead, and how they come back.
+extension NotificationHub {
+    /// Most devices that come back in one change.
+    private static let restoreStep = 500
+
+    /// Those that can be brought back, the latest first, with numbers below `number`, or from the latest on for nil.
+    package func pruned(_ filter: PrunedFilter, below number: Int64?, limit: Int) async throws(PushError) -> [PrunedDevice] {
+        try await store.pruned(kept(filter), below: number, limit: limit)
+    }
+
+    /// Brings back what left, as it was: all of a step or nothing, the latest first. Whoever has registered again since stays as he is.
+    ///
+    /// Where a step cannot be kept it throws, with the number of those that are back already as the detail `restored`.
+    /// - Parameter isTrial: whether it is only said what would come back.
+    package func restore(_ filter: PrunedFilter, isTrial: Bool = false) async throws(PushError) -> Restoration {
+        try checkIsOpen()
+        let filter = kept(filter)
+        var (sum, number) = (Restoration(), Int64?.none)
+        while true {
+            do throws(PushError) {
+                let step = try await store.pruned(filter, below: number, limit: Self.restoreStep)
+                guard let last = step.last else { break }
+                sum += try await restore(step, isTrial: isTrial)
+                number = last.number
+                if step.count < Self.restoreStep { break }
+            } catch {
+                var error = error
+                error.details["restored"] = .integer(Int64(sum.restored))
+                throw error
+            }
+        }
+        if sum.restored > 0, !isTrial { environment.note(.feedback, "\(sum.restored) devices that had left are back") }
+        return sum
+    }
+}
+
+extension NotificationHub {
+    /// What nobody may bring back any more is not shown.
+    private func kept(_ filter: PrunedFilter) -> PrunedFilter {
+        let earliest = environment.clock.now + (.zero - settings.keepPruned)
+        var filter = filter
+        filter.since = max(filter.since ?? earliest, earliest)
+        return filter
+    }
+
+    private func restore(_ step: [PrunedDevice], isTrial: Bool) async throws(PushError) -> Restoration {
+        // Always in the same order, as in `dropDead`.
+        let keys = Set(step.map(\.turn)).sorted()
+        for key in keys { await takeTurn(key) }
+        defer { for key in keys { turns.leave(key) } }
+        try checkIsOpen()
+        let now = environment.clock.now
+        var revival = Revival(standing: try await latestUpdates(ofHandlesOf: step))
+        for device in step {
+            switch device.subject {
+            case .registration(let registration):
+                revival.add(device.number, registration, left: device.time, isExpired: registration.expiration <= now) {
+                    table.place(of: $0) != nil
+                }
+            case .installation(let id, _, _):
+                if revival.needs(id) {
+                    revival.know(id, try await installationRow(id), try await rows(at: table.places(ofInstallation: id)))
+                }
+                revival.add(device.number, id, device.handle)
+            }
+        }
+        if isTrial || revival.sum.restored == 0 { return revival.sum }
+        var change = RegistrationChange(puts: revival.registrations.map { table.placed($0) })
+        change.restored = revival.numbers
+        change.restoredAt = now
+        for (placed, registrations) in revival.installations(nextID: newRegistrationID) {
+            let part = table.change(
+                placed.installation, as: registrations, expiration: placed.expiration, departure: departure(.installationChanged))
+            change.removals += part.removals
+            change.puts += part.puts
+            change.installationPuts += part.installationPuts
+        }
+        try await keep(change, replacing: revival.replaced)
+        return revival.sum
+    }
+
+    /// When the handles of these that are registered just now were registered.
+    private func latestUpdates(ofHandlesOf step: [PrunedDevice]) async throws(PushError) -> [DeviceHandle: Timestamp] {
+        var latest: [DeviceHandle: Timestamp] = [:]
+        for row in try await rows(stillAt: Set(step.map(\.handle)).flatMap { table.places(for: $0) }.sorted()) {
+            latest[row.registration.handle] = max(latest[row.registration.handle] ?? row.registration.updatedAt, row.registration.updatedAt)
+        }
+        return latest
+    }
+}
+
+extension PrunedDevice {
+    fileprivate var turn: RegistrationTable.Expiring {
+        switch subject {
+        case .registration(let registration): .registration(registration.id)
+        case .installation(let id, _, _): .installation(id)
+        }
+    }
+}
+
+/// What comes back in one change.
+private struct Revival {
+    private struct Known {
+        /// Nil where there is none any more.
+        var row: PlacedInstallation?
+        var existing: [PlacedRegistration]
+        var revived: Installation?
+    }
+
+    private(set) var sum = Restoration()
+    private(set) var numbers: [Int64] = []
+    private(set) var registrations: [Registration] = []
+    private var known: [String: Known] = [:]
+    /// When the handles that are registered were registered.
+    private let standing: [DeviceHandle: Timestamp]
+    private var back: Set<RegistrationID> = []
+
+    init(standing: [DeviceHandle: Timestamp]) { self.standing = standing }
+
+    mutating func add(
+        _ number: Int64, _ registration: Registration, left: Timestamp, isExpired: Bool, isTaken: (RegistrationID) -> Bool
+    ) {
+        if isExpired {
+            sum.gone += 1
+        } else if isTaken(registration.id) || standing[registration.handle].map({ $0 > left }) ?? false
+            || !back.insert(registration.id).inserted
+        {
+            sum.registeredAgain += 1
+        } else {
+            var registration = registration
+            registration.etag += 1
+            registrations.append(registration)
+            numbers.append(number)
+            sum.restored += 1
+        }
+    }
+
+    func needs(_ installation: String) -> Bool { known[installation] == nil }
+
+    mutating func know(_ installation: String, _ row: PlacedInstallation?, _ existing: [PlacedRegistration]) {
+        known[installation] = Known(row: row, existing: existing)
+    }
+
+    mutating func add(_ number: Int64, _ installation: String, _ channel: DeviceHandle) {
+        guard let entry = known[installation], let row = entry.row else {
+            sum.gone += 1
+            return
+        }
+        guard let revived = (entry.revived ?? row.installation).reviving(channel) else {
+            sum.registeredAgain += 1
+            return
+        }
+        known[installation]?.revived = revived
+        numbers.append(number)
+        sum.restored += 1
+    }
+
+    /// The installations with a channel more, and what stands for each. Their registrations are as old as they were, so that a push
+    /// service that says when a handle died is believed.
+    func installations(nextID: () -> RegistrationID) -> [(PlacedInstallation, [Registration])] {
+        known.sorted { $0.key < $1.key }.compactMap { _, entry in
+            guard var placed = entry.row, let revived = entry.revived,
+                let registrations = try? revived.registrations(
+                    nextID: nextID, existing: entry.existing.map(\.registration), expiration: placed.expiration,
+                    now: revived.updatedAt ?? Timestamp(milliseconds: 0))
+            else { return nil }
+            placed.installation = revived
+            return (placed, registrations)
+        }
+    }
+
+    /// What stands at the places of the change.
+    var replaced: ReplacedRows {
+        let changed = known.values.filter { $0.revived != nil }
+        return ReplacedRows(changed.flatMap(\.existing), changed.compactMap(\.row))
+    }
+}

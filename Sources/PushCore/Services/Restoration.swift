@@ -1,0 +1,18 @@
+/// What became of those that were to be brought back, or what would.
+package struct Restoration: Sendable, Equatable {
+    package var restored = 0
+    /// The app has registered the device again since.
+    package var registeredAgain = 0
+    /// The installation was deleted since, or the registration would have expired.
+    package var gone = 0
+
+    package init(restored: Int = 0, registeredAgain: Int = 0, gone: Int = 0) {
+        (self.restored, self.registeredAgain, self.gone) = (restored, registeredAgain, gone)
+    }
+
+    static func += (sum: inout Restoration, part: Restoration) {
+        sum.restored += part.restored
+        sum.registeredAgain += part.registeredAgain
+        sum.gone += part.gone
+    }
+}

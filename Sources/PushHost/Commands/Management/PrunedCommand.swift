@@ -1,0 +1,106 @@
+import ArgumentParser
+import PushCore
+
+struct PrunedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pruned",
+        abstract: "List devices that left because a push service called their handles dead, and bring them back.",
+        discussion: "They are kept aside for a day (keep.pruned).",
+        subcommands: [PrunedListCommand.self, PrunedRestoreCommand.self])
+}
+
+/// Which of those that left are meant.
+struct PrunedOptions: ParsableArguments {
+    @Option(help: "The registration or installation with this id.")
+    var id: String?
+
+    @Option(help: "Those that this notification made leave.")
+    var notification: String?
+
+    @Option(help: "Those that left for this reason, in the push service's own word, such as Unregistered.")
+    var reason: String?
+
+    @Option(help: ArgumentHelp("Those that left at this moment or later, such as 2026-01-31T12:00:00Z.", valueName: "moment"))
+    var since: String?
+
+    func validate() throws {
+        guard let since, Timestamp(iso8601: since) == nil else { return }
+        throw ValidationError("--since \(since): give a moment such as 2026-01-31T12:00:00Z")
+    }
+
+    var members: [(String, String?)] { [("id", id), ("notificationId", notification), ("reason", reason), ("since", since)] }
+}
+
+struct PrunedListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "The devices that left and can be brought back, the latest first.")
+
+    @OptionGroup
+    var filter: PrunedOptions
+
+    @OptionGroup
+    var list: ListOptions
+
+    @OptionGroup
+    var target: HubOptions
+
+    func run() async {
+        await target.run { client, hub throws(PushError) in
+            let (devices, hasMore) = try await client.items(ManagementClient.path("hubs", hub, "pruned"), filter.members, first: list.limit)
+            return CommandResult(json: ["items": .array(devices), "hasMore": .bool(hasMore)]) { palette in
+                devices.isEmpty ? ["nobody has left"] : Self.table(devices).lines(palette) + list.more(hasMore, palette)
+            }
+        }
+    }
+
+    private static func table(_ devices: [JSON]) -> TextTable {
+        var table = TextTable("DEVICE", "PLATFORM", "TAGS", "LEFT", "REASON", "NOTIFICATION")
+        for device in devices {
+            table.add(
+                device["installationId"]?.string ?? device["registrationId"]?.string ?? "", device["platform"]?.string ?? "",
+                device.words("tags"), device["leftAt"]?.string ?? "", device["reason"]?.string ?? "",
+                device["notificationId"]?.string ?? "")
+        }
+        return table
+    }
+}
+
+struct PrunedRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Bring devices back that left; who has registered again stays as he is.",
+        discussion: "Each option narrows who is meant; without any, say --all.")
+
+    @OptionGroup
+    var filter: PrunedOptions
+
+    @Flag(help: "All of them.")
+    var all = false
+
+    @Flag(help: "Only say how many would come back.")
+    var dryRun = false
+
+    @OptionGroup
+    var target: HubOptions
+
+    func validate() throws {
+        guard filter.members.allSatisfy({ $0.1 == nil }), !all else { return }
+        throw ValidationError("say who is to come back: --id, --notification, --reason, --since, or --all")
+    }
+
+    func run() async {
+        await target.run { client, hub throws(PushError) in
+            var body = JSONObject([("all", .bool(all)), ("dryRun", .bool(dryRun))])
+            for (name, value) in filter.members { body[name] = value.map(JSON.string) }
+            let result = try await client.post(ManagementClient.path("hubs", hub, "pruned", "restore"), body: .object(body))
+            return CommandResult(json: result) { palette in
+                let count = result["restored"]?.int ?? 0
+                let devices = "\(count) device\(count == 1 ? "" : "s")"
+                var lines = [dryRun ? "\(devices) would come back; nothing was changed" : "\(palette.green("✓")) \(devices) came back"]
+                for (name, words) in [("registeredAgain", "registered again meanwhile"), ("gone", "deleted or expired meanwhile")] {
+                    if let number = result[name]?.int, number > 0 { lines.append("  \(number) \(words): left as they are") }
+                }
+                return lines
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import PushCore
+
+extension MemoryHubStore: PrunedStore {
+    package func pruned(_ filter: PrunedFilter, below number: Int64?, limit: Int) -> [PrunedDevice] {
+        Array(prunings.devices.reversed().lazy.filter { $0.number < number ?? .max && filter.matches($0) }.prefix(limit))
+    }
+
+    package func forgetPruned(before moment: Timestamp, limit: Int, keepsUntold: Bool) -> Int {
+        prunings.forget(before: moment, limit: limit, upTo: keepsUntold ? prunings.acknowledged : .max)
+    }
+
+    package func untoldPruned(limit: Int) -> [PrunedDevice] { prunings.offer(limit) }
+
+    package func acknowledgePruned(upTo number: Int64) { prunings.acknowledge(upTo: number) }
+
+    package func dropUntoldPruned(beyond most: Int) -> Int { prunings.dropUntold(beyond: most) }
+}
+
+/// The pruned devices of a hub, by their numbers.
+struct MemoryPrunings {
+    private(set) var devices: [PrunedDevice] = []
+    private var last: Int64 = 0
+    private var offered: Int64 = 0
+    private(set) var acknowledged: Int64 = 0
+
+    mutating func commit(_ change: RegistrationChange) {
+        for device in change.pruned { append(device) }
+        for number in change.restored {
+            guard let place = devices.firstIndex(where: { $0.number == number }) else { continue }
+            var device = devices.remove(at: place)
+            guard number <= offered else { continue }
+            device.isRestored = true
+            device.time = change.restoredAt ?? device.time
+            append(device)
+        }
+    }
+
+    private mutating func append(_ device: PrunedDevice) {
+        var device = device
+        last += 1
+        device.number = last
+        devices.append(device)
+    }
+
+    mutating func forget(before moment: Timestamp, limit: Int, upTo number: Int64) -> Int {
+        let old = Set(
+            devices.filter { $0.time < moment && $0.number <= number }.sorted { $0.time < $1.time }.prefix(limit).map(\.number))
+        devices.removeAll { old.contains($0.number) }
+        return old.count
+    }
+
+    mutating func offer(_ limit: Int) -> [PrunedDevice] {
+        let untold = devices.lazy.filter { [acknowledged] in $0.number > acknowledged }.prefix(limit)
+        let found = Array(untold)
+        offered = max(offered, found.last?.number ?? 0)
+        return found
+    }
+
+    mutating func acknowledge(upTo number: Int64) {
+        (offered, acknowledged) = (max(offered, number), max(acknowledged, number))
+        devices.removeAll { $0.isRestored && $0.number <= number }
+    }
+
+    mutating func dropUntold(beyond most: Int) -> Int {
+        let untold = devices.filter { $0.number > acknowledged }
+        guard untold.count > most else { return 0 }
+        let dropped = untold.dropLast(most)
+        if let last = dropped.last { acknowledge(upTo: last.number) }
+        return dropped.count
+    }
+}

@@ -1,0 +1,91 @@
+import HTTPTypes
+import PushCore
+
+// Devices that left because their handles are dead, and how they come back.
+extension ManagementRoute {
+    static let pruned: [ManagementRoute] = [
+        ManagementRoute(
+            .get, "/api/v1/hubs/{hub}/pruned", "listPruned",
+            "The devices that left because a push service called their handles dead and that can be brought back, the latest first", .hub,
+            .manage,
+            [
+                Parameter(name: "id", schema: id), Parameter(name: "notificationId", schema: notificationID),
+                Parameter(name: "reason", schema: reason), Parameter(name: "since", schema: since), .top, .continuation("[0-9]{1,18}"),
+            ], answer: .ok("A page of devices", .page(of: prunedDevice))
+        ) { call async throws(PushError) in
+            let found = try await call.hub.service.pruned(
+                try PrunedFilter(call.values.mapValues(\.string)), below: call.text("continuation").flatMap { Int64($0) },
+                limit: call.top + 1)
+            let shown = found.prefix(call.top)
+            return call.list(
+                shown.map(\.json), continuation: found.count > shown.count ? shown.last.map { String($0.number) } : nil)
+        },
+        ManagementRoute(
+            .post, "/api/v1/hubs/{hub}/pruned/restore", "restorePruned",
+            "Bring back those that satisfy all that is given; who registered again meanwhile stays as he is", .hub, .manage,
+            body: .object(
+                "PrunedFilter",
+                [
+                    "id?": id, "notificationId?": notificationID, "reason?": reason, "since?": since,
+                    "all?": .boolean("Whether all are meant, where nothing else is given"),
+                    "dryRun?": .boolean("Whether it is only said how many would come back"),
+                ]),
+            answer: .ok(
+                "How many came back, or would",
+                .object(
+                    "Restoration",
+                    [
+                        "restored": .integer(), "registeredAgain": .integer("How many registered again, and stay as they are"),
+                        "gone": .integer("How many were deleted or would have expired since"), "isDryRun": .boolean(),
+                    ]))
+        ) { call async throws(PushError) in
+            let members = Dictionary(uniqueKeysWithValues: call.body.members.map { ($0.key, $0.value.string) })
+            let filter = try PrunedFilter(members)
+            guard filter != PrunedFilter() || call.body["all"]?.bool == true else {
+                throw PushError(
+                    "request.body", "the body does not say who is to come back",
+                    hint: "give id, notificationId, reason or since, or all: true",
+                    status: 400)
+            }
+            let isTrial = call.body["dryRun"]?.bool == true
+            let result = try await call.hub.service.restore(filter, isTrial: isTrial)
+            return call.answer([
+                "restored": .count(result.restored), "registeredAgain": .count(result.registeredAgain), "gone": .count(result.gone),
+                "isDryRun": .bool(isTrial),
+            ])
+        },
+    ]
+
+    private static let id = JSONSchema.text("Of a registration or an installation", length: 1...JSONSchema.longest)
+    private static let notificationID = JSONSchema.text("Those that it made leave", length: 1...200)
+    private static let reason = JSONSchema.text("The push service's own word, such as Unregistered", length: 1...200)
+    private static let since = JSONSchema.moment("Those that left at that moment or later")
+
+    private static let prunedDevice = JSONSchema.object(
+        "PrunedDevice",
+        [
+            "registrationId?": .text(), "installationId?": .text(), "userId?": .text(), "platform": .platform,
+            "handle": .text("Enough of it to recognise the device, too little to send to it"), "tags": .list(of: .text()),
+            "reason": .text("The push service's own word"), "notificationId": .text("Which notification it was"), "leftAt": .moment(),
+        ])
+}
+
+extension PrunedFilter {
+    fileprivate init(_ members: [String: String?]) throws(PushError) {
+        self.init(
+            id: members["id"] ?? nil, notificationID: members["notificationId"] ?? nil, reason: members["reason"] ?? nil,
+            since: try (members["since"] ?? nil).map { text throws(PushError) in try Timestamp(given: text, "since") })
+    }
+}
+
+extension PrunedDevice {
+    fileprivate var json: JSON {
+        let registration: String? = if case .registration(let registration) = subject { registration.id.text } else { nil }
+        return .members([
+            "registrationId": registration.map { .string($0) }, "installationId": registration == nil ? .string(id) : nil,
+            "userId": userID.map { .string($0) }, "platform": .string(handle.platform.shortName), "handle": .string(handle.abbreviated),
+            "tags": .array(tags.map { .string($0.text) }), "reason": .string(reason), "notificationId": .string(notificationID),
+            "leftAt": .moment(time),
+        ])
+    }
+}

@@ -1,0 +1,138 @@
+import PushCore
+import Support
+import Testing
+
+/// Devices that left, and that come back.
+@Suite struct PrunedTests {
+    private let bench: HubBench
+    private var hub: NotificationHub { bench.hub }
+
+    init() throws { bench = try HubBench() }
+
+    private func script(_ numbers: ClosedRange<Int>, _ verdict: Verdict) {
+        for number in numbers { bench.connector.script(.phone(number), verdict) }
+    }
+
+    @Test func `what a notification made leave comes back with one call, and gets the next one`() async throws {
+        var registrations: [Registration] = []
+        for number in 1...1200 { registrations.append(try await bench.register(.phone(number), tags: ["all", "t\(number % 3)"])) }
+        script(1...1100, .rejected(.dead()))
+        let outcome = try await bench.send(to: "all")
+        #expect(outcome.pruned == [.apns: ["Unregistered": 1100]])
+        #expect(await hub.size().registrations == 100)
+        let listed = try await hub.pruned(PrunedFilter(notificationID: outcome.id), below: nil, limit: 2000)
+        #expect(listed.count == 1100 && listed.last?.subject == .registration(registrations[0]))
+
+        let filter = PrunedFilter(notificationID: outcome.id)
+        #expect(try await hub.restore(filter, isTrial: true) == Restoration(restored: 1100))
+        #expect(await hub.size().registrations == 100)
+        #expect(try await hub.restore(filter) == Restoration(restored: 1100))
+        #expect(await hub.size().registrations == 1200)
+        #expect(try await hub.restore(filter) == Restoration())
+        let back = try await hub.registration(registrations[0].id)
+        #expect(back.tags == registrations[0].tags && back.etag == 2 && back.updatedAt == registrations[0].updatedAt)
+        script(1...1100, .accepted(id: nil))
+        #expect(try await bench.send(to: "t1").sent == 400)
+        // It is what the next process finds.
+        #expect(try await bench.reopened().size().registrations == 1200)
+    }
+
+    @Test func `what is dead after all leaves again, also where the service says since when`() async throws {
+        try await bench.register(.phone(1))
+        try await hub.putInstallation(Installation(id: "pad", handle: .phone(2)))
+        script(1...2, .rejected(.dead(since: HubBench.dawn + .seconds(1))))
+        bench.advance(by: .seconds(10))
+        for _ in 1...3 {
+            #expect(try await bench.send(to: nil).pruned == [.apns: ["Unregistered": 2]])
+            #expect(try await hub.restore(PrunedFilter()) == Restoration(restored: 2))
+        }
+    }
+
+    @Test func `who registered again stays as he is`() async throws {
+        let old = try await bench.register(.phone(1), tags: ["old"])
+        try await bench.register(.phone(2))
+        script(1...2, .rejected(.dead()))
+        try await bench.send(to: nil)
+        bench.advance(by: .seconds(60))
+        try await bench.register(.phone(1), tags: ["new"])
+        #expect(try await hub.restore(PrunedFilter(), isTrial: true) == Restoration(restored: 1, registeredAgain: 1))
+        #expect(try await hub.restore(PrunedFilter(reason: "Unregistered")) == Restoration(restored: 1, registeredAgain: 1))
+        #expect(await refusal { try await hub.registration(old.id) }?.code == "hub.not_found")
+        #expect(try await hub.registrations(.handle(.phone(1)), page: Page()).registrations.map { $0.tags.map(\.text) } == [["new"]])
+    }
+
+    @Test func `registrations that share a handle come back together`() async throws {
+        try await bench.register(.phone(1))
+        try await bench.register(.phone(1), template: #"{"aps":{"alert":"$(m)"}}"#)
+        script(1...1, .rejected(.dead()))
+        try await bench.send(to: nil)
+        #expect(await hub.size().registrations == 0)
+        #expect(try await hub.restore(PrunedFilter()) == Restoration(restored: 2))
+        script(1...1, .accepted(id: nil))
+        #expect(try await hub.send(.properties(["m": "x"])).sent == 1)
+    }
+
+    @Test func `an installation has its channel and its templates again, unless its app gave another`() async throws {
+        for (id, phone) in [("a", 1), ("b", 2), ("c", 3)] {
+            try await hub.putInstallation(
+                Installation(
+                    id: id, userID: "ana", handle: .phone(phone), tags: [try Tag("news")],
+                    templates: ["t": InstallationTemplate(body: #"{"aps":{"alert":"$(m)"}}"#)]))
+        }
+        script(1...3, .rejected(.dead("ExpiredToken")))
+        try await bench.send(to: "news")
+        #expect(await hub.size().registrations == 0)
+        try await hub.putInstallation(Installation(id: "b", handle: .phone(22)))
+        try await hub.deleteInstallation("c")
+        let pruned = try await hub.pruned(PrunedFilter(), below: nil, limit: 9)
+        #expect(pruned.map(\.id) == ["c", "b", "a"] && pruned[2].userID == "ana" && pruned[2].tags.map(\.text) == ["news"])
+        #expect(try await hub.restore(PrunedFilter()) == Restoration(restored: 1, registeredAgain: 1, gone: 1))
+        #expect(try await hub.installation("a").isPushChannelExpired == false)
+        script(1...3, .accepted(id: nil))
+        #expect(try await hub.send(.properties(["m": "x"], to: "$UserId:{ana}")).sent == 1)
+        #expect(try await bench.send(to: "$InstallationId:{a}").sent == 1)
+    }
+
+    @Test func `after a day nobody comes back`() async throws {
+        try await bench.register(.phone(1))
+        script(1...1, .rejected(.dead()))
+        try await bench.send(to: nil)
+        bench.advance(by: .seconds(86_400))
+        #expect(try await hub.restore(PrunedFilter(), isTrial: true) == Restoration(restored: 1))
+        bench.advance(by: .milliseconds(1))
+        #expect(try await hub.restore(PrunedFilter()) == Restoration())
+        try await hub.removeOld(notificationsBefore: HubBench.dawn, departuresBefore: HubBench.dawn)
+        #expect(try await bench.store.pruned(PrunedFilter(), below: nil, limit: 9).isEmpty)
+    }
+
+    @Test func `what would have expired meanwhile does not come back`() async throws {
+        let bench = try HubBench(registrationTTL: .seconds(3600))
+        try await bench.register(.phone(1))
+        bench.connector.script(.phone(1), .rejected(.dead()))
+        try await bench.send(to: nil)
+        bench.advance(by: .seconds(3600))
+        #expect(try await bench.hub.restore(PrunedFilter()) == Restoration(gone: 1))
+    }
+
+    @Test func `where a step cannot be kept it is as it was, and said`() async throws {
+        try await bench.register(.phone(1))
+        script(1...1, .rejected(.dead()))
+        try await bench.send(to: nil)
+        bench.store.refuse([.commit])
+        let error = await refusal { try await hub.restore(PrunedFilter()) }
+        #expect(error?.status == 503 && error?.details["restored"] == 0)
+        #expect(await hub.size().registrations == 0)
+        bench.store.refuse([])
+        #expect(try await hub.restore(PrunedFilter()) == Restoration(restored: 1))
+        #expect(try await bench.store.load().registrations.count == 1)
+    }
+
+    @Test func `where the removal is not kept nothing is set aside`() async throws {
+        try await bench.register(.phone(1))
+        script(1...1, .rejected(.dead()))
+        bench.store.refuse([.commit])
+        let outcome = try await bench.send(to: nil)
+        #expect(outcome.pruned.isEmpty)
+        #expect(try await hub.pruned(PrunedFilter(), below: nil, limit: 9).isEmpty)
+    }
+}
