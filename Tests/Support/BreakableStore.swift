@@ -132,7 +132,7 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
     }
 
     package func dropUntoldPruned(beyond most: Int) async throws(PushError) -> Int {
-        try check(.commit)
+        try check(.read)
         return try await store.dropUntoldPruned(beyond: most)
     }
 }

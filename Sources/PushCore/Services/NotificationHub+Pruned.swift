@@ -32,6 +32,18 @@ extension NotificationHub {
         if sum.restored > 0, !isTrial { environment.note(.feedback, "\(sum.restored) devices that had left are back") }
         return sum
     }
+
+    // MARK: - Telling
+
+    /// Of whom nobody has acknowledged to know, those who left first first.
+    package func untoldPruned(limit: Int) async throws(PushError) -> [PrunedDevice] { try await store.untoldPruned(limit: limit) }
+
+    package func acknowledgePruned(upTo number: Int64) async throws(PushError) { try await store.acknowledgePruned(upTo: number) }
+
+    /// Gives up on telling of the first where there are more than `most`; answers of how many.
+    package func dropUntoldPruned(beyond most: Int) async throws(PushError) -> Int {
+        try await store.dropUntoldPruned(beyond: most)
+    }
 }
 
 extension NotificationHub {

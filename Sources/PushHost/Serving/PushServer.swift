@@ -90,7 +90,7 @@ final class PushServer: Sendable {
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
                     concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000,
                     retryWindow: settings.delivery.retryWindow, retryJitter: settings.isLab ? 0 : 0.25,
-                    keepPruned: settings.delivery.keepPruned),
+                    keepPruned: settings.delivery.keepPruned, isPruningTold: settings.feedback.webhook != nil),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()),
                 admits: { description throws(PushError) in if settings.isLab { try Lab.admit(description) } },
                 connectors: connectors.connectors(of:))
@@ -303,8 +303,8 @@ final class PushServer: Sendable {
     }
 
     /// Asks hubs where they are at work.
-    func onHubs<Answer: Sendable>(_ work: @Sendable () async -> Answer) async -> Answer {
-        await withTaskExecutorPreference(lab?.lab.thread) { await work() }
+    func onHubs<Answer: Sendable, Failure: Error>(_ work: @Sendable () async throws(Failure) -> Answer) async throws(Failure) -> Answer {
+        try await withTaskExecutorPreference(lab?.lab.thread) { () async throws(Failure) in try await work() }
     }
 
     private func metricsText() async -> String {

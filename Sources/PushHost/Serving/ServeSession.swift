@@ -138,8 +138,10 @@ struct ServeSession {
         }
         try await run(services, log, manager) {
             async let lab: Void = server.keepLab()
+            async let telling: Void = server.tellOfPruned()
             await Self.keepUp(server, certificates, identity, clock, log)
             await lab
+            await telling
         }
     }
 

@@ -36,6 +36,7 @@ struct ServerSettings: Sendable, Equatable {
     var backend = BackendSettings()
     var apns = APNsFiles()
     var delivery = DeliverySettings()
+    var feedback = FeedbackSettings()
     var jobFolders: [String] = []
     var jobHosts: [String] = []
     var logFormat = LogFormat.text
@@ -149,5 +150,5 @@ extension ServerSettings {
                 "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "The least that is logged.", default: "info",
                 isLive: true
             ) { $0.logLevel = $1.text },
-        ] + apnsSettings + backendSettings + deliverySettings
+        ] + apnsSettings + backendSettings + deliverySettings + feedbackSettings
 }

@@ -1,0 +1,68 @@
+import Crypto
+import HTTPTypes
+import PushCore
+
+/// What an app's backend is told of devices that left, and of those that came back: one request.
+///
+/// `{"hub", "batch", "items": [{"event": "pruned" | "restored", "number", "platform", "handle", "registrationId"? | "installationId"?,
+/// "userId"?, "tags", "reason", "notificationId", "time"}]}`
+struct PrunedNews: Sendable {
+    let body: [UInt8]
+    private let batch: String
+
+    init(hub: String, _ devices: [PrunedDevice]) {
+        // The same devices are the same batch, however often they are sent.
+        var hash = SHA256()
+        hash.update(data: Array(hub.utf8))
+        for device in devices { withUnsafeBytes(of: device.number.littleEndian) { hash.update(bufferPointer: $0) } }
+        batch = hash.finalize().prefix(16).map { $0.hexDigits }.joined()
+        let json: JSON = ["hub": .string(hub), "batch": .string(batch), "items": .array(devices.map(\.told))]
+        body = json.serialized()
+    }
+
+    /// Signed as of `now`: a receiver can tell that the body is ours, and that nobody sends it again much later.
+    func request(to address: WebAddress, secret: Secret, now: Timestamp) -> HTTPRequest {
+        var request = HTTPRequest(method: .post, scheme: address.scheme, authority: address.authority, path: address.path)
+        request.headerFields[.contentType] = "application/json"
+        request.headerFields[.prunedBatch] = batch
+        request.headerFields[.prunedSignature] = signature(secret, now: now)
+        return request
+    }
+
+    /// `t=1767603600,v1=…`: HMAC-SHA256 (RFC 2104), in lower-case hexadecimal, of the seconds since 1970 as they stand behind `t=`, a
+    /// full stop, and the body.
+    func signature(_ secret: Secret, now: Timestamp) -> String {
+        var code = HMAC<SHA256>(key: SymmetricKey(data: Array(secret.reveal().utf8)))
+        code.update(data: Array("\(now.seconds).".utf8))
+        code.update(data: body)
+        return "t=\(now.seconds),v1=\(code.finalize().map { $0.hexDigits }.joined())"
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let prunedBatch = Self("Idempotency-Key") ?? .contentType
+    fileprivate static let prunedSignature = Self("PushHost-Signature") ?? .contentType
+}
+
+extension UInt8 {
+    fileprivate var hexDigits: String { (self < 16 ? "0" : "") + String(self, radix: 16) }
+}
+
+extension PrunedDevice {
+    fileprivate var told: JSON {
+        var object: JSONObject = [
+            "event": isRestored ? "restored" : "pruned", "number": .integer(number), "platform": .string(handle.platform.shortName),
+            "handle": .string(handle.text),
+        ]
+        switch subject {
+        case .registration(let registration): object.append("registrationId", .string(registration.id.text))
+        case .installation(let id, _, _): object.append("installationId", .string(id))
+        }
+        if let userID { object.append("userId", .string(userID)) }
+        object.append("tags", .array(tags.map { .string($0.text) }))
+        object.append("reason", .string(reason))
+        object.append("notificationId", .string(notificationID))
+        object.append("time", .string(time.description))
+        return .object(object)
+    }
+}

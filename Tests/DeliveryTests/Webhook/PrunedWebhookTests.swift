@@ -1,0 +1,196 @@
+import Crypto
+import HTTPTypes
+import PushCore
+import Storage
+import Support
+import Synchronization
+import Testing
+
+@testable import Delivery
+
+/// What an app's backend is told of devices that left.
+@Suite struct PrunedWebhookTests {
+    private static let secret = Secret("a secret of the test")
+
+    /// A hub's store, and what the webhook says of its work.
+    private final class Desk: PrunedSource {
+        let name = "hub"
+        let store = BreakableStore(MemoryHubStore())
+        let clock = VirtualClock(now: HubBench.dawn)
+        private let notes = Mutex<[PrunedWebhook.News]>([])
+
+        var news: [PrunedWebhook.News] { notes.withLock { $0 } }
+
+        func webhook(_ transport: any PushTransport, _ address: String = "https://app.example/pruned?a=1") throws -> PrunedWebhook {
+            PrunedWebhook(
+                PrunedWebhook.Settings(address: try #require(WebAddress(address)), secret: PrunedWebhookTests.secret), transport: transport,
+                clock: clock, random: SeededRandom(seed: 1)
+            ) { [self] news in notes.withLock { $0.append(news) } }
+        }
+
+        func prune(_ numbers: ClosedRange<Int>) async throws {
+            var change = RegistrationChange()
+            change.pruned = numbers.map { number in
+                PrunedDevice(
+                    .registration(
+                        Registration(
+                            id: RegistrationID(random: SeededRandom(seed: UInt64(number))), etag: 1, expiration: .distantFuture,
+                            updatedAt: HubBench.dawn, handle: .phone(number), tags: [])),
+                    handle: .phone(number), reason: "Unregistered", notificationID: "n-1", time: HubBench.dawn)
+            }
+            try await store.commit(change)
+        }
+
+        func restore(_ numbers: [Int64]) async throws {
+            var change = RegistrationChange()
+            (change.restored, change.restoredAt) = (numbers, HubBench.dawn)
+            try await store.commit(change)
+        }
+
+        func untold(limit: Int) async throws(PushError) -> [PrunedDevice] { try await store.untoldPruned(limit: limit) }
+        func acknowledge(upTo number: Int64) async throws(PushError) { try await store.acknowledgePruned(upTo: number) }
+        func dropUntold(beyond most: Int) async throws(PushError) -> Int { try await store.dropUntoldPruned(beyond: most) }
+    }
+
+    private func numbers(_ exchange: ScriptedTransport.Exchange) throws -> [Int] {
+        try JSON(parsing: exchange.body)["items"]?.array?.compactMap { $0["number"]?.int } ?? []
+    }
+
+    @Test func `a request names hub and batch, has whole handles, and is signed with its moment`() async throws {
+        let (desk, transport) = (Desk(), ScriptedTransport([]))
+        var change = RegistrationChange()
+        change.pruned = [
+            PrunedDevice(
+                .installation(id: "pad", userID: "ana", tags: [try Tag("news")]), handle: .phone(7), reason: "ExpiredToken",
+                notificationID: "n-9", time: HubBench.dawn)
+        ]
+        try await desk.store.commit(change)
+        #expect(try await desk.webhook(transport).tell([desk]) == PrunedWebhook.interval)
+        let request = try #require(transport.all.first)
+        #expect(request.request.method == .post && request.request.path == "/pruned?a=1" && request.request.authority == "app.example")
+        let body = try JSON(parsing: request.body)
+        let item: JSON = [
+            "event": "pruned", "number": 1, "platform": "apns", "handle": .string(DeviceHandle.phone(7).text), "installationId": "pad",
+            "userId": "ana", "tags": ["news"], "reason": "ExpiredToken", "notificationId": "n-9", "time": "2026-01-05T09:00:00.000Z",
+        ]
+        #expect(body["hub"] == "hub" && body["items"] == [item])
+        #expect(body["batch"]?.string == request.header("Idempotency-Key"))
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array("1767603600.".utf8) + request.body, using: SymmetricKey(data: Array(Self.secret.reveal().utf8)))
+        let digits = code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        #expect(request.header("PushHost-Signature") == "t=1767603600,v1=\(digits)")
+        #expect(!request.headers.joined().contains(Self.secret.reveal()))
+        #expect(desk.news == [.told(hub: "hub", 1)])
+    }
+
+    @Test func `all are told once and in order, so many at a time`() async throws {
+        let (desk, transport) = (Desk(), ScriptedTransport([]))
+        try await desk.prune(1...1100)
+        let webhook = try desk.webhook(transport)
+        _ = await webhook.tell([desk])
+        #expect(try transport.all.map { try numbers($0).count } == [500, 500, 100])
+        #expect(try transport.all.flatMap { try numbers($0) } == Array(1...1100))
+        _ = await webhook.tell([desk])
+        #expect(transport.all.count == 3)
+    }
+
+    @Test func `what is not acknowledged is told again, as the same batch, with longer and longer pauses`() async throws {
+        let failures: [ScriptedTransport.Step] = [
+            .answer(500), .fail(.unknown("broken off")), .fail(.notSent("nobody there")), .answer(404), .answer(302),
+        ]
+        let (desk, transport) = (Desk(), ScriptedTransport(failures))
+        try await desk.prune(1...3)
+        let webhook = try desk.webhook(transport)
+        for number in 0..<5 {
+            let pause = await webhook.tell([desk])
+            let whole = Duration.seconds(1 << number)
+            #expect(pause >= whole / 2 && pause <= whole)
+        }
+        #expect(desk.news == [.failing("it answers 500")])
+        // Another process has the same to tell.
+        _ = await webhook.tell([desk])
+        #expect(Set(transport.all.compactMap { $0.header("Idempotency-Key") }).count == 1 && transport.all.count == 6)
+        #expect(desk.news.suffix(2) == [.told(hub: "hub", 3), .worksAgain])
+    }
+
+    @Test func `pauses end at five minutes, and are as long as the backend asks, up to an hour`() async throws {
+        let steps: [ScriptedTransport.Step] =
+            Array(repeating: .answer(503), count: 12) + [
+                .answer(429, ["Retry-After": "1000"]), .answer(503, ["Retry-After": "80000"]), .answer(410),
+                .fail(.forbidden("no public address")),
+            ]
+        let (desk, transport) = (Desk(), ScriptedTransport(steps))
+        try await desk.prune(1...1)
+        let webhook = try desk.webhook(transport)
+        var pauses: [Duration] = []
+        for _ in steps { pauses.append(await webhook.tell([desk])) }
+        #expect(pauses.prefix(12).allSatisfy { $0 <= .seconds(300) } && pauses[11] >= .seconds(150))
+        #expect(pauses.suffix(4) == [.seconds(1000), .seconds(3600), .seconds(3600), .seconds(3600)])
+    }
+
+    @Test func `where a request is too large smaller ones follow`() async throws {
+        let (desk, transport) = (Desk(), ScriptedTransport([.answer(413), .answer(413)]))
+        try await desk.prune(1...10)
+        #expect(try await desk.webhook(transport).tell([desk]) == PrunedWebhook.interval)
+        #expect(try transport.all.map { try numbers($0).count } == [10, 5, 2, 2, 2, 2, 2])
+        #expect(try transport.all.dropFirst(2).flatMap { try numbers($0) } == Array(1...10))
+    }
+
+    @Test func `who came back before anybody was told is no news, and after that it is`() async throws {
+        let (desk, transport) = (Desk(), ScriptedTransport([]))
+        try await desk.prune(1...3)
+        try await desk.restore([2])
+        let webhook = try desk.webhook(transport)
+        _ = await webhook.tell([desk])
+        try await desk.restore([3])
+        _ = await webhook.tell([desk])
+        let events = try transport.all.map { exchange in
+            try JSON(parsing: exchange.body)["items"]?.array?.map { "\($0["event"]?.string ?? "") \($0["number"]?.int ?? 0)" } ?? []
+        }
+        #expect(events == [["pruned 1", "pruned 3"], ["restored 4"]])
+        let handle = try JSON(parsing: try #require(transport.all.last).body)["items"]?.array?.first?["handle"]?.string
+        #expect(handle == DeviceHandle.phone(3).text)
+    }
+
+    @Test func `where it cannot be kept that somebody knows, he is told again`() async throws {
+        let (desk, transport) = (Desk(), ScriptedTransport([]))
+        try await desk.prune(1...2)
+        let webhook = try desk.webhook(transport)
+        desk.store.refuse([.commit])
+        _ = await webhook.tell([desk])
+        desk.store.refuse([])
+        _ = await webhook.tell([desk])
+        #expect(try transport.all.map { try numbers($0) } == [[1, 2], [1, 2]])
+        #expect(desk.news.contains(.told(hub: "hub", 2)))
+    }
+
+    @Test func `it goes over a real connection, and comes again until it is cancelled`() async throws {
+        let desk = Desk()
+        let server = try await CannedServer(.answering("HTTP/1.1 204 No Content\r\n\r\n"))
+        let transport = HTTPClientTransport()
+        try await desk.prune(1...2)
+        let webhook = try desk.webhook(transport, "http://127.0.0.1:\(server.port)/pruned")
+        let task = Task { await webhook.run { [desk] } }
+        while !desk.clock.hasSleepers { await Task.yield() }
+        #expect(server.requests.count == 1)
+        try await desk.prune(3...3)
+        _ = desk.clock.advanceToNextSleeper()
+        while server.requests.count < 2 { await Task.yield() }
+        task.cancel()
+        await task.value
+        #expect(server.requests[0].hasPrefix("POST /pruned HTTP/1.1\r\n") && server.requests[1].contains(DeviceHandle.phone(3).text))
+        await transport.shutdown()
+        try await server.stop()
+    }
+
+    @Test func `it does not reach into the machine's own network`() async throws {
+        let desk = Desk()
+        let server = try await CannedServer(.answering("HTTP/1.1 204 No Content\r\n\r\n"))
+        let transport = HTTPClientTransport(network: PublicNetwork())
+        try await desk.prune(1...1)
+        #expect(try await desk.webhook(transport, "http://127.0.0.1:\(server.port)/").tell([desk]) == PrunedWebhook.hour)
+        #expect(server.requests.isEmpty)
+        await transport.shutdown()
+        try await server.stop()
+    }
+}
