@@ -100,7 +100,7 @@ extension TypeDescription {
             Field("notices", "string[]", "what somebody should do, in words: most tokens are of another environment"),
             Field(
                 "pruned", "table<push.Platform, table<string, integer>>",
-                "how many registrations left because their handles are dead, by the push service's reason"),
+                "how many devices left because their handles are dead, by the push service's reason"),
             Field("tags", "string", "the tag expression as it was sent", isOptional: true),
             Field("enqueued_at", "string", "when it was accepted, ISO 8601"),
             Field("scheduled_for", "string", "when it is due, of a scheduled one, ISO 8601", isOptional: true),

@@ -94,8 +94,8 @@ package struct NotificationOutcome: Sendable, Equatable {
     package var nearMisses: [String]
     /// What an operator has to know of it, in words: that most handles are of another environment.
     package var notices: [String] = []
-    /// Registrations that left the hub because their handles are dead, by platform and the push service's reason. Of an installation
-    /// with several registrations each counts.
+    /// Those of its devices that left the hub because their handles are dead, by platform and the push service's reason; `SameHandle` of
+    /// those that were skipped.
     package var pruned: [Platform: [String: Int]] = [:]
 
     package init(

@@ -70,7 +70,8 @@ struct SendReport {
     private func remarks(_ notification: JSON) -> [String] {
         let left = (notification["pruned"]?.object?.members ?? []).map { platform, reasons in
             let counts = (reasons.object?.members ?? []).map { "\($0.value.int ?? 0) \($0.key.printable)" }
-            return "  \(name(platform).padded(to: 10))registrations that left, their handles being dead: \(counts.joined(separator: " · "))"
+            return
+                "  \(name(platform).padded(to: 10))devices that left the hub, their handles being dead: \(counts.joined(separator: " · "))"
         }
         let notices = (notification["notices"]?.array ?? []).compactMap(\.string)
         return left + notices.map { "  \(palette.yellow("notice"))  \($0.printable)" }

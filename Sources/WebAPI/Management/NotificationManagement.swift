@@ -60,7 +60,7 @@ extension ManagementRoute {
             "nearMisses?": .list("Where nobody matched, what comes close, in words", of: .text()),
             "notices?": .list("What somebody should know and do, such as tokens of another environment, in words", of: .text()),
             "pruned?": .map(
-                "By platform and the push service's reason, how many registrations left because their handles are dead",
+                "By platform and the push service's reason, how many of its devices left because their handles are dead",
                 of: .map(of: .integer())),
         ])
 

@@ -1,0 +1,137 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// Dead handles and tokens of another environment, as the operator of a server sees them.
+@Suite struct PrunedServingTests {
+    private static func install(_ number: Int, at hub: ServedHub) async throws {
+        let handle = String(repeating: "0", count: 56) + String(10_000_000 + number)
+        let body =
+            #"{"installationId": "pad-\#(number)", "platform": "apns", "userId": "ana", "pushChannel": "\#(handle)", "tags": ["news"], "#
+            + #""templates": {"t": {"body": "{\"aps\": {\"alert\": \"$(message)\"}}"}}}"#
+        #expect(try await hub.call("PUT", "/hub/installations/pad-\(number)?api-version=2020-06", body: body).status == 200)
+    }
+
+    private static func refuse(_ reason: String, _ count: Int, at hub: ServedHub) async throws {
+        let body = Array(#"{"reason": "\#(reason)", "count": \#(count)}"#.utf8)
+        let answer = try await WireAnswer.exchange("POST", "/faults/apns", [], body: body, port: try #require(hub.simulatorPort))
+        #expect(answer.status == 200, "\(answer.body)")
+    }
+
+    /// Prints the path, the signature and the body of what it is sent, and takes all of it.
+    private static let receiver = """
+        import http.server
+        class Receiver(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers['Content-Length'])).decode()
+                print(self.path, self.headers['PushHost-Signature'], body, flush=True)
+                self.send_response(204)
+                self.end_headers()
+            def log_message(self, *words): pass
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Receiver)
+        print('port', server.server_port, 'listens', flush=True)
+        server.serve_forever()
+        """
+
+    @Test func `who left is told to the app's backend, shown, counted, and brought back`() async throws {
+        let folder = try ScriptFolder()
+        let receiver = try Dialogue(["-u", "-c", Self.receiver], tool: "/usr/bin/python3", in: folder.url)
+        let port = try #require(try await receiver.hear("listens").firstMatch(of: /port (\d+)/)?.1)
+        let settings = [
+            "PUSHHOST_FEEDBACK_WEBHOOK": "http://127.0.0.1:\(port)/gone", "PUSHHOST_FEEDBACK_SECRET": "a secret of the test",
+        ]
+        try await ServedHub.serving(isSimulated: true, settings: settings) { hub in
+            for number in 1...3 { try await Self.install(number, at: hub) }
+            try await Self.refuse("Unregistered", 2, at: hub)
+            let sent = try await hub.command(["send", "Goal", "--to", "news"])
+            #expect(sent.output.contains("1 of 3 sent · 2 failed"), "\(sent.output)\(sent.errors)")
+            #expect(sent.output.contains("left the hub, their handles being dead: 2 Unregistered"), "\(sent.output)")
+            let told = try await receiver.hear(#""installationId":"pad-2""#)
+            #expect(told.contains("/gone t=") && told.contains(#""event":"pruned""#) && told.contains(#""userId":"ana""#), "\(told)")
+
+            let list = try await hub.command(["pruned", "list", "--reason", "Unregistered"])
+            #expect(list.output.contains("pad-1") && list.output.contains("pad-2") && !list.output.contains("pad-3"), "\(list.output)")
+            let metrics = try await hub.call("GET", "/metrics", by: nil).body
+            #expect(metrics.contains(#"pushhost_registrations_pruned_total{hub="hub",platform="apns",reason="Unregistered"} 2"#))
+
+            let usage = try await hub.command(["pruned", "restore"])
+            #expect(usage.status == 2 && usage.errors.contains("say who is to come back"), "\(usage.errors)")
+            let trial = try await hub.command(["pruned", "restore", "--all", "--dry-run"])
+            #expect(trial.output == "2 devices would come back; nothing was changed\n", "\(trial.errors)")
+            let back = try await hub.command(["pruned", "restore", "--reason", "Unregistered"])
+            #expect(back.output == "✓ 2 devices came back\n", "\(back.errors)")
+            #expect(try await hub.command(["pruned", "list"]).output == "nobody has left\n")
+            #expect(try await hub.command(["send", "Goal", "--to", "news"]).output.contains("3 of 3 sent"))
+            try await receiver.hear(#""event":"restored""#)
+        }
+        receiver.signal(SIGTERM)
+        _ = await receiver.end(closingInput: false)
+    }
+
+    @Test func `tokens of another environment are named in the report, the log's place, the metrics and by the doctor`() async throws {
+        try await ServedHub.serving(isSimulated: true, settings: ["PUSHHOST_LOG_LEVEL": "warning"]) { hub in
+            for number in 1...30 { try await Self.install(number, at: hub) }
+            let well = try await hub.command(["doctor"])
+            #expect(well.output.contains("no push service is out of reach, and no tokens are mixed up"), "\(well.output)")
+            try await Self.refuse("BadDeviceToken", 30, at: hub)
+            let sent = try await hub.command(["send", "Goal", "--to", "news"])
+            #expect(sent.output.contains("notice  APNs: most tokens are not of this environment: "), "\(sent.output)\(sent.errors)")
+            #expect(sent.output.contains("change the endpoint of the APNs credential"), "\(sent.output)")
+            let log = try await hub.hear("no dead handle is removed meanwhile")
+            #expect(log.contains("the hub hub: APNs: most tokens are not of this environment"), "\(log)")
+            #expect(try await hub.call("GET", "/metrics", by: nil).body.contains(#"pushhost_mixed_up{hub="hub",platform="apns"} 1"#))
+            let doctor = try await hub.command(["doctor"])
+            #expect(
+                doctor.status == 1 && doctor.output.contains("hub hub: APNs: most tokens are not of this environment"), "\(doctor.output)")
+            #expect(try await hub.command(["hub", "show"]).output.contains("trouble"))
+
+            try await Self.refuse("Unregistered", 1, at: hub)
+            _ = try await hub.command(["send", "Goal", "--to", "$InstallationId:{pad-1}"])
+            #expect(try await hub.command(["pruned", "list"]).output == "nobody has left\n")
+        }
+    }
+
+    // MARK: - Settings
+
+    private func faults(_ yaml: String) -> [String] {
+        do throws(PushError) {
+            _ = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:])
+            return []
+        } catch {
+            return error.details["faults"]?.array?.compactMap(\.string) ?? []
+        }
+    }
+
+    @Test func `times have bounds, and their defaults are Azure's half hour and a day`() throws {
+        #expect(ServerSettings().delivery.retryWindow == .seconds(1800) && ServerSettings().delivery.keepPruned == .seconds(86_400))
+        let settings = try ServerSettings(
+            file: ("pushhost.yaml", "delivery: { retry_window: 2h }\nkeep: { pruned: 7d }"), environment: [:], flags: [:])
+        #expect(settings.delivery.retryWindow == .seconds(7200) && settings.delivery.keepPruned == .seconds(7 * 86_400))
+        for text in ["59s", "25h"] {
+            #expect(faults("delivery: { retry_window: \(text) }") == ["delivery.retry_window: it has to be between 1m and 24h"])
+        }
+        for text in ["59s", "31d"] { #expect(faults("keep: { pruned: \(text) }") == ["keep.pruned: it has to be between 1m and 30d"]) }
+        #expect(faults("delivery: { retry_window: 1m }\nkeep: { pruned: 30d }").isEmpty)
+    }
+
+    @Test func `a webhook has an address that is safe, and a secret`() throws {
+        let secret = "secret: 0123456789abcdef"
+        for address in ["https://app.example/pruned", "http://127.0.0.1:9/x", "http://localhost/x"] {
+            #expect(faults("feedback: { webhook: '\(address)', \(secret) }").isEmpty, "\(address)")
+        }
+        for address in ["http://app.example/pruned", "http://10.0.0.1/", "https://user:word@app.example/"] {
+            #expect(faults("feedback: { webhook: '\(address)', \(secret) }").first?.contains("feedback.webhook") == true, "\(address)")
+        }
+        for rest in ["", ", secret: tooshort"] {
+            let fault = faults("feedback: { webhook: 'https://app.example/'\(rest) }").first
+            #expect(fault?.contains("feedback.secret") == true && fault?.contains("tooshort") == false)
+        }
+        let settings = FeedbackSettings(webhook: "https://app.example/", secret: Secret("0123456789abcdef"))
+        #expect(settings.webhook(allowsPrivate: false)?.network != nil)
+        #expect(settings.webhook(allowsPrivate: true)?.network == nil)
+        #expect(FeedbackSettings(webhook: "http://localhost/", secret: settings.secret).webhook(allowsPrivate: false)?.network == nil)
+        #expect(FeedbackSettings().webhook(allowsPrivate: false) == nil)
+    }
+}
