@@ -25,6 +25,7 @@ extension NotificationHub {
                 if step.count < Self.restoreStep { break }
             } catch {
                 var error = error
+                if sum.restored > 0 { error.message += "; \(sum.restored) devices are back already" }
                 error.details["restored"] = .integer(Int64(sum.restored))
                 throw error
             }

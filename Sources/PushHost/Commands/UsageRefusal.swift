@@ -10,7 +10,7 @@ struct UsageRefusal {
     let arguments: [String]
     let error: PushError
 
-    private static let management: Set<String> = ["hub", "key", "user", "send", "notification", "devices", "tags", "doctor"]
+    private static let management: Set<String> = ["hub", "key", "user", "send", "notification", "devices", "pruned", "tags", "doctor"]
 
     private var words: ArraySlice<String> { arguments.prefix { $0 != "--" } }
 

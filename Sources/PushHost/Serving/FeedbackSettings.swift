@@ -28,7 +28,7 @@ extension FeedbackSettings {
         guard let webhook else { return [] }
         var faults: [String] = []
         if address == nil {
-            faults.append("feedback.webhook: \"\(webhook.excerpt)\" is no https:// address, and no http:// address of this machine")
+            faults.append("feedback.webhook: \"\(webhook)\" is no https:// address, and no http:// address of this machine")
         }
         if (secret?.reveal().utf8.count ?? 0) < Self.shortestSecret {
             faults.append("feedback.secret: give one of \(Self.shortestSecret) characters or more, with which feedback.webhook is signed")

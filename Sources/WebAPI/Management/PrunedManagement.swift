@@ -24,12 +24,13 @@ extension ManagementRoute {
             .post, "/api/v1/hubs/{hub}/pruned/restore", "restorePruned",
             "Bring back those that satisfy all that is given; who registered again meanwhile stays as he is", .hub, .manage,
             body: .object(
-                "PrunedFilter",
+                "NewRestoration",
                 [
-                    "id?": id, "notificationId?": notificationID, "reason?": reason, "since?": since,
-                    "all?": .boolean("Whether all are meant, where nothing else is given"),
+                    "filter?": .object(
+                        "PrunedFilter", ["id?": id, "notificationId?": notificationID, "reason?": reason, "since?": since]),
+                    "all?": .choice("All of them, by the word", ["everyone"]),
                     "dryRun?": .boolean("Whether it is only said how many would come back"),
-                ]),
+                ], alternatives: ["filter", "all"]),
             answer: .ok(
                 "How many came back, or would",
                 .object(
@@ -39,14 +40,8 @@ extension ManagementRoute {
                         "gone": .integer("How many were deleted or would have expired since"), "isDryRun": .boolean(),
                     ]))
         ) { call async throws(PushError) in
-            let members = Dictionary(uniqueKeysWithValues: call.body.members.map { ($0.key, $0.value.string) })
-            let filter = try PrunedFilter(members)
-            guard filter != PrunedFilter() || call.body["all"]?.bool == true else {
-                throw PushError(
-                    "request.body", "the body does not say who is to come back",
-                    hint: "give id, notificationId, reason or since, or all: true",
-                    status: 400)
-            }
+            let members = call.body["filter"]?.object?.members ?? []
+            let filter = try PrunedFilter(Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.string) }))
             let isTrial = call.body["dryRun"]?.bool == true
             let result = try await call.hub.service.restore(filter, isTrial: isTrial)
             return call.answer([

@@ -36,6 +36,8 @@ final class Chronicle: Sendable {
         var cancelled: [String: Int] = [:]
         var lives: [RegistrationID: Life] = [:]
         var crashes = 0
+        /// How often those that left were brought back.
+        var restorations = 0
         var trips = 0
 
         mutating func next() -> Int {
@@ -54,6 +56,8 @@ final class Chronicle: Sendable {
     func accepted(_ id: String, askedFor event: Int) { state.withLock { $0.accepted[id] = event } }
 
     func cancelled(_ id: String) { state.withLock { $0.cancelled[id] = $0.next() } }
+
+    func restored() { state.withLock { $0.restorations += 1 } }
 
     func crashed() { state.withLock { $0.crashes += 1 } }
 

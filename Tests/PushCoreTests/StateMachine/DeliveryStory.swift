@@ -85,7 +85,7 @@ final class DeliveryStory: Sendable {
     }
 
     private func act() async {
-        switch world.number(0...15) {
+        switch world.number(0...16) {
         case 0...4: await send()
         case 5: await cancel()
         case 6: await register()
@@ -95,6 +95,7 @@ final class DeliveryStory: Sendable {
         case 12: world.heal()
         case 13: await restart(kills: true)
         case 14: await restart(kills: false)
+        case 15: await restore()
         default: world.clock.advance(to: world.clock.now + .seconds(world.number(1...4000)))
         }
     }
@@ -127,6 +128,11 @@ final class DeliveryStory: Sendable {
     }
 
     // MARK: - What people do
+
+    private func restore() async {
+        world.chronicle.restored()
+        _ = try? await hub?.restore(PrunedFilter())
+    }
 
     private static let expressions = [nil, "a", "b", "a && !b", "a || b", "nobody"]
 

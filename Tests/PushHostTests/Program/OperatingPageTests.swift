@@ -54,7 +54,7 @@ import Testing
     @Test func `Every command is on the page and in the completion, and --help tells its exit codes or its commands`() async throws {
         let page = try String(contentsOf: Program.root.appending(path: "docs/operating.md"), encoding: .utf8)
         let completion = try await Program.run(["--generate-completion-script", "bash"]).output
-        for command in ["hub", "key", "user", "send", "notification", "devices", "tags", "doctor"] {
+        for command in ["hub", "key", "user", "send", "notification", "devices", "pruned", "tags", "doctor"] {
             #expect(page.contains("$ pushhost \(command)"), "\(command)")
             #expect(completion.contains("_pushhost_\(command)"), "\(command)")
             #expect(try await Program.run([command, "--help"]).status == 0)

@@ -66,7 +66,7 @@ import Testing
             #expect(try await hub.command(["send", "Goal", "--to", "news"]).output.contains("3 of 3 sent"))
             try await receiver.hear(#""event":"restored""#)
         }
-        receiver.signal(SIGTERM)
+        receiver.signal(SIGKILL)
         _ = await receiver.end(closingInput: false)
     }
 

@@ -29,16 +29,20 @@ import Testing
         let notification = try await bench.call(.get, "/api/v1/hubs/hub/notifications/\(outcome.id)")
         #expect(notification["pruned"] == ["apns": ["Unregistered": 5]])
 
-        let trial = try await bench.call(.post, "\(Self.path)/restore", ["notificationId": .string(outcome.id), "dryRun": true])
+        let trial = try await bench.call(
+            .post, "\(Self.path)/restore", ["filter": ["notificationId": .string(outcome.id)], "dryRun": true])
         #expect(trial == ["restored": 5, "registeredAgain": 0, "gone": 0, "isDryRun": true])
-        #expect(try await bench.call(.post, "\(Self.path)/restore", ["id": .string(id)])["restored"] == 1)
-        #expect(try await bench.call(.post, "\(Self.path)/restore", ["all": true])["restored"] == 4)
+        #expect(try await bench.call(.post, "\(Self.path)/restore", ["filter": ["id": .string(id)]])["restored"] == 1)
+        #expect(try await bench.call(.post, "\(Self.path)/restore", ["all": "everyone"])["restored"] == 4)
         #expect(try await bench.hub.size().registrations == 5)
     }
 
     @Test func `who is to come back has to be said`() async throws {
         let (bench, _) = try await bench(1)
-        for body: JSON in [[:], ["all": false], ["dryRun": true], ["since": "yesterday"], ["id": ""]] {
+        for body: JSON in [
+            [:], ["all": true], ["dryRun": true], ["filter": ["since": "yesterday"]], ["filter": ["id": ""]],
+            ["filter": [:], "all": "everyone"],
+        ] {
             #expect(await refusal { try await bench.call(.post, "\(Self.path)/restore", body) }?.code == "request.body")
         }
         #expect(try await bench.hub.size().registrations == 0)

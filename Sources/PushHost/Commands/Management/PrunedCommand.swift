@@ -76,6 +76,9 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
     @Flag(help: "All of them.")
     var all = false
 
+    /// Half a hub takes its time.
+    private static let patience = Duration.seconds(3600)
+
     @Flag(help: "Only say how many would come back.")
     var dryRun = false
 
@@ -89,9 +92,12 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
 
     func run() async {
         await target.run { client, hub throws(PushError) in
-            var body = JSONObject([("all", .bool(all)), ("dryRun", .bool(dryRun))])
-            for (name, value) in filter.members { body[name] = value.map(JSON.string) }
-            let result = try await client.post(ManagementClient.path("hubs", hub, "pruned", "restore"), body: .object(body))
+            var narrowed = JSONObject()
+            for (name, value) in filter.members { narrowed[name] = value.map(JSON.string) }
+            var body = JSONObject([("dryRun", .bool(dryRun))])
+            body[narrowed.isEmpty ? "all" : "filter"] = narrowed.isEmpty ? "everyone" : .object(narrowed)
+            let result = try await client.post(
+                ManagementClient.path("hubs", hub, "pruned", "restore"), body: .object(body), patience: Self.patience)
             return CommandResult(json: result) { palette in
                 let count = result["restored"]?.int ?? 0
                 let devices = "\(count) device\(count == 1 ? "" : "s")"
