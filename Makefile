@@ -15,6 +15,9 @@ CLIENTS := Tests/PushHostTests/Clients/requirements.txt
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
+# Tests at a time. All of them at once would leave each so little of the machine that those which wait for other processes give up.
+WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(or $(SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH),12)
+
 # A finding ends the program at once, so that none is missed. Leaks are not looked for: Swift keeps some references shifted or
 # with marks in them, so that what they hold looks lost, and a test leaks on purpose to show what an error must not do.
 SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
@@ -47,7 +50,7 @@ demo: setup
 test: setup setup-tests
 	@echo "Building everything with its tests (the first time takes some minutes) …"
 	@swift build --build-tests
-	@swift test --skip-build 2>&1 | tee .build/tests.log; status=$${PIPESTATUS[0]}; \
+	@$(WIDTH) swift test --skip-build 2>&1 | tee .build/tests.log; status=$${PIPESTATUS[0]}; \
 	  [ $$status = 0 ] || { echo; echo "What failed, of .build/tests.log:"; grep -aE '^(✘|error:)|Fatal error' .build/tests.log | cut -c1-2000; }; \
 	  exit $$status
 
@@ -139,7 +142,7 @@ install: setup
 
 # The tests of the program once more, of the one that make install has put there: the optimizer must not change what it does.
 test-installed:
-	@PUSHHOST_TESTED="$(abspath $(DESTDIR)$(PREFIX)/bin/pushhost)" swift test --skip-build --filter '^PushHostTests[.]'
+	@$(WIDTH) PUSHHOST_TESTED="$(abspath $(DESTDIR)$(PREFIX)/bin/pushhost)" swift test --skip-build --filter '^PushHostTests[.]'
 
 # The service for systemd, as it is installed.
 unit:

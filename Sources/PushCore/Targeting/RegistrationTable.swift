@@ -12,6 +12,8 @@ struct RegistrationTable: Sendable {
 
     private(set) var columns = RegistrationColumns()
     private(set) var templates = TemplateRegister()
+    /// Those of the store that are in no table yet.
+    private var loadedPlaces: [UInt32] = []
     private var ids = PlaceTable()
     private var handles = PlaceTable()
     /// A registration keeps its place as long as it lives.
@@ -159,16 +161,21 @@ struct RegistrationTable: Sendable {
         _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, _ platform: Platform, _ handle: UnsafeRawBufferPointer, isToken: Bool,
         at place: UInt32
     ) {
+        write(packed, unusual, platform, handle, isToken: isToken, at: place)
+        enterID(place, columns.idHash(at: place))
+        enterHandle(place, RegistrationColumns.hash(of: platform, handle)) { columns, other in
+            columns.has(platform, handle, isToken: isToken, at: other)
+        }
+    }
+
+    /// - Parameter unusual: the id where it is not packed.
+    private mutating func write(
+        _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, _ platform: Platform, _ handle: UnsafeRawBufferPointer, isToken: Bool,
+        at place: UInt32
+    ) {
         columns.traits[place] = RegistrationTraits(platform: platform, shard: packed?.shard ?? RegistrationTraits.unusualShard)
         columns.set(unusual, packed, at: place)
-        enterID(place, columns.idHash(at: place))
         columns.set(handle, isToken: isToken, at: place)
-        let hash = RegistrationColumns.hash(of: platform, handle)
-        if let other = handles.find(hash, where: { columns.has(platform, handle, isToken: isToken, at: $0) }) {
-            columns.link(place, behind: other)
-        } else {
-            enterHandle(place, hash)
-        }
         if platform == .browser, case .browser(let endpoint, _, _) = columns.handle(at: place) {
             placesByEndpoint[endpoint, default: PlaceList()].insert(place)
         }
@@ -192,7 +199,8 @@ struct RegistrationTable: Sendable {
         _ row: StoredRegistration, _ packed: PackedRegistrationID?, _ unusual: RegistrationID?, handle: UnsafeRawBufferPointer,
         isToken: Bool, template: UInt32
     ) {
-        enter(packed, unusual, row.platform, handle, isToken: isToken, at: row.place)
+        write(packed, unusual, row.platform, handle, isToken: isToken, at: row.place)
+        loadedPlaces.append(row.place)
         columns.templates[row.place] = template
         if !row.pushVariables.isEmpty { columns.set(variables: row.pushVariables, at: row.place) }
         if let installation = row.installationID { join(installation, row.place) }
@@ -207,9 +215,21 @@ struct RegistrationTable: Sendable {
     ///   - index: over the tags of all.
     ///   - taken: places where the store has what cannot be read or is not current.
     mutating func loaded(_ index: AudienceIndex, end: UInt32, taken: Set<UInt32>) {
+        enterLoaded()
         self.index = index
         for removal in leftovers.removals { depart(removal.id, removal.departure) }
         supply = PlaceSupply(end: end) { [columns] in columns.isLive($0) || taken.contains($0) }
+    }
+
+    /// Enters what was loaded where it is looked for.
+    private mutating func enterLoaded() {
+        guard !loadedPlaces.isEmpty else { return }
+        let places = loadedPlaces
+        loadedPlaces = []
+        for (place, hash) in PlaceTable.inOrder(places, hashOf: columns.idHash(at:)) { enterID(place, hash) }
+        for (place, hash) in PlaceTable.inOrder(places, hashOf: columns.handleHash(at:)) {
+            enterHandle(place, hash) { columns, other in columns.haveOneHandle(place, other) }
+        }
     }
 
     mutating func load(_ outcome: OutcomeName, at place: UInt32) {
@@ -217,6 +237,7 @@ struct RegistrationTable: Sendable {
     }
 
     mutating func load(_ departure: RegistrationDeparture, of id: RegistrationID) {
+        enterLoaded()
         if place(of: id) == nil { depart(id, departure) }
     }
 
@@ -227,6 +248,15 @@ struct RegistrationTable: Sendable {
     private mutating func enterID(_ place: UInt32, _ hash: UInt64) {
         if ids.isFull(for: place, hash) { ids.makeRoom(for: place, hash) { [columns] in columns.idHash(at: $0) } }
         ids.insert(place, hash)
+    }
+
+    /// - Parameter isOthers: whether another place has the same handle.
+    private mutating func enterHandle(_ place: UInt32, _ hash: UInt64, isOthers: (RegistrationColumns, UInt32) -> Bool) {
+        if let other = handles.find(hash, where: { isOthers(columns, $0) }) {
+            columns.link(place, behind: other)
+        } else {
+            enterHandle(place, hash)
+        }
     }
 
     private mutating func enterHandle(_ place: UInt32, _ hash: UInt64) {

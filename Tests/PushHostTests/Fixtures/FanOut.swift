@@ -85,8 +85,11 @@ final class FanOut: Sendable {
     func hear(_ text: String) async throws { try await processes.withLock { $0.server }?.hear(text) }
 
     /// Sends to everybody, in the background: its sender may lose its server.
-    func broadcast() throws -> Dialogue {
-        try Dialogue(["send", "--broadcast", "--yes", "--native", "apns", "payload.json", "--data", "data"], in: folder.url)
+    /// - Parameter pace: slow enough that it is still under way when something is to befall it.
+    func broadcast(pace: String? = nil) throws -> Dialogue {
+        let options = pace.map { ["--pace", $0] } ?? []
+        return try Dialogue(
+            ["send", "--broadcast", "--yes", "--native", "apns", "payload.json", "--data", "data"] + options, in: folder.url)
     }
 
     /// Asks until every notification has come to its end, and answers them.

@@ -46,7 +46,7 @@ import Testing
         system.advance(to: system.now + .seconds(30))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a run that only computes is heard of every half minute, until it gives its session back`() async throws {
         let session = try await open()
         for number in 1...5 {
@@ -62,7 +62,7 @@ import Testing
         #expect(lab.calls.count == 7)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a session that is over is asked for no more`() async throws {
         let session = try await open()
         lab.forget()

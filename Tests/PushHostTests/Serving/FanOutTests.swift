@@ -41,9 +41,9 @@ import Testing
     }
 
     @Test func `A push service that is killed and comes back has every push at last`() async throws {
-        let bench = try await FanOut(devices: 5_000, simulator: ["--ledger", "ledger.jsonl"])
-        let sender = try bench.broadcast()
-        try await bench.taken(1_000)
+        let bench = try await FanOut(devices: 2_000, simulator: ["--ledger", "ledger.jsonl"])
+        let sender = try bench.broadcast(pace: "200/s")
+        try await bench.taken(500)
         await bench.endSimulator(SIGKILL)
         try await bench.hear("APNs takes nothing")
         try await bench.startSimulator()
@@ -56,9 +56,9 @@ import Testing
     }
 
     @Test func `A push service that stands still has every push when it goes on`() async throws {
-        let bench = try await FanOut(devices: 5_000)
-        let sender = try bench.broadcast()
-        try await bench.taken(1_000)
+        let bench = try await FanOut(devices: 3_000)
+        let sender = try bench.broadcast(pace: "200/s")
+        try await bench.taken(500)
         bench.signalSimulator(SIGSTOP)
         try await bench.hear("APNs answers nobody")
         bench.signalSimulator(SIGCONT)

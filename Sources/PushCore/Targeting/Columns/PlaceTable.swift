@@ -64,6 +64,23 @@ struct PlaceTable: Sendable {
         }
     }
 
+    /// Places with their hashes, in the order of the parts that they go to; those of one part as they come. What goes to one part of a
+    /// table is written while that part is at hand.
+    static func inOrder(_ places: [UInt32], hashOf: (UInt32) -> UInt64) -> [(place: UInt32, hash: UInt64)] {
+        let hashes = places.map(hashOf)
+        var starts = [Int](repeating: 0, count: 1 << partBits + 1)
+        for hash in hashes { starts[part(hash) + 1] += 1 }
+        for part in 1..<starts.count { starts[part] += starts[part - 1] }
+        return Array(unsafeUninitializedCapacity: places.count) { sorted, count in
+            for (place, hash) in zip(places, hashes) {
+                let part = part(hash)
+                sorted.initializeElement(at: starts[part], to: (place, hash))
+                starts[part] += 1
+            }
+            count = places.count
+        }
+    }
+
     /// Makes room for so many in all.
     mutating func reserve(_ count: Int, hashOf: (UInt32) -> UInt64) {
         // A little more than the average, for parts differ.

@@ -79,6 +79,10 @@ struct RegistrationColumns: Sendable {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
+    func haveOneHandle(_ place: UInt32, _ other: UInt32) -> Bool {
+        handles.withBytes(at: place) { has(traits[place].platform, $0, isToken: handles.isInCell(place), at: other) }
+    }
+
     mutating func set(_ handle: UnsafeRawBufferPointer, isToken: Bool, at place: UInt32) {
         handles.set(handle, at: place, isInCell: isToken)
     }
