@@ -201,6 +201,7 @@ struct RegistrationTable: Sendable {
     ) {
         write(packed, unusual, row.platform, handle, isToken: isToken, at: row.place)
         loadedPlaces.append(row.place)
+        if loadedPlaces.count == Self.loadStep { enterLoaded() }
         columns.templates[row.place] = template
         if !row.pushVariables.isEmpty { columns.set(variables: row.pushVariables, at: row.place) }
         if let installation = row.installationID { join(installation, row.place) }
@@ -220,6 +221,9 @@ struct RegistrationTable: Sendable {
         for removal in leftovers.removals { depart(removal.id, removal.departure) }
         supply = PlaceSupply(end: end) { [columns] in columns.isLive($0) || taken.contains($0) }
     }
+
+    /// Loaded registrations that are entered together.
+    private static let loadStep = 1 << 17
 
     /// Enters what was loaded where it is looked for.
     private mutating func enterLoaded() {
