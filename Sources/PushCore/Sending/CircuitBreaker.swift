@@ -22,6 +22,8 @@ final class CircuitBreaker: Sendable {
         var failures = 0
         var pause: Duration = .zero
         var openUntil: Timestamp?
+        /// Nobody was answered since then.
+        var openSince: Timestamp?
     }
 
     private let circuit = Mutex(Circuit())
@@ -33,6 +35,9 @@ final class CircuitBreaker: Sendable {
             return until > now ? .wait(until: until) : .probe
         }
     }
+
+    /// Since when the service has answered nobody; nil as long as it does.
+    var openSince: Timestamp? { circuit.withLock { $0.openSince } }
 
     /// When the next push is tried; nil as long as the service answers.
     var nextTry: Timestamp? { circuit.withLock { $0.openUntil } }
@@ -69,6 +74,7 @@ final class CircuitBreaker: Sendable {
             circuit.pause = min(max(circuit.pause * 2, Self.firstPause), Self.longestPause)
             let until = now + circuit.pause
             circuit.openUntil = until
+            circuit.openSince = circuit.openSince ?? now
             return .opened(until: until)
         }
     }

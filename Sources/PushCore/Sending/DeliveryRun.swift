@@ -149,15 +149,23 @@ struct DeliveryRun: Sendable {
     struct Next: Sendable {
         var platform: Platform
         var moment: Timestamp
-        /// Nothing was tried with these devices yet.
-        var isFirst: Bool
+        /// Nothing of them is tried later than that; nil where nothing was tried yet.
+        var lastMoment: Timestamp?
+
+        var isFirst: Bool { lastMoment == nil }
     }
 
     func next(_ lane: Int) -> Next? {
         guard lanes[lane].underWay < mostUnderWay, let (moment, attempt) = lanes[lane].attempts.first else { return nil }
         return Next(
             platform: groups[attempt.group].platform, moment: max(moment, lanes[lane].heldUntil ?? moment, paceMoment ?? moment),
-            isFirst: attempt.lastMoment == nil)
+            lastMoment: attempt.lastMoment)
+    }
+
+    /// What a lane's next devices were told last, where they were tried in this run; as many as `take` gives.
+    func nextResults(_ lane: Int) -> [SettledTarget] {
+        guard case .again(let waiting)? = lanes[lane].attempts.first?.subject.members else { return [] }
+        return waiting.prefix(pace?.batch(batchSize) ?? batchSize).map { SettledTarget(order: Int($0.member), result: $0.result) }
     }
 
     func members(of attempt: Attempt) -> [UInt32] {

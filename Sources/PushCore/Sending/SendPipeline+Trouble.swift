@@ -31,3 +31,10 @@ extension SendPipeline {
         }
     }
 }
+
+extension Rejection {
+    /// Of devices that this process has not asked for: those that it has keep what they were told.
+    static let overdue = Rejection(
+        status: 0, reason: "Overdue", explanation: "the push service was in trouble until it was too late for this device",
+        outcome: .pnsUnavailable)
+}

@@ -141,6 +141,7 @@ struct SendPipeline: Sendable {
             switch move {
             case .hold(let moment): run.hold(0, until: moment)
             case .settle(let rejection): await report(await settleUntried(0, rejection, in: &run, look))
+            case .giveUp: await report(await giveUp(0, in: &run, look))
             case .send, .probe:
                 guard let attempt = run.take(0, most: move.most, now: environment.steady.now) else { continue }
                 let batch = await batch(attempt, of: run, look)
@@ -209,6 +210,7 @@ struct SendPipeline: Sendable {
             switch move {
             case .hold(let moment): run.hold(lane, until: moment)
             case .settle(let rejection): await report(await settleUntried(lane, rejection, in: &run, look))
+            case .giveUp: await report(await giveUp(lane, in: &run, look))
             case .send, .probe:
                 // What comes of those under way tells the same.
                 if move == .probe, !run.isIdle(lane) { return }
@@ -230,6 +232,8 @@ struct SendPipeline: Sendable {
         case hold(until: Timestamp)
         /// Without asking the service.
         case settle(Rejection)
+        /// Their time is over: what they were told last stands.
+        case giveUp
 
         var most: Int { self == .probe ? 1 : .max }
     }
@@ -238,15 +242,27 @@ struct SendPipeline: Sendable {
     private func move(_ next: DeliveryRun.Next, in run: DeliveryRun) -> Move {
         let now = environment.steady.now
         if let refusal = run.refusals[next.platform] { return .settle(refusal.notAsked) }
-        if next.isFirst, let expiration = run.options.expiration, run.began < expiration, expiration <= environment.clock.now {
-            return .settle(.expired)
+        if let expiration = run.options.expiration, run.began < expiration, expiration <= environment.clock.now {
+            return next.isFirst ? .settle(.expired) : .giveUp
         }
         if run.isTest { return .send }
         switch breakers[next.platform]?.admission(now) {
-        case .wait(let moment): return .hold(until: moment)
-        case .probe: return .probe
+        case .wait(let moment):
+            // Whoever had no attempt waits as long for the first one as others for their last.
+            let last = next.lastMoment ?? (breakers[next.platform]?.openSince).map { max($0, run.start) + retries.window }
+            return last.map { $0 < moment } == true ? .giveUp : .hold(until: moment)
+        case .probe: return next.lastMoment.map { $0 < now } == true ? .giveUp : .probe
         case .all, nil: return .send
         }
+    }
+
+    /// Settles the next batch of a lane, whose time is over.
+    private func giveUp(_ lane: Int, in run: inout DeliveryRun, _ look: Looking) async -> [SettledTarget] {
+        let told = run.nextResults(lane)
+        guard !told.isEmpty else { return await settleUntried(lane, .overdue, in: &run, look) }
+        _ = run.take(lane, most: told.count, now: environment.steady.now)
+        run.finished(lane)
+        return told
     }
 
     /// Settles the next batch of a lane without asking anybody.

@@ -65,8 +65,12 @@ extension NotificationHub {
             switch end {
             case .done: break
             case .putOff(let patience):
-                // Who had it is read again when it goes on.
-                if !delivery.unkept.isEmpty { await keepStep(&delivery) }
+                // Who had it is read again when it goes on; and nobody is to think that nothing was begun.
+                if !delivery.unkept.isEmpty {
+                    await keepStep(&delivery)
+                } else if kept.outcome.state != .processing {
+                    _ = await keepProgress(&delivery)
+                }
                 if isStopping { _ = await keepProgress(&delivery) }
                 live[id] = nil
                 return (delivery, patience)

@@ -15,19 +15,22 @@ struct SendReport {
             return ["\(palette.yellow("warning[hub.no_target]")): nobody matches: nothing was sent", "  \(id)  \(audience.printable)"]
                 + near(notification)
         }
-        if report.state == NotificationOutcome.State.canceled.rawValue {
+        let counts = OutcomeCounts(notification)
+        let isStopped = report.state == NotificationOutcome.State.canceled.rawValue
+        if isStopped, counts.all == 0 {
             return ["\(palette.dim("○")) \(id)  \(audience.printable)", "  cancelled before it was sent"]
         }
-        let counts = OutcomeCounts(notification)
-        let mark = counts.sent == counts.all ? palette.green("✓") : palette.red("✗")
+        let isUnderWay = [NotificationOutcome.State.enqueued, .processing].contains { $0.rawValue == report.state }
+        let mark =
+            isStopped || isUnderWay && counts.all == counts.sent
+            ? palette.dim("○") : counts.sent == counts.all ? palette.green("✓") : palette.red("✗")
         var lines = ["\(mark) \(id)  \(audience.printable)  \(counts.sentence) · \(counts.all - counts.sent) failed"]
         for entry in counts.platforms {
             let outcomes = entry.counts.map { "\($0.count) \($0.outcome == OutcomeName.success.rawValue ? "sent" : $0.outcome)" }
             lines.append("  \(name(entry.platform).padded(to: 10))\(outcomes.joined(separator: " · "))")
         }
-        if [NotificationOutcome.State.enqueued, .processing].contains(where: { $0.rawValue == report.state }) {
-            lines.append("  not yet done: more devices may follow")
-        }
+        if isUnderWay { lines.append("  not yet done: more devices may follow") }
+        if isStopped { lines.append("  stopped: the others get nothing") }
         lines += remarks(notification)
         guard !report.failed.isEmpty else { return lines }
         var table = TextTable("FAILED", "PLATFORM", "OUTCOME", "REASON")
