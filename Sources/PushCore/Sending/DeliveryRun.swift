@@ -123,12 +123,14 @@ struct DeliveryRun: Sendable {
     }
 
     /// The next batch of a lane, of at most `most` devices, which is under way then.
-    mutating func take(_ lane: Int, most: Int = .max, now: Timestamp) -> Attempt? {
+    ///
+    /// - Parameter isSent: what is settled without being sent takes none of the pace.
+    mutating func take(_ lane: Int, most: Int = .max, now: Timestamp, isSent: Bool = true) -> Attempt? {
         guard let popped = lanes[lane].attempts.popFirst() else { return nil }
         var attempt = popped.subject
         let count = min(most, pace?.batch(batchSize) ?? batchSize)
         if attempt.count > count { lanes[lane].attempts.insert(attempt.split(after: count), at: popped.moment) }
-        if let pace { paceMoment = max(now, paceMoment ?? now) + pace.duration(of: attempt.count) }
+        if let pace, isSent { paceMoment = max(now, paceMoment ?? now) + pace.duration(of: attempt.count) }
         lanes[lane].underWay += 1
         return attempt
     }

@@ -260,7 +260,7 @@ struct SendPipeline: Sendable {
     private func giveUp(_ lane: Int, in run: inout DeliveryRun, _ look: Looking) async -> [SettledTarget] {
         let told = run.nextResults(lane)
         guard !told.isEmpty else { return await settleUntried(lane, .overdue, in: &run, look) }
-        _ = run.take(lane, most: told.count, now: environment.steady.now)
+        _ = run.take(lane, most: told.count, now: environment.steady.now, isSent: false)
         run.finished(lane)
         return told
     }
@@ -269,7 +269,7 @@ struct SendPipeline: Sendable {
     private func settleUntried(
         _ lane: Int, _ rejection: Rejection, in run: inout DeliveryRun, _ look: Looking
     ) async -> [SettledTarget] {
-        guard let attempt = run.take(lane, now: environment.steady.now) else { return [] }
+        guard let attempt = run.take(lane, now: environment.steady.now, isSent: false) else { return [] }
         run.finished(lane)
         let batch = await batch(attempt, of: run, look)
         let size = run.groups[attempt.group].body.count

@@ -60,6 +60,16 @@ import Testing
         #expect(batches.map(\.millisecond) == [0, 3_600_000, 7_200_000, 10_800_000])
     }
 
+    @Test func `who is settled without a push takes none of the pace`() async throws {
+        for number in 1...100 { try await bench.register(.phone(number)) }
+        var request = try NotificationRequest.alert()
+        request.pace = try Pace("1/m")
+        request.options.expiration = HubBench.dawn + .seconds(90)
+        let outcome = try await send(request)
+        #expect(outcome.sent == 2 && outcome.counts[.apns]?[.abandoned] == 98)
+        #expect(outcome.endedAt == HubBench.dawn + .seconds(120))
+    }
+
     @Test func `platforms share a pace`() async throws {
         for number in 1...40 { try await bench.register(number.isMultiple(of: 2) ? .phone(number) : .gcm(token: "t\(number)")) }
         var request = try NotificationRequest.alert()
