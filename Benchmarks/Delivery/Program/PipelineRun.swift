@@ -41,11 +41,9 @@ struct PipelineRun {
         let connector = try sink.connector(transport)
         let environment = HubEnvironment(
             clock: MachineClock(), random: MachineRandom(), start: { work in Task { await work() } })
-        let began = Moment.now
         let hub = NotificationHub(
             environment: environment, connectors: [connector], store: store, loaded: try await store.load(into: HubLoader()),
             settings: HubSettings(naming: .unique, isSideBySide: true))
-        print("LOAD", (Moment.now - began).processor, (Moment.now - began).passed, Moment.residentPeak)
         let content = NotificationContent.native([.apns: NativePayload(body: Sink.body)])
         // The connection, and the token that is signed once an hour.
         _ = try await hub.send(NotificationRequest(audience: .device(.apns(token: String(repeating: "0", count: 64))), content: content))
