@@ -80,7 +80,8 @@ let package = Package(
                 .embedInCode("Prelude/push.lua"), .embedInCode("Prelude/expectations.lua"), .embedInCode("Prelude/repl.lua"),
             ],
             swiftSettings: strict),
-        .target(name: "Storage", dependencies: ["PushCore", grdb, grdbSQLite, crypto], swiftSettings: strict),
+        .target(name: "Storage", dependencies: ["PushCore", "CMalloc", grdb, grdbSQLite, crypto], swiftSettings: strict),
+        .systemLibrary(name: "CMalloc"),
         .target(
             name: "Delivery",
             dependencies: [
@@ -190,14 +191,14 @@ if part == "bench" {
 }
 if part == "bench-storage" {
     package.products = []
-    package.targets = package.targets.filter { ["PushCore", "CRoaring", "Storage"].contains($0.name) }
+    package.targets = package.targets.filter { ["PushCore", "CRoaring", "CMalloc", "Storage"].contains($0.name) }
     package.targets.append(
         .executableTarget(
             name: "StorageBenchmark", dependencies: ["PushCore", "Storage", grdbSQLite], path: "Benchmarks/Storage", swiftSettings: strict))
 }
 if part == "bench-delivery" {
     package.products = []
-    package.targets = package.targets.filter { ["PushCore", "CRoaring", "CNGHTTP2", "Delivery", "Storage"].contains($0.name) }
+    package.targets = package.targets.filter { ["PushCore", "CRoaring", "CMalloc", "CNGHTTP2", "Delivery", "Storage"].contains($0.name) }
     package.targets.append(
         .executableTarget(
             name: "DeliveryBenchmark", dependencies: ["PushCore", "Delivery", "Storage"], path: "Benchmarks/Delivery/Program",

@@ -4,7 +4,7 @@ import Testing
 @Suite struct ArrowTests {
     private static let ours: Set<String> = [
         "CLua", "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "CExpat", "HubWire", "RemoteHub", "WebAPI", "Simulators",
-        "PushHost", "CRoaring", "CNGHTTP2",
+        "PushHost", "CRoaring", "CNGHTTP2", "CMalloc",
     ]
     private static let system: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
     private static let allowed: [String: Set<String>] = [
@@ -14,7 +14,8 @@ import Testing
         "CRoaring": [],
         "PushCore": ["CRoaring", "Crypto", "CryptoExtras", "Metrics", "FoundationEssentials"],
         "Bindings": ["PushCore", "Lua", "LuaSyntax", "FoundationEssentials"],
-        "Storage": ["PushCore", "GRDB", "GRDBSQLite", "Crypto", "FoundationEssentials"],
+        "CMalloc": [],
+        "Storage": ["PushCore", "CMalloc", "GRDB", "GRDBSQLite", "Crypto", "FoundationEssentials"],
         "Delivery": [
             "PushCore", "CNGHTTP2", "Crypto", "CryptoExtras", "HTTPTypes", "JWTKit", "AsyncHTTPClient", "NIOCore", "NIOPosix", "NIOTLS",
             "NIOHTTP1", "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",

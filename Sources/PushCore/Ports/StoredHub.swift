@@ -2,10 +2,11 @@
 ///
 /// What it throws of a row makes that row unreadable; the store goes on with the next one.
 package protocol StoredHubReader: Sendable {
-    /// How many registrations are to come, to speak of.
-    mutating func expect(registrations: Int)
+    /// Registrations are to come whose places are below `end`, in the order of their places if it is to be fast.
+    mutating func expect(registrationsBelow end: UInt32)
     mutating func add(_ installation: PlacedInstallation) throws(PushError)
-    mutating func add(_ registration: StoredRegistration) throws(PushError)
+    /// - Parameter whole: gives all of it, the template compiled.
+    mutating func add(_ registration: StoredRegistration, whole: () throws(PushError) -> Registration) throws(PushError)
     /// The same of a whole one.
     mutating func add(_ registration: PlacedRegistration) throws(PushError)
     /// How the last push to a registration ended; of those that no push has reached nothing is said.
@@ -32,13 +33,10 @@ package struct StoredRegistration {
     package let pushVariables: [String: String]
     package let installationID: String?
     package let expiration: Timestamp
-    /// All of it, the template compiled.
-    package let whole: () throws(PushError) -> Registration
 
     package init(
         place: UInt32, id: UnsafeRawBufferPointer, platform: Platform, handle: UnsafeRawBufferPointer, tags: UnsafeRawBufferPointer,
-        templateKey: Int64?, pushVariables: [String: String], installationID: String?, expiration: Timestamp,
-        whole: @escaping () throws(PushError) -> Registration
+        templateKey: Int64?, pushVariables: [String: String], installationID: String?, expiration: Timestamp
     ) {
         self.place = place
         self.id = id
@@ -49,7 +47,6 @@ package struct StoredRegistration {
         self.pushVariables = pushVariables
         self.installationID = installationID
         self.expiration = expiration
-        self.whole = whole
     }
 }
 
@@ -80,7 +77,7 @@ package struct StoredHub: Sendable, Equatable {
 
     /// Hands all of it to a reader, as a store does.
     package func read(into reader: inout some StoredHubReader) {
-        reader.expect(registrations: registrations.count)
+        reader.expect(registrationsBelow: registrations.reduce(0) { max($0, $1.place &+ 1) })
         for placed in installations {
             do throws(PushError) {
                 try reader.add(placed)
@@ -103,12 +100,12 @@ package struct StoredHub: Sendable, Equatable {
 }
 
 extension StoredHub: StoredHubReader {
-    package mutating func expect(registrations: Int) { self.registrations.reserveCapacity(registrations) }
+    package func expect(registrationsBelow end: UInt32) {}
 
     package mutating func add(_ installation: PlacedInstallation) { installations.append(installation) }
 
-    package mutating func add(_ registration: StoredRegistration) throws(PushError) {
-        registrations.append(PlacedRegistration(place: registration.place, registration: try registration.whole()))
+    package mutating func add(_ registration: StoredRegistration, whole: () throws(PushError) -> Registration) throws(PushError) {
+        registrations.append(PlacedRegistration(place: registration.place, registration: try whole()))
     }
 
     package mutating func add(_ registration: PlacedRegistration) { registrations.append(registration) }

@@ -190,23 +190,31 @@ extension AudienceIndex {
         private var waiting: [[UInt32]] = []
         /// What is still to be inserted into `index.rare`, among it tags that turn out to be shared.
         private var rare: [FingerprintTable.Entry] = []
+        /// The numbers of sets by tags as they are written.
+        private var numbers = SharedTagCache()
+
+        /// A tag that was read.
+        enum ReadTag: Sendable {
+            /// With the number of its set.
+            case shared(UInt32)
+            case rare(TagFingerprint)
+        }
 
         package init() { self.init(AudienceIndex()) }
 
         init(_ index: AudienceIndex) { self.index = index }
 
         /// Ids that ascend are the fastest; each comes once.
-        package mutating func insert(_ id: UInt32, tags: [Tag]) { insert(id, tags.map { index.key.fingerprint(of: $0) }) }
+        package mutating func insert(_ id: UInt32, tags: [Tag]) { insert(id, tags.map { found(index.key.fingerprint(of: $0)) }) }
 
-        /// - Parameter fingerprints: of its tags.
-        mutating func insert(_ id: UInt32, _ fingerprints: [TagFingerprint]) {
+        /// - Parameter tags: read since the last insertion.
+        mutating func insert(_ id: UInt32, _ tags: [ReadTag]) {
             ids.append(id)
             if ids.count == Self.batch { Self.flush(&ids, to: &index.live) }
-            for fingerprint in fingerprints {
-                if let number = index.shared.first(of: fingerprint) {
-                    insert(id, at: Int(number))
-                } else {
-                    rare.append(FingerprintTable.Entry(fingerprint, id))
+            for tag in tags {
+                switch tag {
+                case .shared(let number): insert(id, at: Int(number))
+                case .rare(let fingerprint): rare.append(FingerprintTable.Entry(fingerprint, id))
                 }
             }
             // Half of what is there: each entry is merged a few times, however many there are.
@@ -217,15 +225,42 @@ extension AudienceIndex {
         ///
         /// - Parameters:
         ///   - text: tags with commas between them. Throws `tag.invalid`.
-        ///   - fingerprints: theirs, in the place of what there was.
-        func read(_ text: UnsafeRawBufferPointer, into fingerprints: inout [TagFingerprint]) throws(PushError) {
-            fingerprints.removeAll(keepingCapacity: true)
+        ///   - tags: they, in the place of what there was.
+        mutating func read(_ text: UnsafeRawBufferPointer, into tags: inout [ReadTag]) throws(PushError) {
+            tags.removeAll(keepingCapacity: true)
             guard !text.isEmpty else { return }
             var start = 0
-            for end in 0...text.count where end == text.count || text[end] == UInt8(ascii: ",") {
-                fingerprints.append(try fingerprint(UnsafeRawBufferPointer(rebasing: text[start..<end])))
+            repeat {
+                let end = Self.comma(in: text, from: start)
+                tags.append(try read(UnsafeRawBufferPointer(rebasing: text[start..<end])))
                 start = end + 1
+            } while start <= text.count
+        }
+
+        /// Where the next comma is, or the end; looked for eight bytes at a time.
+        private static func comma(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
+            let (ones, commas): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x2C2C_2C2C_2C2C_2C2C)
+            var place = start
+            while place + 8 <= text.count {
+                let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ^ commas
+                // The lowest byte that is zero now has the lowest bit of these.
+                let zeros = (word &- ones) & ~word & (ones << 7)
+                if zeros != 0 { return place + zeros.trailingZeroBitCount / 8 }
+                place += 8
             }
+            while place < text.count, text[place] != UInt8(ascii: ",") { place += 1 }
+            return place
+        }
+
+        private mutating func read(_ text: UnsafeRawBufferPointer) throws(PushError) -> ReadTag {
+            if let number = numbers.number(of: text) { return .shared(number) }
+            let tag = found(try fingerprint(text))
+            if case .shared(let number) = tag { numbers.keep(number, of: text) }
+            return tag
+        }
+
+        private func found(_ fingerprint: TagFingerprint) -> ReadTag {
+            index.shared.first(of: fingerprint).map { .shared($0) } ?? .rare(fingerprint)
         }
 
         private func fingerprint(_ text: UnsafeRawBufferPointer) throws(PushError) -> TagFingerprint {

@@ -29,6 +29,8 @@ struct FingerprintTable: Sendable {
     private static let fill = 256
     /// As many entries more get room at once.
     private static let room = 16
+    /// Highest bits of fingerprints that entries are counted by within a segment, where many come at once.
+    private static let binBits: UInt64 = 3
 
     private var segments: [[Entry]] = [[]]
     /// Of all fingerprints together.
@@ -118,20 +120,13 @@ struct FingerprintTable: Sendable {
     /// Answers the fingerprints that have more than `limit` numbers now.
     mutating func insert(contentsOf entries: [Entry], limit: Int) -> [TagFingerprint] {
         while count + entries.count > segments.count * Self.fill { split() }
-        // A counting sort by segment, then each segment on its own: memory is gone through in order.
-        var ends = [Int](repeating: 0, count: segments.count)
-        for entry in entries { ends[segment(of: entry.fingerprint)] += 1 }
-        for segment in ends.indices.dropFirst() { ends[segment] += ends[segment - 1] }
-        var starts = ends
-        var order = [Int32](repeating: 0, count: entries.count)
-        for (index, entry) in entries.enumerated() {
-            let segment = segment(of: entry.fingerprint)
-            starts[segment] -= 1
-            order[starts[segment]] = Int32(index)
-        }
+        let (sorted, ends) = bySegment(entries)
         var crowded: [TagFingerprint] = []
-        for segment in ends.indices where starts[segment] < ends[segment] {
-            let added = order[starts[segment]..<ends[segment]].map { entries[Int($0)] }.sorted(by: <)
+        var start = 0
+        for segment in segments.indices {
+            defer { start = ends[segment] }
+            guard start < ends[segment] else { continue }
+            let added = sorted[start..<ends[segment]]
             let before = (segments[segment].count, Self.groups(in: segments[segment]) { _, _ in })
             segments[segment] = Self.merged(segments[segment], added)
             let groups = Self.groups(in: segments[segment]) { fingerprint, count in
@@ -143,8 +138,48 @@ struct FingerprintTable: Sendable {
         return crowded
     }
 
+    /// Entries in the order of their segments, sorted in each of them, and where each of them ends.
+    private func bySegment(_ entries: [Entry]) -> (sorted: [Entry], ends: [Int]) {
+        // A counting sort by segment and the highest bits, then each of these bins on its own: memory is gone through in order.
+        func bin(_ entry: Entry) -> Int {
+            segment(of: entry.fingerprint) << Self.binBits | Int(truncatingIfNeeded: entry.high >> (64 - Self.binBits))
+        }
+        var ends = [Int](repeating: 0, count: segments.count << Self.binBits + 1)
+        for entry in entries { ends[bin(entry) + 1] += 1 }
+        for bin in ends.indices.dropFirst() { ends[bin] += ends[bin - 1] }
+        let sorted = [Entry](unsafeUninitializedCapacity: entries.count) { sorted, count in
+            for entry in entries {
+                let bin = bin(entry)
+                sorted.initializeElement(at: ends[bin], to: entry)
+                ends[bin] += 1
+            }
+            count = entries.count
+            var start = 0
+            for end in ends.dropLast() {
+                Self.sort(UnsafeMutableBufferPointer(rebasing: sorted[start..<end]))
+                start = end
+            }
+        }
+        return (sorted, segments.indices.map { ends[($0 + 1) << Self.binBits - 1] })
+    }
+
+    /// By insertion where there are few.
+    private static func sort(_ entries: UnsafeMutableBufferPointer<Entry>) {
+        var entries = entries
+        guard entries.count <= fill / 4 else { return entries.sort(by: <) }
+        for index in entries.indices.dropFirst() {
+            let entry = entries[index]
+            var place = index
+            while place > 0, entry < entries[place - 1] {
+                entries[place] = entries[place - 1]
+                place -= 1
+            }
+            entries[place] = entry
+        }
+    }
+
     /// Both are sorted; what is in both comes once.
-    private static func merged(_ left: [Entry], _ right: [Entry]) -> [Entry] {
+    private static func merged(_ left: [Entry], _ right: ArraySlice<Entry>) -> [Entry] {
         var merged: [Entry] = []
         merged.reserveCapacity(left.count + right.count)
         var place = 0

@@ -7,8 +7,8 @@ package struct HubLoader: StoredHubReader {
     private(set) var unreadable: [UnreadableRow] = []
     private(set) var lastSequence: Int64 = 0
     private var index = AudienceIndex.Loader()
-    /// Of the tags of the row that is read.
-    private var fingerprints: [TagFingerprint] = []
+    /// Of the row that is read.
+    private var tags: [AudienceIndex.Loader.ReadTag] = []
     /// The numbers of templates by the keys that the store has for them, and the last of them, which many rows after it have.
     private var numbers: [Int64: UInt32] = [:]
     private var last: (key: Int64, number: UInt32)?
@@ -31,7 +31,7 @@ package struct HubLoader: StoredHubReader {
 
     package init() {}
 
-    package mutating func expect(registrations: Int) { table.reserve(registrations) }
+    package mutating func expect(registrationsBelow end: UInt32) { table.expect(below: end) }
 
     // MARK: - Installations
 
@@ -54,15 +54,14 @@ package struct HubLoader: StoredHubReader {
 
     // MARK: - Registrations
 
-    package mutating func add(_ row: StoredRegistration) throws(PushError) { try add(row, .key) }
-
-    /// Where a template comes from: it is looked up by the store's key for it, or is there.
-    private enum TemplateSource {
-        case key
-        case whole(RegistrationTemplate?)
+    package mutating func add(_ row: StoredRegistration, whole: () throws(PushError) -> Registration) throws(PushError) {
+        try add(row) { (loader) throws(PushError) in try loader.number(of: row, whole) }
     }
 
-    private mutating func add(_ row: StoredRegistration, _ source: TemplateSource) throws(PushError) {
+    /// - Parameter number: takes the number of its template.
+    private mutating func add(
+        _ row: StoredRegistration, template number: (inout HubLoader) throws(PushError) -> UInt32
+    ) throws(PushError) {
         try check(row.place)
         let packed = PackedRegistrationID(row.id)
         let unusual = packed == nil ? RegistrationID(String(decoding: row.id, as: UTF8.self)) : nil
@@ -70,13 +69,13 @@ package struct HubLoader: StoredHubReader {
             throw PushError(
                 "hub.not_found", "\"\(String(decoding: row.id, as: UTF8.self).prefix(64))\" is no registration id", hint: nil, status: 404)
         }
-        try index.read(row.tags, into: &fingerprints)
+        try index.read(row.tags, into: &tags)
         ends.registrations = max(ends.registrations, row.place + 1)
         if let installation = row.installationID, isOutlived(installation, row.expiration) {
             if let id = packed?.id ?? unusual { leave(row.place, id, row.expiration) }
             return
         }
-        let number = try number(of: row, source)
+        let number = try number(&self)
         if row.platform == .apns, row.handle.count == 2 * DeviceHandle.tokenSize {
             withUnsafeTemporaryAllocation(byteCount: DeviceHandle.tokenSize, alignment: 8) { bytes in
                 let isToken = DeviceHandle.pack(row.handle, into: bytes)
@@ -86,7 +85,7 @@ package struct HubLoader: StoredHubReader {
         } else {
             table.load(row, packed, unusual, handle: row.handle, isToken: false, template: number)
         }
-        index.insert(row.place, fingerprints)
+        index.insert(row.place, tags)
         if row.installationID == nil { table.expire(row.place, at: row.expiration) }
     }
 
@@ -102,8 +101,8 @@ package struct HubLoader: StoredHubReader {
                             StoredRegistration(
                                 place: placed.place, id: UnsafeRawBufferPointer(id), platform: registration.platform, handle: handle,
                                 tags: tags, templateKey: nil, pushVariables: registration.pushVariables,
-                                installationID: registration.installationID, expiration: registration.expiration,
-                                whole: { registration }), .whole(registration.template))
+                                installationID: registration.installationID, expiration: registration.expiration)
+                        ) { $0.table.loadTemplate(registration.template) }
                     }
                 }
             }
@@ -123,15 +122,16 @@ package struct HubLoader: StoredHubReader {
         table.leftovers.removals.append(RemovedRegistration(place: place, id: id, departure: departure))
     }
 
-    private mutating func number(of row: StoredRegistration, _ source: TemplateSource) throws(PushError) -> UInt32 {
-        if case .whole(let template) = source { return table.loadTemplate(template) }
+    private mutating func number(
+        of row: StoredRegistration, _ whole: () throws(PushError) -> Registration
+    ) throws(PushError) -> UInt32 {
         guard let key = row.templateKey else { return TemplateRegister.none }
         if let number = last?.key == key ? last?.number : numbers[key] {
             table.shareTemplate(number)
             last = (key, number)
             return number
         }
-        let number = table.loadTemplate(try row.whole().template)
+        let number = table.loadTemplate(try whole().template)
         numbers[key] = number
         return number
     }
@@ -163,7 +163,7 @@ package struct HubLoader: StoredHubReader {
         let index = index
         self.index = AudienceIndex.Loader()
         table.loaded(index.finish(), end: ends.registrations, taken: taken.registrations)
-        (fingerprints, numbers, last, older) = ([], [:], nil, [:])
+        (tags, numbers, last, older) = ([], [:], nil, [:])
         writings = PlaceColumn(vacant: nil)
     }
 

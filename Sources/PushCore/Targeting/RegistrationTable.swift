@@ -14,6 +14,7 @@ struct RegistrationTable: Sendable {
     private(set) var templates = TemplateRegister()
     /// Those of the store that are in no table yet.
     private var loadedPlaces: [UInt32] = []
+    private var expectedEnd: UInt32 = 0
     private var ids = PlaceTable()
     private var handles = PlaceTable()
     /// A registration keeps its place as long as it lives.
@@ -184,11 +185,8 @@ struct RegistrationTable: Sendable {
 
     // MARK: - Loading
 
-    /// Makes room for so many registrations at once.
-    mutating func reserve(_ count: Int) {
-        ids.reserve(count) { _ in 0 }
-        handles.reserve(count) { _ in 0 }
-    }
+    /// What is to be loaded has places below `end`.
+    mutating func expect(below end: UInt32) { expectedEnd = end }
 
     /// Enters a registration that a store has; its tags and when it leaves are still to come.
     ///
@@ -230,6 +228,10 @@ struct RegistrationTable: Sendable {
         guard !loadedPlaces.isEmpty else { return }
         let places = loadedPlaces
         loadedPlaces = []
+        if count == places.count {
+            ids.reserve(asFor: places, below: expectedEnd)
+            handles.reserve(asFor: places, below: expectedEnd)
+        }
         for (place, hash) in PlaceTable.inOrder(places, hashOf: columns.idHash(at:)) { enterID(place, hash) }
         for (place, hash) in PlaceTable.inOrder(places, hashOf: columns.handleHash(at:)) {
             enterHandle(place, hash) { columns, other in columns.haveOneHandle(place, other) }

@@ -225,4 +225,46 @@ import Testing
             #expect(loaded.select(.tag(tag)) == index.select(.tag(tag)) && index.count(of: tag) > 0)
         }
     }
+
+    @Test func `Tags read from rows are those that their letters make, however they are written`() throws {
+        // Of lengths around those that are read at once, of every case and script, and enough of them to push each other out of a cache.
+        let words =
+            (1...70).map { String(repeating: "ab1_", count: 20).prefix($0) + "" } + (0..<1100).map { "topic\($0)" }
+            + ["News", "NEWS", "news", "news2", "caf\u{E9}", "cafe\u{301}", "a:b", "a.b", "A-B", String(repeating: "x", count: 120)]
+        let random = SeededRandom(seed: 8)
+        var index = AudienceIndex(key: .process, mostRare: 2)
+        var loader = AudienceIndex.Loader(index)
+        var read: [AudienceIndex.Loader.ReadTag] = []
+        for id in 0..<4_000 as Range<UInt32> {
+            let row = (0..<Int(random.next() % 7)).map { _ in
+                random.next() % 3 == 0 ? "user\(id)" : words[Int(random.next() % UInt64(words.count))]
+            }
+            try Array(row.joined(separator: ",").utf8).withUnsafeBytes { text in try loader.read(text, into: &read) }
+            #expect(read.count == row.count)
+            loader.insert(id, read)
+            index.insert(id, tags: try row.map { try Tag($0) })
+        }
+        let loaded = loader.finish()
+        #expect(loaded.tagCount == index.tagCount && loaded.sharedCount == index.sharedCount && loaded.sharedCount > 1000)
+        for word in words { #expect(loaded.select(.tag(try Tag(word))) == index.select(.tag(try Tag(word)))) }
+    }
+
+    @Test(arguments: ["", "a b", "news\0", "news,", ",news", "news,,news", "news,n\u{7F}ws", String(repeating: "n", count: 121)])
+    func `A row with something that is no tag is refused, also where one like it has been read`(text: String) throws {
+        var loader = AudienceIndex.Loader()
+        var read: [AudienceIndex.Loader.ReadTag] = []
+        for id in 0..<2_500 as Range<UInt32> {
+            try Array("news,other".utf8).withUnsafeBytes { text in try loader.read(text, into: &read) }
+            loader.insert(id, read)
+        }
+        try #require(read.allSatisfy { if case .shared = $0 { true } else { false } })
+        let bytes = Array(text.utf8)
+        if text.isEmpty {
+            try bytes.withUnsafeBytes { text in try loader.read(text, into: &read) }
+            #expect(read.isEmpty)
+        } else {
+            let error = #expect(throws: PushError.self) { try bytes.withUnsafeBytes { text in try loader.read(text, into: &read) } }
+            #expect(error?.code == "tag.invalid")
+        }
+    }
 }

@@ -15,6 +15,20 @@ import Testing
         }
     }
 
+    @Test func `Ids of all lengths are packed as their digits say, and not where a byte is none`() throws {
+        let random = SeededRandom(seed: 12)
+        for _ in 0..<20_000 {
+            let numbers = (0..<2).map { _ in random.next() % UInt64((0..<random.next() % 20).reduce(1.0) { power, _ in power * 10 }) }
+            let text = "\(numbers[0])-\(numbers[1])-\(random.next() % 15)"
+            var bytes = Array(text.utf8)
+            let packed = bytes.withUnsafeBytes { PackedRegistrationID($0) }
+            #expect(packed?.first == numbers[0] && packed?.second == numbers[1] && packed?.id.text == text)
+            let place = Int(random.next() % UInt64(bytes.count))
+            bytes[place] = [0x2F, 0x3A, 0x00, 0xB0, 0xFF, 0x2E][Int(random.next() % 6)]
+            #expect(bytes.withUnsafeBytes { PackedRegistrationID($0) } == nil)
+        }
+    }
+
     @Test func `Handles of every shape come back as they were`() {
         let handles: [DeviceHandle] = [
             .phone(7), .apns(token: ""), .apns(token: "abcd"), .apns(token: String(repeating: "ab", count: 32)),

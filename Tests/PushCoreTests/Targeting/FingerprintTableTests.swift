@@ -67,6 +67,17 @@ import Testing
         }
     }
 
+    @Test func `A tag of very many that come in any order is as one that came in theirs`() throws {
+        let key = FingerprintKey(first: 7, second: 8)
+        let fingerprint = key.fingerprint(of: try Tag("everybody"))
+        let orders: [[UInt32]] = [(0..<50_000).reversed(), (0..<50_000).map { $0 &* 0x9E37_79B9 }]
+        for numbers in orders {
+            var table = FingerprintTable()
+            #expect(table.insert(contentsOf: numbers.map { FingerprintTable.Entry(fingerprint, $0) }, limit: 64) == [fingerprint])
+            #expect(table.numbers(of: fingerprint) == numbers.sorted() && table.count == numbers.count)
+        }
+    }
+
     @Test func `A copy keeps what it held while the original grows and shrinks`() throws {
         let key = FingerprintKey(first: 3, second: 4)
         let fingerprints = try (0..<5000).map { key.fingerprint(of: try Tag("t\($0)")) }

@@ -20,24 +20,47 @@ struct PackedRegistrationID: Hashable, Sendable {
 
     /// The same of the text's bytes, whatever they are.
     init?(_ text: UnsafeRawBufferPointer) {
-        var numbers: (UInt64, UInt64, UInt64) = (0, 0, 0)
-        var part = 0
-        var digits = 0
+        var end = 0
+        guard let first = Self.number(text, &end), Self.skipDash(text, &end), let second = Self.number(text, &end),
+            Self.skipDash(text, &end), let shard = Self.number(text, &end), end == text.count, shard < 15
+        else { return nil }
+        self.init(first: first, second: second, shard: UInt8(truncatingIfNeeded: shard))
+    }
+
+    private static func skipDash(_ text: UnsafeRawBufferPointer, _ start: inout Int) -> Bool {
+        guard start < text.count, text[start] == UInt8(ascii: "-") else { return false }
+        start += 1
+        return true
+    }
+
+    /// Up to 19 digits from `start` on, which is behind them afterwards; nil where there are none, more, or a zero in front of others.
+    @inline(__always)
+    private static func number(_ text: UnsafeRawBufferPointer, _ start: inout Int) -> UInt64? {
+        let begin = start
         var value: UInt64 = 0
-        for index in 0...text.count {
-            let byte = index < text.count ? text[index] : UInt8(ascii: "-")
-            if byte == UInt8(ascii: "-") {
-                guard digits > 0, part < 3 else { return nil }
-                if part == 0 { numbers.0 = value } else if part == 1 { numbers.1 = value } else { numbers.2 = value }
-                (part, digits, value) = (part + 1, 0, 0)
-            } else {
-                guard (0x30...0x39).contains(byte), digits < 19, digits == 0 || value > 0 else { return nil }
-                value = value * 10 + UInt64(byte - 0x30)
-                digits += 1
-            }
+        while start + 8 <= min(text.count, begin + 16) {
+            let word = UInt64(littleEndian: text.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+            guard let eight = eightDigits(word) else { break }
+            value = value * 100_000_000 + eight
+            start += 8
         }
-        guard part == 3, numbers.2 < 15 else { return nil }
-        self.init(first: numbers.0, second: numbers.1, shard: UInt8(numbers.2))
+        while start < min(text.count, begin + 19), (0x30...0x39).contains(text[start]) {
+            value = value * 10 + UInt64(text[start] - 0x30)
+            start += 1
+        }
+        let isTooLong = start < text.count && (0x30...0x39).contains(text[start])
+        guard start > begin, !isTooLong, text[begin] != 0x30 || start == begin + 1 else { return nil }
+        return value
+    }
+
+    /// The number that eight decimal digits make, the first of them lowest in the word.
+    private static func eightDigits(_ word: UInt64) -> UInt64? {
+        let areDigits = (word & 0xF0F0_F0F0_F0F0_F0F0) | (((word &+ 0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0) >> 4)
+        guard areDigits == 0x3333_3333_3333_3333 else { return nil }
+        // Pairs, then fours, then all eight: each step multiplies what comes first and adds what comes next.
+        let pairs = ((word & 0x0F0F_0F0F_0F0F_0F0F) &* (10 << 8 | 1)) >> 8
+        let fours = ((pairs & 0x00FF_00FF_00FF_00FF) &* (100 << 16 | 1)) >> 16
+        return ((fours & 0x0000_FFFF_0000_FFFF) &* (10_000 << 32 | 1)) >> 32
     }
 
     var id: RegistrationID { RegistrationID(self) }

@@ -81,14 +81,12 @@ struct PlaceTable: Sendable {
         }
     }
 
-    /// Makes room for so many in all.
-    mutating func reserve(_ count: Int, hashOf: (UInt32) -> UInt64) {
-        // A little more than the average, for parts differ.
+    /// Makes room, in a table that is empty, for all places below `end`, if they are as many as the first ones let expect.
+    mutating func reserve(asFor first: [UInt32], below end: UInt32) {
+        let count = min(Int(end), first.count * Int(end) / (Int(first.last ?? 0) + 1))
         let each = count / parts.count
         guard each > 64 else { return }
-        for number in parts.indices where parts[number].slots.count < each {
-            parts[number].rebuild(for: each, holding: UInt32(truncatingIfNeeded: count), hashOf: hashOf)
-        }
+        for number in parts.indices { parts[number].rebuild(for: each, holding: end) { _ in 0 } }
     }
 }
 
