@@ -22,6 +22,7 @@ final class ConnectionPool {
     private let limits: HTTP2Limits
     private let makeCodec: (StreamSlots) throws -> any PushCodec
     private let queue: PushQueue
+    private let window: FlightWindow
     private var handlers: [PushHandler] = []
     private var isDialing = false
     private var backOff: BackOff
@@ -44,6 +45,7 @@ final class ConnectionPool {
         self.limits = limits
         makeCodec = codec
         queue = PushQueue(attempts: limits.attempts)
+        window = FlightWindow(limit: limits.streams)
         backOff = BackOff(limits: limits, random: random)
     }
 
@@ -113,7 +115,7 @@ final class ConnectionPool {
         do {
             let slots = StreamSlots(capacity: limits.streams)
             let handler = PushHandler(
-                queue: queue, slots: slots, codec: try makeCodec(slots), limits: limits, admit: dialer.objection(to:))
+                queue: queue, slots: slots, codec: try makeCodec(slots), window: window, limits: limits, admit: dialer.objection(to:))
             handler.owner = self
             handlers.append(handler)
             try channel.pipeline.syncOperations.addHandler(handler)

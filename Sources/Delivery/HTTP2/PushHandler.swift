@@ -29,6 +29,7 @@ final class PushHandler: ChannelInboundHandler {
     let queue: PushQueue
     let slots: StreamSlots
     let codec: any PushCodec
+    private let window: FlightWindow
     let limits: HTTP2Limits
     private let admit: (ChannelHandlerContext) -> String?
     weak var owner: (any PushHandlerOwner)?
@@ -36,8 +37,10 @@ final class PushHandler: ChannelInboundHandler {
     var phase = Phase.connecting
     /// Why it drains, or has ended.
     var reason: String?
-    /// Whether a request was ever answered: the peer takes what we are sending.
-    private(set) var hasAnswered = false
+    /// Requests that were answered.
+    private var answers = 0
+    /// Those of the window when it began.
+    private let breaks: Int
     /// Whether it ends because we want it to.
     var isOurEnd = false
     var tick: UInt32 = 0
@@ -56,18 +59,23 @@ final class PushHandler: ChannelInboundHandler {
 
     /// - Parameter admit: looks at the peer once TLS has come about; why it is not the right one, or nil.
     init(
-        queue: PushQueue, slots: StreamSlots, codec: any PushCodec, limits: HTTP2Limits,
+        queue: PushQueue, slots: StreamSlots, codec: any PushCodec, window: FlightWindow, limits: HTTP2Limits,
         admit: @escaping (ChannelHandlerContext) -> String? = { _ in nil }
     ) {
         self.queue = queue
         self.slots = slots
         self.codec = codec
+        self.window = window
+        breaks = window.breaks
         self.limits = limits
         self.admit = admit
     }
 
+    /// Whether a request was ever answered: the peer takes what we are sending.
+    var hasAnswered: Bool { answers > 0 }
+
     /// How many more pushes it could begin now.
-    var room: Int { phase == .open ? max(0, min(slots.capacity, codec.peerLimit) - slots.live) : 0 }
+    var room: Int { phase == .open ? max(0, min(slots.capacity, codec.peerLimit, window.size) - slots.live) : 0 }
 
     // MARK: - What the channel tells
 
@@ -210,7 +218,8 @@ final class PushHandler: ChannelInboundHandler {
         let (answer, isEnded) = (slots[slot].pointee.answer, slots[slot].pointee.isEnded)
         let ticket = slots.release(slot)
         if let answer {
-            hasAnswered = true
+            answers += 1
+            window.answered()
             ticket.job.settle(ticket.index, .answered(answer))
         } else if code == ErrorCode.refusedStream {
             queue.giveBack(ticket, .refused)
@@ -244,18 +253,21 @@ final class PushHandler: ChannelInboundHandler {
         guard phase != .ended else { return }
         let why = reason ?? why
         phase = .ended
+        var isOpen = false
         for slot in slots.liveSlots {
             let (answer, isEnded) = (slots[slot].pointee.answer, slots[slot].pointee.isEnded)
             let ticket = slots.release(slot)
             if let answer {
-                hasAnswered = true
+                answers += 1
                 ticket.job.settle(ticket.index, .answered(answer))
             } else if isEnded {
+                isOpen = true
                 ticket.job.settle(ticket.index, .unknown(.closed(why)))
             } else {
                 queue.giveBack(ticket, .closed(why))
             }
         }
+        if isOpen, !isOurEnd { window.broke(since: breaks, answers: answers) }
         owner?.hasEnded(self, why: why)
     }
 }
