@@ -39,10 +39,29 @@ struct DeliveryRun: Sendable {
     /// An attempt on its way, with those who stand at its targets.
     struct Batch: Sendable {
         var attempt: Attempt
-        var members: [UInt32]
-        var recipients: [Recipient]
+        /// Of the body, in bytes.
+        let size: Int
+        var members: [UInt32] = []
+        var recipients: [Recipient] = []
         /// Those that have left since the send began.
-        var left: [SettledTarget]
+        var left: [SettledTarget] = []
+
+        /// - Parameter recipients: who stands at these members, in their order.
+        /// - Returns: those that have left.
+        mutating func add(_ members: [UInt32], _ recipients: [Recipient]) -> [UInt32] {
+            var left: [UInt32] = []
+            for (member, recipient) in zip(members, recipients) {
+                guard recipient.hasLeft else {
+                    self.members.append(member)
+                    self.recipients.append(recipient)
+                    continue
+                }
+                let device = recipient.outcome(.skipped, reason: "", "the registration left before its turn came", size: size)
+                self.left.append(SettledTarget(order: Int(member), result: DeliveryResult(device: device)))
+                left.append(member)
+            }
+            return left
+        }
     }
 
     /// What is done one after the other: a platform's batches, or all of them where nothing is side by side.
@@ -57,6 +76,8 @@ struct DeliveryRun: Sendable {
     let id: String
     let options: PushOptions
     let groups: [RenderedGroup]
+    /// Those that get nothing because others have the push.
+    var twins: Twins
     /// As the clock said.
     let began: Timestamp
     /// This and all moments are of the time that nobody sets.
@@ -78,15 +99,16 @@ struct DeliveryRun: Sendable {
 
     /// - Parameters:
     ///   - request: Whose work it is.
+    ///   - twins: Those that get nothing because others have the push.
     ///   - began: When the first device had its first attempt, or has it now.
     ///   - batchSize: Most devices of a batch.
     ///   - batchesUnderWay: Of a platform at a time; nil for one after the other, whatever their platforms.
     init(
-        id: String, request: NotificationRequest, groups: [RenderedGroup], began: Timestamp, start: Timestamp, batchSize: Int,
-        batchesUnderWay: Int?
+        id: String, request: NotificationRequest, groups: [RenderedGroup], twins: Twins, began: Timestamp, start: Timestamp,
+        batchSize: Int, batchesUnderWay: Int?
     ) {
         self.id = id
-        self.groups = groups
+        (self.groups, self.twins) = (groups, twins)
         self.began = began
         self.start = start
         options = request.options
@@ -177,22 +199,6 @@ struct DeliveryRun: Sendable {
         }
     }
 
-    /// - Parameter recipients: who stands at the members of the attempt, in their order.
-    func batch(_ attempt: Attempt, of recipients: [Recipient]) -> Batch {
-        var batch = Batch(attempt: attempt, members: [], recipients: [], left: [])
-        let size = groups[attempt.group].body.count
-        for (member, recipient) in zip(members(of: attempt), recipients) {
-            guard recipient.hasLeft else {
-                batch.members.append(member)
-                batch.recipients.append(recipient)
-                continue
-            }
-            let device = recipient.outcome(.skipped, reason: "", "the registration left before its turn came", size: size)
-            batch.left.append(SettledTarget(order: Int(member), result: DeliveryResult(device: device)))
-        }
-        return batch
-    }
-
     func work(_ batch: Batch) -> DeliveryBatch {
         let group = groups[batch.attempt.group]
         return DeliveryBatch(
@@ -217,7 +223,7 @@ enum DeliveryEnd: Sendable {
     case done
     /// It was cancelled. Of these targets nobody was told: a service had put some off, with what it said, and of the others nothing
     /// is known.
-    case cutOff(open: [SettledTarget], rest: [(group: RecipientGroup, members: [UInt32])])
+    case cutOff(open: [SettledTarget], rest: [(group: RecipientGroup, members: [UInt32])], duplicates: [UInt32])
     /// What is left has to wait, and nothing is under way.
     case putOff(Patience)
 }

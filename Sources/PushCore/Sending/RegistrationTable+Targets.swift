@@ -11,8 +11,9 @@ extension RegistrationTable {
             guard let key = sorting.key(traits.platform, template) else { continue }
             if !traits.isLinked, !traits.hasVariables, sorting.add(place, toGroupOf: key) { continue }
             let variables = sorting.isTemplate ? columns.variables(at: place) : [:]
-            if traits.isLinked, sorting.isDuplicate(place, variables, columns, among: places) {
+            if traits.isLinked, let original = sorting.original(of: place, variables, columns, among: places) {
                 sorting.targets.duplicates.append(place)
+                sorting.targets.originals.append(original)
             } else {
                 sorting.add(place, key, traits.platform, template, variables)
             }
@@ -57,7 +58,7 @@ private struct TargetSorting {
     private var variants: [Variant: Int] = [:]
     private var members: [[UInt32]] = []
     /// Of rings that are too long to be gone round for each of their members.
-    private var twins: Set<Twin> = []
+    private var twins: [Twin: UInt32] = [:]
     /// By member: the member of its ring that came first.
     private var rings: [UInt32: UInt32] = [:]
     var targets = Targets()
@@ -112,31 +113,34 @@ private struct TargetSorting {
         members[group].append(place)
     }
 
-    /// Whether a registration before it in the list has the same handle, content and push variables.
-    mutating func isDuplicate(
-        _ place: UInt32, _ variables: [String: String], _ columns: RegistrationColumns, among places: [UInt32]
-    ) -> Bool {
+    /// The first registration in the list with the same handle, content and push variables; nil for that itself.
+    mutating func original(
+        of place: UInt32, _ variables: [String: String], _ columns: RegistrationColumns, among places: [UInt32]
+    ) -> UInt32? {
         let template = columns.templates[place]
         let content = isTemplate ? templates.content(of: template) : TemplateRegister.none
         var (other, steps) = (columns.follower(of: place), 0)
-        var isFound = false
+        var first = place
         while other != place, steps < 16 {
             steps += 1
             let its = columns.templates[other]
-            if other < place, (its == TemplateRegister.none) == !isTemplate, !isTemplate || templates.content(of: its) == content,
+            if other < first, (its == TemplateRegister.none) == !isTemplate, !isTemplate || templates.content(of: its) == content,
                 !isTemplate || columns.variables(at: other) == variables, places.containsSorted(other)
             {
-                isFound = true
+                first = other
             }
             other = columns.follower(of: other)
         }
-        guard other != place else { return isFound }
+        guard other != place else { return first == place ? nil : first }
         // Every member of a ring this long comes by here, in the order of the list.
         if rings[place] == nil {
             for member in columns.ring(of: place) { rings[member] = place }
         }
         let ring = rings[place] ?? place
-        return !twins.insert(Twin(ring: ring, content: content, variables: variables)).inserted
+        let twin = Twin(ring: ring, content: content, variables: variables)
+        if let original = twins[twin] { return original }
+        twins[twin] = place
+        return nil
     }
 }
 

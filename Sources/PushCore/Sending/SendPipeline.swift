@@ -65,8 +65,8 @@ struct SendPipeline: Sendable {
         let now = environment.steady.now
         let (began, start) = (manner.patience?.began ?? environment.clock.now, manner.patience?.start ?? now)
         var run = DeliveryRun(
-            id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), began: began, start: start, batchSize: batch,
-            batchesUnderWay: manner.batchesUnderWay)
+            id: id, request: request, groups: RenderedGroup.groups(of: targets, for: request), twins: Twins(targets), began: began,
+            start: start, batchSize: batch, batchesUnderWay: manner.batchesUnderWay)
         let look = Self.looking(at: targets, lookingUp)
         for (place, group) in run.groups.enumerated() {
             environment.note(
@@ -74,7 +74,7 @@ struct SendPipeline: Sendable {
                 "\(id): \(group.platform.displayName), \(group.body.count) bytes for \(group.members.count)")
             if let flaw = group.flaw { environment.note(.render, "\(id): left out: \(flaw)") }
             if let refusal = refusal(of: group) {
-                await inSteps(of: batch, group.members, group.recipients, look, report) { member, recipient in
+                await inSteps(of: batch, group.members, group.recipients, &run, look, report) { member, recipient in
                     SettledTarget(
                         order: Int(member),
                         result: DeliveryResult(
@@ -100,7 +100,7 @@ struct SendPipeline: Sendable {
                 case .again(let waiting): open += waiting.map { SettledTarget(order: Int($0.member), result: $0.result) }
                 }
             }
-            return .cutOff(open: open, rest: rest)
+            return .cutOff(open: open, rest: rest, duplicates: run.twins.rest)
         }
         if !left.isEmpty {
             var patience = Patience(began: began, start: start, platforms: [:])
@@ -112,9 +112,8 @@ struct SendPipeline: Sendable {
             }
             return .putOff(patience)
         }
-        await inSteps(of: batch, targets.duplicates, nil, look, report) { member, recipient in
-            SettledTarget(order: SettledTarget.order(ofDuplicate: member), result: DeliveryResult(device: recipient.skippedAsDuplicate))
-        }
+        // Of targets that were told by a process before, or that nobody knows.
+        await inSteps(of: batch, run.twins.rest, nil, &run, look, report, Self.skipped)
         return .done
     }
 
@@ -124,12 +123,8 @@ struct SendPipeline: Sendable {
         return { members, _ in members.map { Recipient(handle: direct[Int($0)]) } }
     }
 
-    private func batch(_ attempt: DeliveryRun.Attempt, of run: DeliveryRun, _ look: Looking) async -> DeliveryRun.Batch {
-        run.batch(attempt, of: await look(run.members(of: attempt), run.groups[attempt.group].recipients))
-    }
-
     /// One batch after the other. False when it was cancelled.
-    private func inOrder(_ run: inout DeliveryRun, _ look: Looking, _ report: ([SettledTarget]) async -> Void) async -> Bool {
+    private func inOrder(_ run: inout DeliveryRun, _ look: Looking, _ report: Reporting) async -> Bool {
         while let next = run.lanes.isEmpty ? nil : run.next(0) {
             do {
                 try Task.checkCancellation()
@@ -140,15 +135,14 @@ struct SendPipeline: Sendable {
             let move = move(next, in: run)
             switch move {
             case .hold(let moment): run.hold(0, until: moment)
-            case .settle(let rejection): await report(await settleUntried(0, rejection, in: &run, look))
-            case .giveUp: await report(await giveUp(0, in: &run, look))
+            case .settle(let rejection): await tell(await settleUntried(0, rejection, in: &run, look), of: &run, look, report)
+            case .giveUp: await tell(await giveUp(0, in: &run, look), of: &run, look, report)
             case .send, .probe:
                 guard let attempt = run.take(0, most: move.most, now: environment.steady.now) else { continue }
-                let batch = await batch(attempt, of: run, look)
+                let batch = await batch(attempt, of: &run, look)
                 let verdicts = batch.recipients.isEmpty ? [] : await connectors[next.platform]?.deliver(run.work(batch)) ?? []
                 run.finished(0)
-                let settled = settle(batch, verdicts, in: &run)
-                if !settled.isEmpty { await report(settled) }
+                await tell(settle(batch, verdicts, in: &run), of: &run, look, report)
             }
         }
         return true
@@ -161,7 +155,7 @@ struct SendPipeline: Sendable {
 
     /// Some batches of each platform at a time. False when it was cancelled; true with something left when that has to wait.
     private func sideBySide(
-        _ run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: ([SettledTarget]) async -> Void
+        _ run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: Reporting
     ) async -> Bool {
         await withTaskGroup(of: News.self) { group in
             var alarm: Timestamp?
@@ -189,8 +183,7 @@ struct SendPipeline: Sendable {
                 case .answered(let lane, let batch, let verdicts):
                     await manner.givesBack(run.groups[batch.attempt.group].platform)
                     run.finished(lane)
-                    let settled = settle(batch, verdicts, in: &run)
-                    if !settled.isEmpty { await report(settled) }
+                    await tell(settle(batch, verdicts, in: &run), of: &run, look, report)
                 case .woke: alarm = nil
                 case nil: break
                 }
@@ -202,22 +195,22 @@ struct SendPipeline: Sendable {
 
     /// Sends the lane's next batch, where its moment has come and there is room; what needs no push service is settled on the way.
     private func begin(
-        _ lane: Int, of run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: ([SettledTarget]) async -> Void,
+        _ lane: Int, of run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: Reporting,
         send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
     ) async {
         while let next = run.next(lane), next.moment <= environment.steady.now, let connector = connectors[next.platform] {
             let move = move(next, in: run)
             switch move {
             case .hold(let moment): run.hold(lane, until: moment)
-            case .settle(let rejection): await report(await settleUntried(lane, rejection, in: &run, look))
-            case .giveUp: await report(await giveUp(lane, in: &run, look))
+            case .settle(let rejection): await tell(await settleUntried(lane, rejection, in: &run, look), of: &run, look, report)
+            case .giveUp: await tell(await giveUp(lane, in: &run, look), of: &run, look, report)
             case .send, .probe:
                 // What comes of those under way tells the same.
                 if move == .probe, !run.isIdle(lane) { return }
                 guard await manner.takes(next.platform),
                     let attempt = run.take(lane, most: move.most, now: environment.steady.now)
                 else { return }
-                let batch = await batch(attempt, of: run, look)
+                let batch = await batch(attempt, of: &run, look)
                 return send(batch, run.work(batch), connector)
             }
         }
@@ -271,12 +264,11 @@ struct SendPipeline: Sendable {
     ) async -> [SettledTarget] {
         guard let attempt = run.take(lane, now: environment.steady.now, isSent: false) else { return [] }
         run.finished(lane)
-        let batch = await batch(attempt, of: run, look)
-        let size = run.groups[attempt.group].body.count
+        let batch = await batch(attempt, of: &run, look)
         return batch.left
             + zip(batch.members, batch.recipients).map { member, recipient in
                 SettledTarget(
-                    order: Int(member), result: DeliveryResult(target: recipient, verdict: .rejected(rejection), size: size))
+                    order: Int(member), result: DeliveryResult(target: recipient, verdict: .rejected(rejection), size: batch.size))
             }
     }
 
@@ -352,13 +344,13 @@ struct SendPipeline: Sendable {
     ///
     /// - Parameter group: nil where the members are of many.
     private func inSteps(
-        of step: Int, _ members: [UInt32], _ group: RecipientGroup?, _ look: Looking, _ report: ([SettledTarget]) async -> Void,
+        of step: Int, _ members: [UInt32], _ group: RecipientGroup?, _ run: inout DeliveryRun, _ look: Looking, _ report: Reporting,
         _ settled: (UInt32, Recipient) -> SettledTarget
     ) async {
         for first in stride(from: 0, to: members.count, by: step) {
             let part = Array(members[first..<min(first + step, members.count)])
             let recipients = await look(part, group ?? RecipientGroup())
-            await report(zip(part, recipients).map(settled))
+            await tell(zip(part, recipients).map(settled), of: &run, look, report)
         }
     }
 

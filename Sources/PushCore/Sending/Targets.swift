@@ -17,6 +17,8 @@ struct Targets: Sendable {
     var groups: [Group] = []
     /// The same handle with the same content a second time; Azure counts them as Skipped.
     var duplicates: [UInt32] = []
+    /// Of each duplicate the target that gets the push; none where handles without registrations are meant.
+    var originals: [UInt32] = []
     /// How many registrations the audience named, whatever their kind.
     var matched = 0
 
@@ -57,7 +59,8 @@ struct Targets: Sendable {
         } else {
             let places = done.places(in: table)
             keep { !places.contains($0) }
-            duplicates.removeAll { places.contains($0) }
+            let open = duplicates.indices.filter { !places.contains(duplicates[$0]) }
+            (duplicates, originals) = (open.map { duplicates[$0] }, open.map { originals[$0] })
         }
     }
 
@@ -71,7 +74,7 @@ struct Targets: Sendable {
         }
         let chosen = Set(all.prefix(count))
         keep { chosen.contains($0) }
-        duplicates = []
+        (duplicates, originals) = ([], [])
     }
 
     private mutating func keep(_ isKept: (UInt32) -> Bool) {

@@ -45,7 +45,7 @@ extension NotificationHub {
         targets.drop(delivery.done, in: table)
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
         if stops.contains(kept.sequence) {
-            abandon(targets.groups.map { (RecipientGroup($0), $0.members) }, of: targets, &delivery)
+            abandon(targets.groups.map { (RecipientGroup($0), $0.members) }, targets.duplicates, of: targets, &delivery)
             delivery.outcome.state = .canceled
         } else if targets.isEmpty, delivery.outcome.counts.isEmpty {
             delivery.outcome.state = .noTargetFound
@@ -74,14 +74,14 @@ extension NotificationHub {
                 if isStopping { _ = await keepProgress(&delivery) }
                 live[id] = nil
                 return (delivery, patience)
-            case .cutOff(let open, let rest):
+            case .cutOff(let open, let rest, let duplicates):
                 if isStopping {
                     _ = await keepProgress(&delivery)
                     live[id] = nil
                     return (delivery, nil)
                 }
                 delivery.add(await takeFeedback(open, of: id, since: start))
-                abandon(rest, of: targets, &delivery)
+                abandon(rest, duplicates, of: targets, &delivery)
             }
             let isStopped = stops.contains(kept.sequence) && delivery.hasAbandoned
             delivery.outcome.state =
@@ -95,15 +95,15 @@ extension NotificationHub {
         return (delivery, nil)
     }
 
-    /// The work was cancelled: these, and the duplicates of all, get nothing.
+    /// The work was cancelled: these get nothing, and the duplicates that were not told.
     private func abandon(
-        _ rest: [(group: RecipientGroup, members: [UInt32])], of targets: Targets, _ delivery: inout Delivery
+        _ rest: [(group: RecipientGroup, members: [UInt32])], _ duplicates: [UInt32], of targets: Targets, _ delivery: inout Delivery
     ) {
         func who(_ members: [UInt32], _ group: RecipientGroup) -> [Recipient] {
             targets.direct.map { handles in members.map { Recipient(handle: handles[Int($0)]) } } ?? recipients(at: members, of: group)
         }
         for (group, members) in rest { delivery.abandon(members, who(members, group)) }
-        delivery.skip(duplicates: targets.duplicates, who(targets.duplicates, RecipientGroup()))
+        delivery.skip(duplicates: duplicates, who(duplicates, RecipientGroup()))
     }
 
     private func recipients(at places: [UInt32], of group: RecipientGroup) -> [Recipient] {

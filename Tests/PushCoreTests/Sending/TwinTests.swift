@@ -1,0 +1,109 @@
+import PushCore
+import Support
+import Synchronization
+import Testing
+
+/// Registrations that share a handle: the phone has the push once, whichever of them leaves meanwhile.
+@Suite struct TwinTests {
+    private let bench: HubBench
+
+    init() throws { bench = try HubBench() }
+
+    private var reached: [DeviceHandle] { bench.connector.batches.flatMap(\.handles) }
+
+    /// Does `work` once, while the push to a phone is under way.
+    private func during(_ phone: Int, _ work: @escaping @Sendable () async -> Void) {
+        let isDone = Mutex(false)
+        bench.connector.during { batch in
+            guard batch.handles == [.phone(phone)],
+                !isDone.withLock({ done in
+                    defer { done = true }
+                    return done
+                })
+            else { return }
+            await work()
+        }
+    }
+
+    @Test(arguments: [0, 1])
+    func `Whoever had it before a process ended gets nothing again, though one of its registrations left`(leaver: Int) async throws {
+        var twins: [Registration] = []
+        for _ in 0...1 { twins.append(try await bench.register(.phone(1), tags: ["a"])) }
+        for number in 2...3 { try await bench.register(.phone(number), tags: ["a"]) }
+        let hub = try await bench.reopened(HubSettings(devicesPerStep: 1))
+        let stopping = Mutex<Task<Void, Never>?>(nil)
+        during(2) { [twins] in
+            try? await hub.deleteRegistration(twins[leaver].id, ifMatch: nil)
+            let task = Task { await hub.stop() }
+            stopping.withLock { $0 = task }
+            while !Task.isCancelled { await Task.yield() }
+        }
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        await bench.settle()
+        await stopping.withLock { $0 }?.value
+        #expect(try await bench.store.notification(1)?.outcome.state.isFinal == false)
+        let again = try await bench.reopened()
+        await bench.settle()
+        let outcome = try await again.outcome(of: id)
+        #expect(outcome.state == .completed)
+        #expect(reached.filter { $0 == .phone(1) }.count == 1)
+        #expect(outcome.counts == [.apns: [.success: 3, .skipped: 1]])
+    }
+
+    @Test(arguments: [1, 2, 3], [false, true])
+    func `Where the one whose turn it is leaves before, the next has it`(leavers: Int, isSideBySide: Bool) async throws {
+        try await bench.register(.phone(1), tags: ["a"])
+        var twins: [Registration] = []
+        for _ in 0...2 { twins.append(try await bench.register(.phone(2), tags: ["a"])) }
+        try await bench.register(.phone(3), tags: ["a"])
+        let hub = try await bench.reopened(HubSettings(isSideBySide: isSideBySide, batchesUnderWay: 1, devicesPerStep: 1))
+        during(1) { [twins] in
+            for twin in twins.prefix(leavers) { try? await hub.deleteRegistration(twin.id, ifMatch: nil) }
+        }
+        let outcome = try await hub.send(.alert(to: "a"))
+        #expect(reached == (leavers == 3 ? [.phone(1), .phone(3)] : [.phone(1), .phone(2), .phone(3)]))
+        #expect(outcome.counts == [.apns: [.success: leavers == 3 ? 2 : 3, .skipped: leavers == 3 ? 3 : 2]])
+        // What every registration is told is true.
+        let told = Dictionary(uniqueKeysWithValues: outcome.devices.map { ($0.registrationID, $0.explanation) })
+        for (place, twin) in twins.enumerated() {
+            let expected =
+                place < leavers
+                ? "the registration left before its turn came"
+                : place == leavers ? "accepted by the push service" : "the same handle already got this notification"
+            #expect(told[twin.id] == expected)
+        }
+    }
+
+    @Test func `Whose turn fails is tried again, and the next takes it where it leaves meanwhile`() async throws {
+        var twins: [Registration] = []
+        for _ in 0...1 { twins.append(try await bench.register(.phone(1), tags: ["a"])) }
+        bench.connector.script(.phone(1), .transient(.busy, retryAfter: nil), .accepted(id: "late"))
+        let hub = bench.hub
+        during(1) { [twins] in try? await hub.deleteRegistration(twins[0].id, ifMatch: nil) }
+        let outcome = try await bench.passingTime { try await hub.send(.alert(to: "a")) }
+        #expect(reached == [.phone(1), .phone(1)])
+        #expect(outcome.devices.map(\.outcome) == [.skipped, .success] && outcome.devices.last?.registrationID == twins[1].id)
+    }
+
+    @Test func `Who shares a handle with many is told once, whoever of them is first`() async throws {
+        for _ in 1...40 { try await bench.register(.phone(1), tags: ["a"]) }
+        for number in 2...4 { try await bench.register(.phone(number), tags: ["a"]) }
+        let hub = try await bench.reopened(HubSettings(devicesPerStep: 2))
+        let outcome = try await hub.send(.alert(to: "a"))
+        #expect(reached.count == 4 && outcome.counts == [.apns: [.success: 4, .skipped: 39]])
+        #expect(Set(outcome.devices.map(\.registrationID)).count == 43)
+    }
+
+    @Test func `What is stopped counts each registration once`() async throws {
+        for phone in [1, 1, 2, 2, 3, 3] { try await bench.register(.phone(phone), tags: ["a"]) }
+        let hub = try await bench.reopened(HubSettings(isSideBySide: true))
+        var request = try NotificationRequest.alert(to: "a")
+        request.pace = try Pace("1/m")
+        let id = try await hub.accept(request).outcome.id
+        await bench.untilSomebodySleeps()
+        try await hub.cancel(notification: id)
+        await bench.settle()
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.state == .canceled && outcome.counts == [.apns: [.success: 1, .abandoned: 2, .skipped: 3]])
+    }
+}
