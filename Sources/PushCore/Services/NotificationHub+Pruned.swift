@@ -25,8 +25,9 @@ extension NotificationHub {
                 if step.count < Self.restoreStep { break }
             } catch {
                 var error = error
-                if sum.restored > 0 { error.message += "; \(sum.restored) devices are back already" }
-                error.details["restored"] = .integer(Int64(sum.restored))
+                let restored = isTrial ? 0 : sum.restored
+                if restored > 0 { error.message += "; \(restored) devices are back already" }
+                error.details["restored"] = .integer(Int64(restored))
                 throw error
             }
         }
@@ -63,25 +64,25 @@ extension NotificationHub {
         defer { for key in keys { turns.leave(key) } }
         try checkIsOpen()
         let now = environment.clock.now
-        var revival = Revival(standing: try await latestUpdates(ofHandlesOf: step))
+        var revival = Revival(now: now, standing: try await latestUpdates(ofHandlesOf: step))
         for device in step {
             switch device.subject {
             case .registration(let registration):
-                revival.add(device.number, registration, left: device.time, isExpired: registration.expiration <= now) {
-                    table.place(of: $0) != nil
-                }
+                revival.add(device, registration) { table.place(of: $0) != nil }
             case .installation(let id, _, _):
                 if revival.needs(id) {
                     revival.know(id, try await installationRow(id), try await rows(at: table.places(ofInstallation: id)))
                 }
-                revival.add(device.number, id, device.handle)
+                revival.add(device, id, nextID: newRegistrationID)
             }
         }
-        if isTrial || revival.sum.restored == 0 { return revival.sum }
+        if isTrial { return revival.sum }
+        for fault in revival.faults { environment.warn(.feedback, fault) }
+        if revival.sum.restored == 0 { return revival.sum }
         var change = RegistrationChange(puts: revival.registrations.map { table.placed($0) })
         change.restored = revival.numbers
         change.restoredAt = now
-        for (placed, registrations) in revival.installations(nextID: newRegistrationID) {
+        for (placed, registrations) in revival.installations {
             let part = table.change(
                 placed.installation, as: registrations, expiration: placed.expiration, departure: departure(.installationChanged))
             change.removals += part.removals
@@ -117,34 +118,33 @@ private struct Revival {
         /// Nil where there is none any more.
         var row: PlacedInstallation?
         var existing: [PlacedRegistration]
-        var revived: Installation?
+        /// With a channel more, and what stands for it then.
+        var revived: (installation: Installation, registrations: [Registration])?
     }
 
     private(set) var sum = Restoration()
     private(set) var numbers: [Int64] = []
     private(set) var registrations: [Registration] = []
+    /// Of those that are unfit, and why.
+    private(set) var faults: [String] = []
     private var known: [String: Known] = [:]
+    private let now: Timestamp
     /// When the handles that are registered were registered.
     private let standing: [DeviceHandle: Timestamp]
     private var back: Set<RegistrationID> = []
 
-    init(standing: [DeviceHandle: Timestamp]) { self.standing = standing }
+    init(now: Timestamp, standing: [DeviceHandle: Timestamp]) { (self.now, self.standing) = (now, standing) }
 
-    mutating func add(
-        _ number: Int64, _ registration: Registration, left: Timestamp, isExpired: Bool, isTaken: (RegistrationID) -> Bool
-    ) {
-        if isExpired {
+    mutating func add(_ device: PrunedDevice, _ registration: Registration, isTaken: (RegistrationID) -> Bool) {
+        if registration.expiration <= now {
             sum.gone += 1
-        } else if isTaken(registration.id) || standing[registration.handle].map({ $0 > left }) ?? false
-            || !back.insert(registration.id).inserted
-        {
+        } else if isTaken(registration.id) || isRegisteredAgain(device) || !back.insert(registration.id).inserted {
             sum.registeredAgain += 1
         } else {
             var registration = registration
             registration.etag += 1
             registrations.append(registration)
-            numbers.append(number)
-            sum.restored += 1
+            restored(device)
         }
     }
 
@@ -154,31 +154,44 @@ private struct Revival {
         known[installation] = Known(row: row, existing: existing)
     }
 
-    mutating func add(_ number: Int64, _ installation: String, _ channel: DeviceHandle) {
-        guard let entry = known[installation], let row = entry.row else {
+    /// Its registrations are as old as they were, so that a push service that says when a handle died is believed.
+    mutating func add(_ device: PrunedDevice, _ installation: String, nextID: () -> RegistrationID) {
+        guard let entry = known[installation], let row = entry.row, row.expiration > now else {
             sum.gone += 1
             return
         }
-        guard let revived = (entry.revived ?? row.installation).reviving(channel) else {
+        guard !isRegisteredAgain(device),
+            let revived = (entry.revived?.installation ?? row.installation).reviving(device.handle)
+        else {
             sum.registeredAgain += 1
             return
         }
-        known[installation]?.revived = revived
-        numbers.append(number)
+        do throws(PushError) {
+            let registrations = try revived.registrations(
+                nextID: nextID, existing: entry.existing.map(\.registration), expiration: row.expiration,
+                now: revived.updatedAt ?? Timestamp(milliseconds: 0))
+            known[installation]?.revived = (revived, registrations)
+            restored(device)
+        } catch {
+            sum.unfit += 1
+            faults.append("installation \(installation) cannot come back as it is kept: \(error.message)")
+        }
+    }
+
+    /// Somebody has the handle who came after it left: the same phone would get everything twice.
+    private func isRegisteredAgain(_ device: PrunedDevice) -> Bool { standing[device.handle].map { $0 > device.time } ?? false }
+
+    private mutating func restored(_ device: PrunedDevice) {
+        numbers.append(device.number)
         sum.restored += 1
     }
 
-    /// The installations with a channel more, and what stands for each. Their registrations are as old as they were, so that a push
-    /// service that says when a handle died is believed.
-    func installations(nextID: () -> RegistrationID) -> [(PlacedInstallation, [Registration])] {
+    /// Those that have a channel more.
+    var installations: [(PlacedInstallation, [Registration])] {
         known.sorted { $0.key < $1.key }.compactMap { _, entry in
-            guard var placed = entry.row, let revived = entry.revived,
-                let registrations = try? revived.registrations(
-                    nextID: nextID, existing: entry.existing.map(\.registration), expiration: placed.expiration,
-                    now: revived.updatedAt ?? Timestamp(milliseconds: 0))
-            else { return nil }
-            placed.installation = revived
-            return (placed, registrations)
+            guard var placed = entry.row, let revived = entry.revived else { return nil }
+            placed.installation = revived.installation
+            return (placed, revived.registrations)
         }
     }
 

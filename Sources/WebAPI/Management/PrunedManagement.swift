@@ -37,7 +37,8 @@ extension ManagementRoute {
                     "Restoration",
                     [
                         "restored": .integer(), "registeredAgain": .integer("How many registered again, and stay as they are"),
-                        "gone": .integer("How many were deleted or would have expired since"), "isDryRun": .boolean(),
+                        "gone": .integer("How many were deleted or would have expired since"),
+                        "unfit": .integer("How many cannot come back as they are kept; the log says why"), "isDryRun": .boolean(),
                     ]))
         ) { call async throws(PushError) in
             let members = call.body["filter"]?.object?.members ?? []
@@ -46,7 +47,7 @@ extension ManagementRoute {
             let result = try await call.hub.service.restore(filter, isTrial: isTrial)
             return call.answer([
                 "restored": .count(result.restored), "registeredAgain": .count(result.registeredAgain), "gone": .count(result.gone),
-                "isDryRun": .bool(isTrial),
+                "unfit": .count(result.unfit), "isDryRun": .bool(isTrial),
             ])
         },
     ]

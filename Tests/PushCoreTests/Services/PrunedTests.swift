@@ -93,6 +93,86 @@ import Testing
         #expect(try await bench.send(to: "$InstallationId:{a}").sent == 1)
     }
 
+    @Test func `an installation whose handle another has registered since stays without it`() async throws {
+        for id in ["old", "other"] {
+            try await hub.putInstallation(Installation(id: id, handle: .phone(id == "old" ? 1 : 2), tags: [try Tag("news")]))
+        }
+        script(1...2, .rejected(.dead()))
+        try await bench.send(to: "news")
+        bench.advance(by: .seconds(60))
+        // The app was installed anew: another id, the same phone.
+        try await hub.putInstallation(Installation(id: "new", handle: .phone(1), tags: [try Tag("news")]))
+        let expected = Restoration(restored: 1, registeredAgain: 1)
+        #expect(try await hub.restore(PrunedFilter(), isTrial: true) == expected)
+        #expect(try await hub.restore(PrunedFilter()) == expected)
+        #expect(try await hub.installation("old").isPushChannelExpired)
+        #expect(try await hub.pruned(PrunedFilter(), below: nil, limit: 9).map(\.id) == ["old"])
+        script(1...2, .accepted(id: nil))
+        #expect(try await bench.send(to: "news").counts == [.apns: [.success: 2]])
+    }
+
+    @Test func `an installation that is none as it is kept is counted as that, and stays aside`() async throws {
+        for (id, phone) in [("bad", 1), ("good", 2)] { try await hub.putInstallation(Installation(id: id, handle: .phone(phone))) }
+        script(1...2, .rejected(.dead()))
+        try await bench.send(to: nil)
+        // As a file that somebody has changed has it: a template that cannot be read.
+        var kept = try #require(try await bench.store.installations(at: [0]).first)
+        #expect(kept.installation.id == "bad" && kept.installation.isPushChannelExpired)
+        kept.installation.templates = ["t": InstallationTemplate(body: #"{"aps":{"alert":"$(m"}}"#)]
+        try await bench.store.commit(RegistrationChange(installationPuts: [kept]))
+
+        let expected = Restoration(restored: 1, unfit: 1)
+        #expect(try await hub.restore(PrunedFilter(), isTrial: true) == expected)
+        #expect(try await hub.restore(PrunedFilter()) == expected)
+        #expect(bench.notes(.feedback).contains { $0.hasPrefix("installation bad cannot come back as it is kept: ") })
+        #expect(try await hub.pruned(PrunedFilter(), below: nil, limit: 9).map(\.id) == ["bad"])
+        #expect(try await bench.store.installations(at: [0]) == [kept])
+        let again = try await bench.reopened()
+        #expect(await again.size().registrations == 1)
+        // Its app mends it, and it comes back as any other.
+        try await again.putInstallation(Installation(id: "bad", handle: .phone(1)))
+        #expect(try await again.restore(PrunedFilter()) == Restoration(restored: 1))
+        #expect(await again.size().registrations == 2)
+    }
+
+    @Test func `an installation that has expired and is not swept yet does not come back`() async throws {
+        try await hub.putInstallation(Installation(id: "pad", handle: .phone(1), expiration: HubBench.dawn + .seconds(60)))
+        script(1...1, .rejected(.dead()))
+        try await bench.send(to: nil)
+        bench.advance(by: .seconds(60))
+        #expect(try await hub.restore(PrunedFilter()) == Restoration(gone: 1))
+    }
+
+    @Test func `both channels of an installation come back, where one step cannot be kept none`() async throws {
+        let tile = SecondaryTile(handle: .wns(channel: "https://db5.notify.windows.com/?token=tile"))
+        let main = DeviceHandle.wns(channel: "https://db5.notify.windows.com/?token=main")
+        try await hub.putInstallation(Installation(id: "pc", handle: main, secondaryTiles: ["t": tile]))
+        for handle in [main, tile.handle] { bench.connector.script(handle, .rejected(.dead())) }
+        try await bench.send(to: nil)
+        #expect(await hub.size().registrations == 0)
+        bench.store.refuse([.commit])
+        let trial = try await hub.restore(PrunedFilter(), isTrial: true)
+        #expect(trial == Restoration(restored: 2))
+        #expect(await refusal { try await hub.restore(PrunedFilter()) }?.details["restored"] == 0)
+        #expect(await hub.size().registrations == 0)
+        #expect(try await hub.pruned(PrunedFilter(), below: nil, limit: 9).count == 2)
+        bench.store.refuse([])
+        #expect(try await hub.restore(PrunedFilter()) == trial)
+        #expect(try await bench.reopened().size().registrations == 2)
+    }
+
+    @Test func `a trial that cannot be finished says of nobody that he is back`() async throws {
+        try await hub.putInstallation(Installation(id: "pad", handle: .phone(501)))
+        script(1...501, .rejected(.dead()))
+        try await bench.send(to: nil)
+        for number in 1...500 { try await bench.register(.phone(number)) }
+        try await bench.send(to: nil)
+        // The first step reads no row, the second that of the installation.
+        bench.store.refuse([.rows])
+        let error = await refusal { try await hub.restore(PrunedFilter(), isTrial: true) }
+        #expect(error?.details["restored"] == 0 && error?.message.contains("are back") == false)
+    }
+
     @Test func `after a day nobody comes back`() async throws {
         try await bench.register(.phone(1))
         script(1...1, .rejected(.dead()))

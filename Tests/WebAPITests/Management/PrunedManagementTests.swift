@@ -31,7 +31,7 @@ import Testing
 
         let trial = try await bench.call(
             .post, "\(Self.path)/restore", ["filter": ["notificationId": .string(outcome.id)], "dryRun": true])
-        #expect(trial == ["restored": 5, "registeredAgain": 0, "gone": 0, "isDryRun": true])
+        #expect(trial == ["restored": 5, "registeredAgain": 0, "gone": 0, "unfit": 0, "isDryRun": true])
         #expect(try await bench.call(.post, "\(Self.path)/restore", ["filter": ["id": .string(id)]])["restored"] == 1)
         #expect(try await bench.call(.post, "\(Self.path)/restore", ["all": "everyone"])["restored"] == 4)
         #expect(try await bench.hub.size().registrations == 5)

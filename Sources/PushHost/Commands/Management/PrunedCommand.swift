@@ -102,7 +102,10 @@ struct PrunedRestoreCommand: AsyncParsableCommand {
                 let count = result["restored"]?.int ?? 0
                 let devices = "\(count) device\(count == 1 ? "" : "s")"
                 var lines = [dryRun ? "\(devices) would come back; nothing was changed" : "\(palette.green("✓")) \(devices) came back"]
-                for (name, words) in [("registeredAgain", "registered again meanwhile"), ("gone", "deleted or expired meanwhile")] {
+                for (name, words) in [
+                    ("registeredAgain", "registered again meanwhile"), ("gone", "deleted or expired meanwhile"),
+                    ("unfit", "cannot come back as they are kept, the log says why"),
+                ] {
                     if let number = result[name]?.int, number > 0 { lines.append("  \(number) \(words): left as they are") }
                 }
                 return lines
