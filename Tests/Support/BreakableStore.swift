@@ -126,6 +126,11 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         return try await store.untoldPruned(limit: limit)
     }
 
+    package func countUntoldPruned() async throws(PushError) -> Int {
+        try check(.read)
+        return try await store.countUntoldPruned()
+    }
+
     package func acknowledgePruned(upTo number: Int64) async throws(PushError) {
         try check(.commit)
         try await store.acknowledgePruned(upTo: number)

@@ -111,7 +111,7 @@ package struct APNsChannels: Sendable {
 
     private func unreachable(_ why: String) -> PushError {
         PushError(
-            "channel.unreachable", "\(settings.environment.channelHost) gave no answer: \(why)",
+            "channel.unreachable", "\(transport.destination(of: settings.environment.channelHost)) gave no answer: \(why)",
             hint: "let the server out to this host and port, and look at the list of channels before trying again", status: 502)
     }
 }

@@ -134,7 +134,8 @@ package struct APNsConnector: Connector {
                 return .accepted(id: answer.details?.idText ?? (answer.id ?? ownID)?.description ?? request.fixedID)
             }
             return APNsAnswer(answer.response, id: ownID?.description ?? request.fixedID ?? "", now: clock.now).verdict(with: settings)
-        case .notSent(let failure): return failure.verdict(host: settings.environment.host)
+        case .notSent(let failure):
+            return failure.verdict(host: transport.destination(of: PushOrigin(authority: settings.environment.host)))
         case .unknown(let failure): return .unknown(reason: failure.text)
         }
     }

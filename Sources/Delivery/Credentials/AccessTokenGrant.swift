@@ -30,7 +30,7 @@ struct AccessTokenGrant: Sendable {
             return try await transport.attempt(request, body: body)
         } catch {
             guard case .unknown(let why) = error.verdict else { throw error }
-            throw Undelivered(verdict: .transient(.unreachable(endpoint.host, why: why), retryAfter: nil))
+            throw Undelivered(verdict: .transient(.unreachable(transport.destination(of: endpoint.authority), why: why), retryAfter: nil))
         }
     }
 

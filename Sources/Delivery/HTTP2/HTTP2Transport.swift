@@ -37,6 +37,11 @@ package final class HTTP2Transport: PushBatchTransport {
         self.group = group
     }
 
+    /// With the port, which a firewall may have to let pass.
+    package func destination(of origin: PushOrigin) -> String {
+        (route ?? PushRoute(host: origin.host, port: origin.port)).destination
+    }
+
     package func send(_ batch: PushBatch) async -> [PushOutcome] {
         if batch.isEmpty { return [] }
         guard let line = line(to: batch.headers.origin) else {

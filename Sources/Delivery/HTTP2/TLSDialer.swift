@@ -14,6 +14,8 @@ package struct PushRoute: Sendable {
         self.port = port
         self.name = name
     }
+
+    package var destination: String { "\(host):\(port)" }
 }
 
 /// Connects to one origin over TCP and TLS. Belongs to one event loop.

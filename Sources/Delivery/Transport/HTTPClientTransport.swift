@@ -59,6 +59,8 @@ package final class HTTPClientTransport: PushTransport {
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
+    package func destination(of authority: String) -> String { route?.authority ?? authority }
+
     /// Closes the connections; requests on their way fail.
     package func shutdown() async {
         try? await client.shutdown()

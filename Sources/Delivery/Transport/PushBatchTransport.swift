@@ -7,6 +7,9 @@ package protocol PushBatchTransport: Sendable {
     /// not sent, and what went out is answered for.
     func send(_ batch: PushBatch) async -> [PushOutcome]
 
+    /// Where requests of this origin really go: for whoever is told that nobody answers there.
+    func destination(of origin: PushOrigin) -> String
+
     /// What waits is not sent; what is under way has a while to be answered. Then connections are closed.
     func shutdown() async
 }
@@ -14,6 +17,8 @@ package protocol PushBatchTransport: Sendable {
 extension PushBatchTransport {
     /// Nothing where there are no connections.
     package func shutdown() async {}
+
+    package func destination(of origin: PushOrigin) -> String { origin.authority }
 }
 
 /// Sends the requests of a batch one after the other, so that a trace repeats itself.
@@ -23,6 +28,8 @@ package struct SequentialTransport: PushBatchTransport {
     package init(_ base: any PushTransport) {
         self.base = base
     }
+
+    package func destination(of origin: PushOrigin) -> String { base.destination(of: origin.authority) }
 
     package func send(_ batch: PushBatch) async -> [PushOutcome] {
         var outcomes: [PushOutcome] = []

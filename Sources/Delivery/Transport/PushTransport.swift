@@ -4,6 +4,13 @@ import PushCore
 /// One exchange with a push service: a real HTTP/2 connection, or straight to a simulator in this process.
 package protocol PushTransport: Sendable {
     func exchange(_ request: HTTPRequest, body: [UInt8]) async throws(TransportError) -> PushResponse
+
+    /// Where requests for this authority really go: for whoever is told that nobody answers there.
+    func destination(of authority: String) -> String
+}
+
+extension PushTransport {
+    package func destination(of authority: String) -> String { authority }
 }
 
 package struct PushResponse: Sendable {
@@ -48,7 +55,7 @@ extension PushTransport {
         } catch {
             switch error {
             case .notSent(let why):
-                let host = request.authority ?? "the push service"
+                let host = request.authority.map { destination(of: $0) } ?? "the push service"
                 throw Undelivered(verdict: .transient(.unreachable(host, why: why), retryAfter: nil))
             case .forbidden(let why):
                 let host = request.authority ?? "the push service"

@@ -25,8 +25,8 @@ package actor PrunedWebhook {
         case told(hub: String, Int)
         /// More have waited than are kept.
         case lost(hub: String, Int)
-        /// It begins to fail, why.
-        case failing(String)
+        /// An attempt failed, why; the next one comes after a pause. The first of a row begins it.
+        case failed(String, pause: Duration, isFirst: Bool)
         case worksAgain
     }
 
@@ -47,6 +47,8 @@ package actor PrunedWebhook {
     private let random: any RandomSource
     private let note: @Sendable (News) -> Void
     private var failures = 0
+    /// Whether the last failure was the store's, which shows that it works again without anybody to tell of.
+    private var isStoreFailing = false
     private var size = batch
 
     package init(
@@ -72,10 +74,17 @@ package actor PrunedWebhook {
                 if lost > 0 { note(.lost(hub: source.name, lost)) }
                 if let pause = try await tellAll(source) { return pause }
             } catch {
+                isStoreFailing = true
                 return pause(after: "\(source.name): \(error.message)")
             }
         }
+        if isStoreFailing { succeeded() }
         return Self.interval
+    }
+
+    private func succeeded() {
+        if failures > 0 { note(.worksAgain) }
+        (failures, isStoreFailing) = (0, false)
     }
 
     /// Nil where all is told.
@@ -87,11 +96,14 @@ package actor PrunedWebhook {
             case .taken:
                 try await source.acknowledge(upTo: last.number)
                 note(.told(hub: source.name, devices.count))
-                if failures > 0 { note(.worksAgain) }
-                failures = 0
+                succeeded()
             case .tooLarge where devices.count > 1: size = max(1, devices.count / 2)
-            case .tooLarge: return pause(after: "413: it takes not even one device at a time")
-            case .failed(let why, let asked): return pause(after: why, asked: asked)
+            case .tooLarge:
+                isStoreFailing = false
+                return pause(after: "413: it takes not even one device at a time")
+            case .failed(let why, let asked):
+                isStoreFailing = false
+                return pause(after: why, asked: asked)
             }
         }
         return nil
@@ -126,9 +138,10 @@ package actor PrunedWebhook {
 
     /// Twice as long after each failure, at random between half of it and the whole.
     private func pause(after why: String, asked: Duration? = nil) -> Duration {
-        if failures == 0 { note(.failing(why)) }
         let whole = min(Self.firstPause * (1 << min(failures, 20)), Self.longestPause).milliseconds
+        let pause = max(.milliseconds(whole / 2 + Int64(random.next() % UInt64(whole / 2 + 1))), asked ?? .zero)
+        note(.failed(why, pause: pause, isFirst: failures == 0))
         failures += 1
-        return max(.milliseconds(whole / 2 + Int64(random.next() % UInt64(whole / 2 + 1))), asked ?? .zero)
+        return pause
     }
 }

@@ -12,6 +12,8 @@ package protocol PrunedStore: Sendable {
     /// Those of which nobody has acknowledged to have been told, the first of them first. From now on they count as told by chance: what
     /// is brought back of them becomes news again.
     func untoldPruned(limit: Int) async throws(PushError) -> [PrunedDevice]
+    /// How many of these there are.
+    func countUntoldPruned() async throws(PushError) -> Int
     /// Somebody has been told of all up to this one.
     func acknowledgePruned(upTo number: Int64) async throws(PushError)
     /// Gives up on telling of the first of them where there are more than `most`; answers of how many.

@@ -40,6 +40,8 @@ extension NotificationHub {
     /// Of whom nobody has acknowledged to know, those who left first first.
     package func untoldPruned(limit: Int) async throws(PushError) -> [PrunedDevice] { try await store.untoldPruned(limit: limit) }
 
+    package func countUntoldPruned() async throws(PushError) -> Int { try await store.countUntoldPruned() }
+
     package func acknowledgePruned(upTo number: Int64) async throws(PushError) { try await store.acknowledgePruned(upTo: number) }
 
     /// Gives up on telling of the first where there are more than `most`; answers of how many.

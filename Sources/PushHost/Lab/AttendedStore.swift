@@ -108,6 +108,10 @@ extension AttendedHubStore: PrunedStore {
         try await thread.outside(try await base.untoldPruned(limit: limit))
     }
 
+    func countUntoldPruned() async throws(PushError) -> Int {
+        try await thread.outside(try await base.countUntoldPruned())
+    }
+
     func acknowledgePruned(upTo number: Int64) async throws(PushError) {
         try await thread.outside(try await base.acknowledgePruned(upTo: number))
     }

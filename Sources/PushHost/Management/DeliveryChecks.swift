@@ -13,11 +13,15 @@ struct DeliveryChecks {
             try await client.get(ManagementClient.path("server"), patience: Self.patience)
         }
         guard let troubles = description?["troubles"]?.array else { return [] }
-        let found = troubles.compactMap { HubTrouble($0) }.map(Self.check)
+        let states = description?["credentials"]?.array?.compactMap { CredentialState($0) } ?? []
+        let found = troubles.compactMap { HubTrouble($0) }.map { trouble in
+            Self.check(trouble, address: states.first { $0.hub == trouble.hub && $0.platform == trouble.platform }?.address)
+        }
         return found.isEmpty ? [.well(Self.name, "no push service is out of reach, and no tokens are mixed up")] : found
     }
 
-    static func check(_ trouble: HubTrouble) -> Check {
+    /// - Parameter address: where the hub's pushes go, where that is known.
+    static func check(_ trouble: HubTrouble, address: String? = nil) -> Check {
         let place = "hub \(trouble.hub): \(trouble.platform.displayName)"
         if let words = trouble.mixUp {
             let (finding, hint) = words.halves
@@ -25,7 +29,7 @@ struct DeliveryChecks {
         }
         let moment = trouble.nextTry?.iso8601(fraction: false) ?? "a while"
         return .wrong(
-            name, "\(place) answers nobody: the next push is tried at \(moment)",
+            name, "\(place)\(address.map { " (\($0))" } ?? "") answers nobody: the next push is tried at \(moment)",
             "look whether this machine reaches the push service, and at the log for what it answers")
     }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Delivery
 import Glibc
 import NIOCore
 import NIOHTTP1
@@ -58,7 +59,8 @@ struct NetworkChecks {
         }
     }
 
-    /// Those that hubs have credentials for, as far as a server that runs can tell; and simulators that the settings name.
+    /// Those that hubs have credentials for, their own as far as a server that runs can tell, or that of the settings; and simulators
+    /// that the settings name.
     func pushServices(isRunning: Bool) async -> [Check] {
         var checks: [Check] = []
         if let simulators = settings.simulators {
@@ -68,27 +70,63 @@ struct NetworkChecks {
                     ? .well("simulators", "\(simulators) answers")
                     : .wrong("simulators", "\(simulators) does not answer", "start pushhost simulate there"))
         }
-        guard isRunning, !settings.isLab else { return checks }
-        let hubs = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-            try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience)
-        }
-        let used = Set((hubs ?? []).flatMap { $0["pushServices"]?.array?.compactMap(\.string) ?? [] })
-        for (service, address) in Self.services where used.contains(service) {
-            let answer = await ask(address)
-            let name = Platform(name: service)?.displayName ?? service
-            switch answer {
-            case .status, .other(isSpoken: true): checks.append(.well(name, "\(address) is reached"))
-            case .refused, .other:
-                checks.append(.wrong(name, "\(address) is not reached", "let the server out to it, port 443"))
-            }
+        guard !settings.isLab else { return checks }
+        for way in isRunning ? await waysOfHubs() : waysOfSettings() {
+            checks.append(
+                await isReached(way.address)
+                    ? .well(way.name, "\(way.address) is reached") : .wrong(way.name, "\(way.address) is not reached", hint(way)))
         }
         return checks
     }
 
-    private static let services = [
-        ("apns", "https://api.push.apple.com"), ("fcm", "https://fcm.googleapis.com"), ("wns", "https://login.live.com"),
-        ("browser", "https://updates.push.services.mozilla.com"),
+    /// A push service, and where it is spoken to.
+    private struct Way: Hashable {
+        var platform: Platform
+        var address: String
+
+        var name: String { platform.displayName }
+    }
+
+    private func waysOfHubs() async -> [Way] {
+        let hubs = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
+            try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience)
+        }
+        let ways = (hubs ?? []).flatMap { hub in
+            (hub["credentials"]?.array ?? []).compactMap { credential -> Way? in
+                guard let platform = credential["platform"]?.string.flatMap({ Platform(shortName: $0) }) else { return nil }
+                let address = credential["address"]?.string.map { "https://\($0)" } ?? Self.services[platform]
+                return address.map { Way(platform: platform, address: $0) }
+            }
+        }
+        return Set(ways).sorted { ($0.platform, $0.address) < ($1.platform, $1.address) }
+    }
+
+    /// Without a server nobody knows what its hubs have.
+    private func waysOfSettings() -> [Way] {
+        guard settings.apns.isGiven else { return [] }
+        let environment = (try? settings.apns.settings())?.environment ?? settings.apns.environment ?? .production
+        return [Way(platform: .apns, address: "https://\(settings.delivery.destination(environment))")]
+    }
+
+    private func hint(_ way: Way) -> String {
+        if way.platform == .apns, settings.delivery.apns != nil {
+            return "look whether something listens at apns.address, or take that away to send to Apple"
+        }
+        return "let the server out to it, port \(WebAddress(way.address)?.port ?? 443)"
+    }
+
+    /// Those whose addresses do not depend on the credential.
+    private static let services: [Platform: String] = [
+        .fcmV1: "https://fcm.googleapis.com", .wns: "https://login.live.com", .browser: "https://updates.push.services.mozilla.com",
     ]
+
+    /// Whether somebody speaks HTTP there, whatever he says.
+    func isReached(_ address: String) async -> Bool {
+        switch await ask(address) {
+        case .status, .other(isSpoken: true): true
+        case .refused, .other: false
+        }
+    }
 
     private enum Answer {
         case status(Int)

@@ -69,6 +69,11 @@ extension DeliverySettings {
         return HTTP2Transport(route: apns.flatMap(Self.route), trust: trust, random: random)
     }
 
+    /// Where pushes to APNs really go: host and port.
+    func destination(_ environment: APNsSettings.Environment) -> String {
+        (apns.flatMap(Self.route) ?? PushRoute(host: environment.host, port: 443)).destination
+    }
+
     private static func route(_ address: String) -> PushRoute? {
         guard let address = WebAddress(address), address.scheme == "https" else { return nil }
         return PushRoute(host: address.host, port: address.port ?? 443)

@@ -41,6 +41,9 @@ extension FeedbackSettings {
         return address.scheme == "https" || Self.isHere(address) ? address : nil
     }
 
+    /// The address without its path; nil for nobody.
+    var origin: String? { address.map { "\($0.scheme)://\($0.authority)" } }
+
     private static func isHere(_ address: WebAddress) -> Bool { ["localhost", "127.0.0.1"].contains(address.host) }
 
     /// Nil where nobody is to be told. What was written into the settings may be on this machine, whatever else is refused.

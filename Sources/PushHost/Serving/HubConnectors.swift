@@ -1,6 +1,7 @@
 import Delivery
 import Logging
 import PushCore
+import WebAPI
 
 /// Connectors for hubs: from a hub's own credentials where it has them, from those of the settings, or else to the simulators where
 /// the server knows some.
@@ -80,16 +81,25 @@ extension HubConnectors {
             do throws(PushError) {
                 if let credential = own(.apns, of: hub) {
                     let settings = try senders.settings(credential, of: hub.name)
-                    return CredentialState(hub: hub.name, settings, tokenIssued: senders.tokenIssued(settings))
+                    return CredentialState(
+                        hub: hub.name, settings, address: senders.destination(settings), tokenIssued: senders.tokenIssued(settings))
                 }
                 guard let files else { return nil }
                 let settings = try files.current().settings
                 return CredentialState(
-                    hub: hub.name, isFromFiles: true, settings, tokenIssued: senders.tokenIssued(settings), fault: files.fault)
+                    hub: hub.name, setting: files.files.setting, settings, address: senders.destination(settings),
+                    tokenIssued: senders.tokenIssued(settings), fault: files.fault)
             } catch {
-                return CredentialState(hub: hub.name, isFromFiles: own(.apns, of: hub) == nil, error)
+                return CredentialState(hub: hub.name, setting: own(.apns, of: hub) == nil ? files?.files.setting : nil, error)
             }
         }
+    }
+
+    /// What a hub sends with, by platforms.
+    func credentials(of hub: HubRecord) -> [HubCredential] {
+        guard !isLab else { return [] }
+        let others = HubCredential.own(of: hub).filter { $0.platform != .apns }
+        return (credentialStates(of: [hub]).map(\.credential) + others).sorted { $0.platform < $1.platform }
     }
 
     /// The broadcast channels of the app that a hub sends to. Throws `credential.invalid` and, where it sends to no APNs,

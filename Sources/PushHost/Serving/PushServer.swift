@@ -36,6 +36,8 @@ final class PushServer: Sendable {
     private let readiness: Readiness
     private let isStopping = Mutex(false)
     private let listening = Mutex(ListeningPorts())
+    /// Nil while the app's backend takes what it is told.
+    let webhookTrouble = Mutex<WebhookTrouble?>(nil)
 
     /// With what they are sent and what comes of it, about 1.3 kB each.
     private static let concurrentDevices = 200_000
@@ -184,7 +186,7 @@ final class PushServer: Sendable {
             system: SystemRoutes(
                 isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() },
                 about: ServerDescription(version: PushHostCommand.release, hasLab: settings.isLab).json),
-            backend: backend,
+            backend: backend, credentials: { [connectors] in connectors.credentials(of: $0) },
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
@@ -196,7 +198,7 @@ final class PushServer: Sendable {
     private var description: JSON {
         get async {
             let ports = listening.withLock { $0 }
-            let troubles = await troubles
+            let (troubles, webhook) = (await troubles, await webhook)
             return .object(
                 JSONObject(
                     [
@@ -205,6 +207,7 @@ final class PushServer: Sendable {
                         ("tlsPort", ports.tls.map { .integer(Int64($0)) } ?? .null),
                         ("troubles", .array(troubles.map(\.json))),
                         ("credentials", .array(connectors.credentialStates(of: namespace.hubs.map(\.record)).map(\.json))),
+                        ("webhook", webhook?.json ?? .null),
                     ] + (lab.map { [("labKey", .string($0.lab.key.reveal()))] } ?? [])))
         }
     }
@@ -323,6 +326,7 @@ final class PushServer: Sendable {
         }
         measureCredentials()
         measure(await troubles)
+        await measureWebhook()
         return metrics.text
     }
 

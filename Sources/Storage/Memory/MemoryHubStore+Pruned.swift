@@ -11,6 +11,8 @@ extension MemoryHubStore: PrunedStore {
 
     package func untoldPruned(limit: Int) -> [PrunedDevice] { prunings.offer(limit) }
 
+    package func countUntoldPruned() -> Int { prunings.untold.count }
+
     package func acknowledgePruned(upTo number: Int64) { prunings.acknowledge(upTo: number) }
 
     package func dropUntoldPruned(beyond most: Int) -> Int { prunings.dropUntold(beyond: most) }
@@ -49,9 +51,10 @@ struct MemoryPrunings {
         return old.count
     }
 
+    var untold: [PrunedDevice] { devices.filter { $0.number > acknowledged } }
+
     mutating func offer(_ limit: Int) -> [PrunedDevice] {
-        let untold = devices.lazy.filter { [acknowledged] in $0.number > acknowledged }.prefix(limit)
-        let found = Array(untold)
+        let found = Array(untold.prefix(limit))
         offered = max(offered, found.last?.number ?? 0)
         return found
     }
@@ -62,7 +65,7 @@ struct MemoryPrunings {
     }
 
     mutating func dropUntold(beyond most: Int) -> Int {
-        let untold = devices.filter { $0.number > acknowledged }
+        let untold = untold
         guard untold.count > most else { return 0 }
         let dropped = untold.dropLast(most)
         if let last = dropped.last { acknowledge(upTo: last.number) }

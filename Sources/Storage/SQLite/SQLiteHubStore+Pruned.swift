@@ -76,6 +76,15 @@ extension SQLiteHubStore: PrunedStore {
         return found
     }
 
+    func countUntoldPruned() async throws(PushError) -> Int {
+        try await database.read { [hub] database in
+            let acknowledged = try Self.telling(of: hub, in: database).acknowledged
+            return try database.first("SELECT count(*) FROM pruned WHERE hub = ? AND number > ?", hub, acknowledged) {
+                Int($0.integer(0))
+            } ?? 0
+        }
+    }
+
     func acknowledgePruned(upTo number: Int64) async throws(PushError) {
         try await database.write { [hub] database in try Self.acknowledge(number, hub: hub, in: database) }
     }

@@ -10,7 +10,7 @@ extension ManagementRoute {
             answer: .ok("The hubs", .object("Hubs", ["items": .list(of: hub)]))
         ) { call async throws(PushError) in
             var items: [JSON] = []
-            for hub in call.namespace.hubs { items.append(await hub.json) }
+            for hub in call.namespace.hubs { items.append(await hub.json(call.credentials(of: hub))) }
             return call.list(items, continuation: nil)
         },
         ManagementRoute(
@@ -32,11 +32,15 @@ extension ManagementRoute {
                 registrationTTL: lifetime, userMetadata: call.body["userMetadata"]?.string?.nonEmpty)
             let record = try await call.namespace.create(name, description, while: call.permission)
             guard let hub = call.namespace.hub(record.name) else { throw HubAccess.noService }
-            return call.answer(await hub.json, .created, location: "/api/v1/hubs/\(PercentEncoding.encode(name))")
+            return call.answer(
+                await hub.json(call.credentials(of: hub)), .created, location: "/api/v1/hubs/\(PercentEncoding.encode(name))")
         },
         ManagementRoute(
             .get, "/api/v1/hubs/{hub}", "getHub", "One hub", .hub, .manage, answer: .ok("The hub", hub)
-        ) { call async throws(PushError) in call.answer(await (try call.hub).json) },
+        ) { call async throws(PushError) in
+            let hub = try call.hub
+            return call.answer(await hub.json(call.credentials(of: hub)))
+        },
         ManagementRoute(
             .delete, "/api/v1/hubs/{hub}", "deleteHub", "Delete a hub with everything in it", .hub, .manage, answer: .deleted
         ) { call async throws(PushError) in
@@ -52,7 +56,8 @@ extension ManagementRoute {
             "registrationTTL?": .text("How long a registration lives after its last update, as an ISO 8601 duration; absent for ever"),
             "userMetadata?": .text(), "registrations": .integer("How many there are, those of installations among them"),
             "installations": .integer("How many there are"), "waiting": .integer("Notifications that were accepted and have not begun"),
-            "pushServices": .list("Those that the hub has credentials of", of: .platform),
+            "pushServices": .list("Those that the hub has credentials of, its own or those of the server's settings", of: .platform),
+            "credentials?": .list("What it sends to these with; nothing of it is secret", of: HubCredential.schema),
             "troubles?": .list(
                 "What keeps it from delivering just now",
                 of: .object(
@@ -65,21 +70,19 @@ extension ManagementRoute {
 }
 
 extension ServedHub {
-    fileprivate var json: JSON {
-        get async {
-            let description = record.description
-            let size = await service.size()
-            let troubles = await service.troubles()
-            let services = description.credentials.keys.compactMap { Platform(rawValue: $0.rawValue.lowercased()) }
-            return .members([
-                "name": .string(record.name), "createdAt": .moment(record.createdAt), "updatedAt": .moment(record.updatedAt),
-                "registrationTTL": description.registrationTTL.map { .string(Duration.iso8601(timeToLive: $0)) },
-                "userMetadata": description.userMetadata.map { .string($0) }, "registrations": .count(size.registrations),
-                "installations": .count(size.installations), "waiting": .count(await service.backlog),
-                "pushServices": .array(services.sorted().map { .string($0.shortName) }),
-                "troubles": troubles.isEmpty ? nil : .array(troubles.map(\.json)),
-            ])
-        }
+    fileprivate func json(_ credentials: [HubCredential]) async -> JSON {
+        let description = record.description
+        let size = await service.size()
+        let troubles = await service.troubles()
+        return .members([
+            "name": .string(record.name), "createdAt": .moment(record.createdAt), "updatedAt": .moment(record.updatedAt),
+            "registrationTTL": description.registrationTTL.map { .string(Duration.iso8601(timeToLive: $0)) },
+            "userMetadata": description.userMetadata.map { .string($0) }, "registrations": .count(size.registrations),
+            "installations": .count(size.installations), "waiting": .count(await service.backlog),
+            "pushServices": .array(credentials.map { .string($0.platform.shortName) }),
+            "credentials": credentials.isEmpty ? nil : .array(credentials.map(\.json)),
+            "troubles": troubles.isEmpty ? nil : .array(troubles.map(\.json)),
+        ])
     }
 }
 

@@ -66,6 +66,8 @@ struct ManagementCall: Sendable {
     var top: Int { values["top"]?.int ?? 100 }
     var page: Page { Page(top: top, continuation: text("continuation")) }
 
+    func credentials(of hub: ServedHub) -> [HubCredential] { access.credentials(hub.record) }
+
     // MARK: - Answers
 
     func answer(_ json: JSON, _ status: HTTPResponse.Status = .ok, location: String? = nil) -> WebAnswer {

@@ -9,6 +9,8 @@ struct HubAccess: Sendable {
     var testThrottle: Throttle?
     /// Whether every request may do everything.
     var isTrusted = false
+    /// What a hub sends with, by platforms.
+    var credentials: @Sendable (HubRecord) -> [HubCredential] = { HubCredential.own(of: $0) }
     let proved = ProvedTokens()
 
     /// The hub that a request is for, when the request may do with it what it wants.

@@ -29,14 +29,18 @@ package struct HubResponder: HTTPResponder {
     private let meter = RequestMeter()
     private let log: Logger
 
-    /// - Parameter executor: where hubs are asked; by default on the loop of a connection what takes little, elsewhere the rest.
+    /// - Parameters:
+    ///   - credentials: what a hub sends with, by platforms.
+    ///   - executor: where hubs are asked; by default on the loop of a connection what takes little, elsewhere the rest.
     package init(
         namespace: Namespace, clock: any HubClock, random: any RandomSource, log: Logger, settings: WebSettings,
-        throttles: Throttles, system: SystemRoutes, backend: BackendServices, control: ControlRoutes? = nil, lab: LabRoutes? = nil,
-        executor: (any TaskExecutor)? = nil
+        throttles: Throttles, system: SystemRoutes, backend: BackendServices,
+        credentials: @escaping @Sendable (HubRecord) -> [HubCredential] = { HubCredential.own(of: $0) },
+        control: ControlRoutes? = nil, lab: LabRoutes? = nil, executor: (any TaskExecutor)? = nil
     ) {
         let access = HubAccess(
-            namespace: namespace, throttle: throttles.requests, testThrottle: throttles.testSends, isTrusted: settings.isTrusted)
+            namespace: namespace, throttle: throttles.requests, testThrottle: throttles.testSends, isTrusted: settings.isTrusted,
+            credentials: credentials)
         self.settings = settings
         self.namespace = namespace
         self.clock = clock

@@ -145,7 +145,16 @@ import Testing
         let lost = HTTP2Transport(
             route: PushRoute(host: "127.0.0.1", port: port.number), trust: identity.trust, random: SeededRandom(seed: 1))
         #expect(try refusal(await lost.send(.test(3, count: 3))).contains("Connection refused"))
+        // Apple's host has nothing to do with it.
+        let connector = try APNsConnector(settings: Accounts.apns, transport: lost, clock: VirtualClock(now: Accounts.start))
+        guard case .transient(let rejection, _)? = await connector.deliver(.apns()).first else {
+            Issue.record("no transient verdict")
+            return
+        }
+        #expect(rejection.explanation.hasPrefix("127.0.0.1:\(port.number) could not be reached ("), "\(rejection.explanation)")
         await lost.shutdown()
+        let origin = PushOrigin(authority: Accounts.apns.environment.host)
+        #expect(HTTP2Transport(random: SeededRandom(seed: 1)).destination(of: origin) == "api.push.apple.com:443")
     }
 
     @Test func `a sender that is cancelled has an outcome for every push`() async throws {

@@ -1,5 +1,6 @@
 import Delivery
 import HTTPTypes
+import PushCore
 import Testing
 
 /// Over real sockets.
@@ -31,6 +32,33 @@ import Testing
 
     private static func isUnknown(_ result: Result<PushResponse, TransportError>) -> Bool {
         if case .failure(.unknown) = result { true } else { false }
+    }
+
+    @Test func `who is not reached is named by the address that was tried, whatever the service`() async throws {
+        let place = "127.0.0.1:\(DeadPort().number)"
+        let transport = HTTPClientTransport(route: WebAddress("http://\(place)"))
+        let clock = VirtualClock(now: Accounts.start)
+        let connectors: [(any Connector, DeliveryBatch)] = [
+            (try APNsConnector(settings: Accounts.apns, transport: transport, clock: clock), .apns()),
+            (try FCMConnector(settings: Accounts.fcm, transport: transport, clock: clock), .fcm()),
+            (try WNSConnector(settings: Accounts.wns, transport: transport, clock: clock), .wns()),
+        ]
+        for (connector, batch) in connectors {
+            guard case .transient(let rejection, _)? = await connector.deliver(batch).first else {
+                Issue.record("\(batch.platform)")
+                continue
+            }
+            #expect(rejection.explanation.hasPrefix("\(place) could not be reached ("), "\(rejection.explanation)")
+        }
+        let channels = try APNsChannels(
+            settings: Accounts.apns, transport: transport, clock: clock, random: SeededRandom(seed: 1))
+        do throws(PushError) {
+            _ = try await channels.all()
+            Issue.record("somebody answered")
+        } catch {
+            #expect(error.message.hasPrefix("\(place) gave no answer: "), "\(error)")
+        }
+        await transport.shutdown()
     }
 
     @Test func `a routed request keeps the host that it is meant for, and the answer comes back whole`() async throws {

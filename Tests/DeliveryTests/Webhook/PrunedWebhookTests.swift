@@ -101,12 +101,16 @@ import Testing
         let (desk, transport) = (Desk(), ScriptedTransport(failures))
         try await desk.prune(1...3)
         let webhook = try desk.webhook(transport)
-        for number in 0..<5 {
+        var told: [PrunedWebhook.News] = []
+        let reasons = ["it answers 500", "broken off", "nobody there", "it answers 404", "302: redirects are not followed"]
+        for (number, why) in reasons.enumerated() {
             let pause = await webhook.tell([desk])
             let whole = Duration.seconds(1 << number)
             #expect(pause >= whole / 2 && pause <= whole)
+            told.append(.failed(why, pause: pause, isFirst: number == 0))
         }
-        #expect(desk.news == [.failing("it answers 500")])
+        // Every attempt is news, so that all can be counted.
+        #expect(desk.news == told)
         // Another process has the same to tell.
         _ = await webhook.tell([desk])
         #expect(Set(transport.all.compactMap { $0.header("Idempotency-Key") }).count == 1 && transport.all.count == 6)
@@ -162,6 +166,22 @@ import Testing
         _ = await webhook.tell([desk])
         #expect(try transport.all.map { try numbers($0) } == [[1, 2], [1, 2]])
         #expect(desk.news.contains(.told(hub: "hub", 2)))
+    }
+
+    @Test func `a store that works again is news though there is nobody to tell of, a backend that did not answer is not`() async throws {
+        let (desk, transport) = (Desk(), ScriptedTransport([.answer(500)]))
+        let webhook = try desk.webhook(transport)
+        desk.store.refuse([.read])
+        _ = await webhook.tell([desk])
+        desk.store.refuse([])
+        _ = await webhook.tell([desk])
+        #expect(desk.news.count == 2 && desk.news.last == .worksAgain)
+        try await desk.prune(1...1)
+        _ = await webhook.tell([desk])
+        try await desk.restore([1])
+        try await desk.acknowledge(upTo: 9)
+        _ = await webhook.tell([desk])
+        #expect(desk.news.count == 3 && desk.news.last != .worksAgain)
     }
 
     @Test func `it goes over a real connection, and comes again until it is cancelled`() async throws {

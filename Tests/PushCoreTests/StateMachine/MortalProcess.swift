@@ -181,6 +181,8 @@ extension FatefulStore {
         try await store.untoldPruned(limit: limit)
     }
 
+    func countUntoldPruned() async throws(PushError) -> Int { try await store.countUntoldPruned() }
+
     func acknowledgePruned(upTo number: Int64) async throws(PushError) {
         try await store.acknowledgePruned(upTo: number)
     }

@@ -176,6 +176,8 @@ import Testing
         try folder.write("key.pem", Data(soon.key.utf8))
         server.signal(SIGHUP)
         try await server.hear("the APNs credential stays as it was: certificate.pem: the private key does not belong")
+        let kept = try await Program.shell("$P hub show --data data", in: folder.url).output
+        #expect(kept.contains("apns.certificate, as it is now, cannot be used; pushhost doctor says why"), "\(kept)")
         let broken = try await doctor()
         #expect(broken.contains("✗ APNs          certificate.pem: the private key does not belong to the certificate"), "\(broken)")
         #expect(broken.contains("the server goes on with the one before"))
@@ -209,6 +211,13 @@ import Testing
             found.output.contains("✗ APNs          hub ended: certificate for com.example.ended, production: it ended on "),
             "\(found.output)")
         #expect(found.status == 1)
+        let shown = try await Program.shell("$P hub show ended --data data", in: folder.url).output
+        #expect(
+            shown.contains(
+                "credential          APNs: certificate for com.example.ended, production, to api.push.apple.com:443, good until ")
+                && shown.contains(", the hub's own\n"), "\(shown)")
+        let other = try await Program.shell("$P hub show hub --data data", in: folder.url).output
+        #expect(other.contains("push services       apns\n") && other.contains(", from the settings (apns.certificate)\n"), "\(other)")
         #expect(try await metric().contains("{hub=\"ended\",platform=\"apns\"} \((now + .seconds(-86_400)).seconds)\n"))
         _ = try await Program.shell("$P hub delete ended --yes --data data", in: folder.url)
         #expect(try await !metric().contains("ended"))

@@ -22,7 +22,7 @@ import Testing
 
     /// Prints the path, the signature and the body of what it is sent, and takes all of it.
     private static let receiver = """
-        import http.server
+        import http.server, sys
         class Receiver(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers['Content-Length'])).decode()
@@ -30,14 +30,14 @@ import Testing
                 self.send_response(204)
                 self.end_headers()
             def log_message(self, *words): pass
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Receiver)
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Receiver)
         print('port', server.server_port, 'listens', flush=True)
         server.serve_forever()
         """
 
     @Test func `who left is told to the app's backend, shown, counted, and brought back`() async throws {
         let folder = try ScriptFolder()
-        let receiver = try Dialogue(["-u", "-c", Self.receiver], tool: "/usr/bin/python3", in: folder.url)
+        let receiver = try Dialogue(["-u", "-c", Self.receiver, "0"], tool: "/usr/bin/python3", in: folder.url)
         let port = try #require(try await receiver.hear("listens").firstMatch(of: /port (\d+)/)?.1)
         let settings = [
             "PUSHHOST_FEEDBACK_WEBHOOK": "http://127.0.0.1:\(port)/gone", "PUSHHOST_FEEDBACK_SECRET": "a secret of the test",
@@ -68,6 +68,46 @@ import Testing
         }
         receiver.signal(SIGKILL)
         _ = await receiver.end(closingInput: false)
+    }
+
+    @Test func `a backend that takes nothing is counted, named by the doctor, and told when it is back`() async throws {
+        let port = try FreePort.any()
+        let settings = [
+            "PUSHHOST_FEEDBACK_WEBHOOK": "http://127.0.0.1:\(port)/secret-path", "PUSHHOST_FEEDBACK_SECRET": "a secret of the test",
+        ]
+        try await ServedHub.serving(isSimulated: true, settings: settings.merging(["PUSHHOST_LOG_LEVEL": "warning"]) { $1 }) { hub in
+            func metric(_ name: String) async throws -> Int? {
+                let line = try await hub.call("GET", "/metrics", by: nil).body.split(separator: "\n").first { $0.hasPrefix(name) }
+                return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
+            }
+            func doctor() async throws -> String { try await hub.command(["doctor"], environment: settings).output }
+            let idle = try await doctor()
+            #expect(
+                idle.contains("✗ webhook       http://127.0.0.1:\(port) is not reached\n    help        let the server out to it"),
+                "\(idle)")
+            #expect(try await metric(#"pushhost_webhook_waiting{hub="hub"}"#) == 0)
+
+            for number in 1...2 { try await Self.install(number, at: hub) }
+            try await Self.refuse("Unregistered", 2, at: hub)
+            _ = try await hub.command(["send", "Goal", "--to", "news"])
+            // Every attempt counts, and not only the first of a row.
+            while try await metric("pushhost_webhook_failures_total") ?? 0 < 2 { await Task.yield() }
+            #expect(try await metric(#"pushhost_webhook_waiting{hub="hub"}"#) == 2)
+            let failing = try await doctor()
+            #expect(failing.contains("✗ webhook       http://127.0.0.1:\(port) takes nothing since 20"), "\(failing)")
+            #expect(failing.contains("; 2 devices wait to be told of, the next try is at 20") && !failing.contains("secret"), "\(failing)")
+            #expect(failing.contains("look whether the app's backend runs, and what it answers"), "\(failing)")
+
+            let folder = try ScriptFolder()
+            let receiver = try Dialogue(["-u", "-c", Self.receiver, "\(port)"], tool: "/usr/bin/python3", in: folder.url)
+            try await receiver.hear(#""installationId":"pad-2""#)
+            try await hub.hear("feedback.webhook takes nothing: ")
+            while try await metric(#"pushhost_webhook_waiting{hub="hub"}"#) != 0 { await Task.yield() }
+            let back = try await doctor()
+            #expect(back.contains("✓ webhook       http://127.0.0.1:\(port) is reached, nobody waits to be told of"), "\(back)")
+            receiver.signal(SIGKILL)
+            _ = await receiver.end(closingInput: false)
+        }
     }
 
     @Test func `tokens of another environment are named in the report, the log's place, the metrics and by the doctor`() async throws {

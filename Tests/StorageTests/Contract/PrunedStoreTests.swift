@@ -100,10 +100,13 @@ import Testing
             try await store.commit(Self.change((1...6).map { Self.pruned($0) }))
             try await store.acknowledgePruned(upTo: 1)
             #expect(try await store.forgetPruned(before: .distantFuture, limit: 9, keepsUntold: true) == 1)
+            #expect(try await store.countUntoldPruned() == 5)
             #expect(try await store.dropUntoldPruned(beyond: 5) == 0)
             #expect(try await store.dropUntoldPruned(beyond: 2) == 3)
             #expect(try await store.untoldPruned(limit: 9).map(\.number) == [5, 6])
+            #expect(try await store.countUntoldPruned() == 2)
             #expect(try await store.forgetPruned(before: .distantFuture, limit: 9, keepsUntold: false) == 5)
+            #expect(try await store.countUntoldPruned() == 0)
         }
     }
 }

@@ -58,15 +58,33 @@ struct HubShowCommand: AsyncParsableCommand {
             ("waiting", hub.number("waiting")), ("push services", services.isEmpty ? "no credentials" : services),
             ("created", hub["createdAt"]?.string ?? ""), ("changed", hub["updatedAt"]?.string ?? ""),
         ]
+        let credentials = hub["credentials"]?.array ?? []
+        for credential in credentials { rows.append(("credential", Self.words(credential))) }
         if let ttl = hub["registrationTTL"]?.string { rows.append(("registrations live", ttl)) }
         if let metadata = hub["userMetadata"]?.string { rows.append(("metadata", metadata)) }
         for trouble in hub["troubles"]?.array ?? [] {
             let platform = trouble["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
+            let address = credentials.first { $0["platform"] == trouble["platform"] }?["address"]?.string
             let words =
-                trouble["mixUp"]?.string ?? "answers nobody: the next push is tried at \(trouble["nextTryAt"]?.string ?? "a moment")"
+                trouble["mixUp"]?.string
+                ?? "\(address.map { "\($0) " } ?? "")answers nobody: the next push is tried at \(trouble["nextTryAt"]?.string ?? "a moment")"
             rows.append(("trouble", "\(platform): \(words)"))
         }
         return [palette.bold("hub \(hub["name"]?.string ?? "")".printable)] + rows.map { "  \($0.0.padded(to: 20))\($0.1.printable)" }
+    }
+}
+
+extension HubShowCommand {
+    /// `APNs: token for com.example.app, production, to api.push.apple.com:443, from the settings (apns.key)`
+    private static func words(_ credential: JSON) -> String {
+        let platform = credential["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
+        var parts: [String] = []
+        if let kind = credential["kind"]?.string { parts.append("\(kind) for \(credential["topic"]?.string ?? "")") }
+        if let environment = credential["environment"]?.string { parts.append(environment) }
+        if let address = credential["address"]?.string { parts.append("to \(address)") }
+        if let end = credential["expiresAt"]?.string { parts.append("good until \(end)") }
+        parts.append(credential["setting"]?.string.map { "from the settings (\($0))" } ?? "the hub's own")
+        return "\(platform): \(parts.joined(separator: ", "))" + (credential["fault"]?.string.map { "; \($0)" } ?? "")
     }
 }
 

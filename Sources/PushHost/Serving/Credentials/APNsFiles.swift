@@ -21,6 +21,9 @@ struct APNsFiles: Sendable, Equatable {
 
     var isGiven: Bool { key != nil || certificate != nil }
 
+    /// The setting that names the credential.
+    var setting: String { certificate == nil ? "apns.key" : "apns.certificate" }
+
     /// What it is, with what the files hold now. Throws `credential.invalid`, which names the file.
     func settings() throws(PushError) -> APNsSettings {
         if let certificate {

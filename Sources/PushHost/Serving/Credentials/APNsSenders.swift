@@ -58,6 +58,9 @@ final class APNsSenders: Sendable {
         return try result.get()
     }
 
+    /// Where pushes with these settings really go: host and port.
+    func destination(_ settings: APNsSettings) -> String { pushes.destination(of: PushOrigin(authority: settings.environment.host)) }
+
     /// When the token that is used with these settings was signed; nil where there is none yet.
     func tokenIssued(_ settings: APNsSettings) -> Timestamp? {
         settings.signingKey.flatMap { own in state.withLock { $0.tokens[Key(own)] } }?.issued

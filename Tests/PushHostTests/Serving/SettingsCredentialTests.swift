@@ -1,0 +1,86 @@
+import Crypto
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// A hub whose credential for APNs is that of the settings, and the way that its pushes take.
+@Suite struct SettingsCredentialTests {
+    private static func settings(_ key: URL, _ more: [String: String]) -> [String: String] {
+        [
+            "PUSHHOST_APNS_KEY": key.path, "PUSHHOST_APNS_KEY_ID": "KEY1234567", "PUSHHOST_APNS_TEAM_ID": "TEAM123456",
+            "PUSHHOST_APNS_TOPIC": "com.example.app", "PUSHHOST_APNS_ENVIRONMENT": "development",
+        ].merging(more) { $1 }
+    }
+
+    private func folder() throws -> (folder: ScriptFolder, key: URL) {
+        let folder = try ScriptFolder(["AuthKey.p8": P256.Signing.PrivateKey().pemRepresentation])
+        return (folder, folder.url.appending(path: "AuthKey.p8"))
+    }
+
+    @Test func `It is shown with the hub, looked at by the doctor, and messages name where it leads`() async throws {
+        let (folder, key) = try folder()
+        let apns = try await SimulatedAPNs()
+        let place = "127.0.0.1:\(apns.port)"
+        let settings = Self.settings(
+            key, ["PUSHHOST_APNS_ADDRESS": "https://\(place)", "PUSHHOST_APNS_ROOTS": apns.certificate, "PUSHHOST_LOG_LEVEL": "warning"])
+        try await ServedHub.serving(settings: settings) { hub in
+            let shown = try await hub.command(["hub", "show"])
+            #expect(shown.output.contains("push services       apns\n"), "\(shown.output)\(shown.errors)")
+            #expect(
+                shown.output.contains("APNs: token for com.example.app, development, to \(place), from the settings (apns.key)\n"),
+                "\(shown.output)")
+            let json = try JSON(parsing: try await hub.command(["hub", "show", "--json"]).output)
+            let credential: JSON = [
+                "platform": "apns", "source": "settings", "setting": "apns.key", "kind": "token", "topic": "com.example.app",
+                "environment": "development", "address": .string(place),
+            ]
+            #expect(json["pushServices"] == ["apns"] && json["credentials"] == [credential], "\(json)")
+            #expect(try await hub.command(["hub", "list"]).output.contains("apns"))
+
+            let well = try await hub.command(["doctor"], environment: settings).output
+            #expect(well.contains("✓ APNs          settings: token for com.example.app, development\n"), "\(well)")
+            #expect(well.contains("✓ APNs          https://\(place) is reached\n"), "\(well)")
+
+            _ = await apns.end()
+            let broken = try await hub.command(["doctor"], environment: settings)
+            #expect(
+                broken.status == 1 && broken.output.contains("✗ APNs          https://\(place) is not reached\n"), "\(broken.output)")
+            #expect(broken.output.contains("look whether something listens at apns.address"), "\(broken.output)")
+            for number in 1...20 {
+                let handle = String(repeating: "0", count: 56) + String(10_000_000 + number)
+                let body = #"{"installationId": "pad-\#(number)", "platform": "apns", "pushChannel": "\#(handle)"}"#
+                #expect(try await hub.call("PUT", "/hub/installations/pad-\(number)?api-version=2020-06", body: body).status == 200)
+            }
+            let accepted = try await hub.call(
+                "POST", "/hub/messages?api-version=2020-06",
+                ["ServiceBusNotification-Format": "apple", "Content-Type": "application/json"],
+                body: #"{"aps":{"alert":"Hi"}}"#)
+            #expect(accepted.status == 201)
+            let log = try await hub.hear("APNs answers nobody")
+            #expect(log.contains("the hub hub: APNs takes nothing: Unreachable: \(place) could not be reached"), "\(log)")
+            #expect(!log.contains("push.apple.com"), "\(log)")
+            let doctor = try await hub.command(["doctor"], environment: settings).output
+            #expect(doctor.contains("hub hub: APNs (\(place)) answers nobody: the next push is tried at "), "\(doctor)")
+            #expect(try await hub.command(["hub", "show"]).output.contains("APNs: \(place) answers nobody: the next push is tried at "))
+        }
+        _ = folder
+    }
+
+    @Test func `Without a server the doctor looks at the way of the settings, and files that cannot be used are told`() async throws {
+        let (folder, key) = try folder()
+        let port = try FreePort.any()
+        let settings = Self.settings(key, ["PUSHHOST_APNS_ADDRESS": "https://127.0.0.1:\(port)"])
+        let doctor = try await Program.run(["doctor", "--data", "data"], in: folder.url, environment: settings).output
+        #expect(doctor.contains("✗ APNs          https://127.0.0.1:\(port) is not reached\n"), "\(doctor)")
+        try folder.write("AuthKey.p8", Data("nothing".utf8))
+        try await ServedHub.serving(settings: settings.merging(["PUSHHOST_LOG_LEVEL": "error"]) { $1 }) { hub in
+            let shown = try await hub.command(["hub", "show"]).output
+            #expect(
+                shown.contains("APNs: from the settings (apns.key); apns.key, as it is now, cannot be used; pushhost doctor says why\n"),
+                "\(shown)")
+            #expect(!shown.contains("AuthKey"))
+        }
+    }
+}
