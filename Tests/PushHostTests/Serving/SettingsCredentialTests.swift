@@ -31,7 +31,7 @@ import Testing
             #expect(
                 shown.output.contains("APNs: token for com.example.app, development, to \(place), from the settings (apns.key)\n"),
                 "\(shown.output)")
-            let json = try JSON(parsing: try await hub.command(["hub", "show", "--json"]).output)
+            let json = try #require(try JSON(parsing: try await hub.command(["hub", "show", "--json"]).output)["result"])
             let credential: JSON = [
                 "platform": "apns", "source": "settings", "setting": "apns.key", "kind": "token", "topic": "com.example.app",
                 "environment": "development", "address": .string(place),
