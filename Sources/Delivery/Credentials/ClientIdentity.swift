@@ -50,14 +50,6 @@ package struct ClientIdentity: Sendable {
     /// What a connection shows.
     var shown: ClientCertificate { ClientCertificate(chain: chain, key: key) }
 
-    /// For connections that show it, to servers that the system trusts.
-    package var tls: TLSConfiguration {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.certificateChain = chain.map { .certificate($0) }
-        configuration.privateKey = .privateKey(key)
-        return configuration
-    }
-
     /// - Parameter documents: private keys, of which one belongs to a certificate.
     private init(_ certificates: [[UInt8]], documents: [PEMDocument]) throws(PushError) {
         let parsed = certificates.map { try? X509.Certificate(derEncoded: $0) }

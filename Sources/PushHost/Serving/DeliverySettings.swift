@@ -58,6 +58,20 @@ extension DeliverySettings {
 
     /// Connections to APNs. Throws `settings.invalid` for roots that cannot be read.
     func transport(random: any RandomSource) throws(PushError) -> HTTP2Transport {
+        HTTP2Transport(route: apns.flatMap(Self.route), trust: try trust(), random: random)
+    }
+
+    /// Makes connections for the administration of broadcast channels. Throws `settings.invalid` for roots that cannot be read.
+    ///
+    /// - Parameter network: what refuses addresses that are not public, but for one that is set.
+    func channelTransport(_ network: PublicNetwork?) throws(PushError) -> @Sendable (ClientIdentity?) -> HTTPClientTransport {
+        let (address, trust) = (apns.flatMap { WebAddress($0) }, try trust())
+        return { identity in
+            HTTPClientTransport(route: address, network: address == nil ? network : nil, tls: trust.configuration(showing: identity))
+        }
+    }
+
+    private func trust() throws(PushError) -> TLSTrust {
         var trust = TLSTrust(pins: Dictionary(pins.compactMap(Self.pin)) { $1 })
         if let roots {
             do {
@@ -66,7 +80,7 @@ extension DeliverySettings {
                 throw PushError("settings.invalid", "apns.roots: \(roots): \(error.message)", hint: error.hint)
             }
         }
-        return HTTP2Transport(route: apns.flatMap(Self.route), trust: trust, random: random)
+        return trust
     }
 
     /// Where pushes to APNs really go: host and port.

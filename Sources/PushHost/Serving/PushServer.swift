@@ -53,9 +53,10 @@ final class PushServer: Sendable {
         let payloadKey = try PayloadKeyFile(folder: folder).key()
         let route = try settings.simulatorRoute
         let apnsTransport = try settings.delivery.transport(random: random)
+        let network = settings.allowsPrivate ? nil : PublicNetwork()
+        let channelTransport = try settings.delivery.channelTransport(network)
         let socket = try ControlSocket(folder: settings.data)
         let storage = try await SQLiteStorage.open(folder.database)
-        let network = settings.allowsPrivate ? nil : PublicNetwork()
         let transport = HTTPClientTransport(network: network)
         let routed = route.map { HTTPClientTransport(route: $0) }
         let issuerTransport = HTTPClientTransport(limits: .init(answerBody: IssuerKeySource.largestDocument))
@@ -70,8 +71,7 @@ final class PushServer: Sendable {
             }
         }
         let senders = APNsSenders(
-            pushes: apnsTransport, transport: transport, network: network, clock: hubClock, random: random,
-            providerTokens: storage.providerTokens)
+            pushes: apnsTransport, connect: channelTransport, clock: hubClock, random: random, providerTokens: storage.providerTokens)
         let files = settings.isLab || !settings.apns.isGiven ? nil : WatchedAPNsFiles(settings.apns)
         let connectors = HubConnectors(
             transport: transport, clock: hubClock, random: random, simulators: simulators, isLab: settings.isLab, senders: senders,

@@ -195,9 +195,8 @@ import X509
             configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: Array(try trusted.pem.utf8), format: .pem)])
             return try NIOSSLContext(configuration: configuration)
         }
-        var tls = try ClientIdentity(
-            pkcs12: try await pkcs12(sender, ["-legacy"]), password: Secret("secret")
-        ).tls
+        let identity = try ClientIdentity(pkcs12: try await pkcs12(sender, ["-legacy"]), password: Secret("secret"))
+        var tls = TLSTrust().configuration(showing: identity)
         tls.certificateVerification = .none
         for (trusted, isTaken) in [(sender, true), (server, false)] {
             let canned = try await CannedServer(

@@ -120,7 +120,7 @@ import Testing
         let watched = WatchedAPNsFiles(files)
         let transport = CountingTransport()
         let senders = APNsSenders(
-            pushes: SequentialTransport(transport), transport: transport, network: nil, clock: SystemClock(), random: SystemRandom(),
+            pushes: SequentialTransport(transport), connect: { _ in HTTPClientTransport() }, clock: SystemClock(), random: SystemRandom(),
             providerTokens: NoTokens())
         let connector = APNsFileConnector(watched, senders)
         let batch = DeliveryBatch(

@@ -97,6 +97,19 @@ import Testing
             ])
     }
 
+    @Test func `Where the settings lead APNs elsewhere, channels are made there too`() async throws {
+        let bench = try await FanOut(devices: 1)
+        func run(_ line: String) async throws -> Program { try await Program.shell("$P \(line) --data data", in: bench.folder.url) }
+        let created = try await run("apns channels create --keep newest")
+        let channel = try #require(created.output.split(separator: " ").dropFirst(2).first.map { String($0) }, "\(created)")
+        #expect(try await run("apns channels list").output == "\(channel)\n")
+        #expect(try await run("apns channels show \(channel)").output.contains("keeps               newest"))
+        #expect(try await run("apns channels delete \(channel)").output == "✓ channel \(channel) deleted\n")
+        _ = await bench.endSimulator(SIGTERM)
+        let unreachable = try await run("apns channels list")
+        #expect(unreachable.status == 4 && unreachable.errors.contains("127.0.0.1:"), "\(unreachable)")
+    }
+
     @Test func `Without a credential that is said, and over a port nobody may ask`() async throws {
         let folder = try ScriptFolder()
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url)

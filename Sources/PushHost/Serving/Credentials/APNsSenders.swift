@@ -7,6 +7,7 @@ import Synchronization
 final class APNsSenders: Sendable {
     private struct State {
         var tokens: [Key: APNsProviderToken] = [:]
+        /// For broadcast channels, by the fingerprints of what they show; empty where that is nothing.
         var transports: [String: HTTPClientTransport] = [:]
         /// What was made of the credentials of hubs; reading a certificate takes its time.
         var settings: [String: (credential: PlatformCredential, result: Result<APNsSettings, PushError>)] = [:]
@@ -21,8 +22,7 @@ final class APNsSenders: Sendable {
     }
 
     private let pushes: any PushBatchTransport
-    private let transport: any PushTransport
-    private let network: PublicNetwork?
+    private let connect: @Sendable (ClientIdentity?) -> HTTPClientTransport
     private let clock: any HubClock
     private let random: any RandomSource
     private let providerTokens: any ProviderTokenStore
@@ -30,14 +30,12 @@ final class APNsSenders: Sendable {
 
     /// - Parameters:
     ///   - pushes: for notifications.
-    ///   - transport: for broadcast channels of those that bear tokens.
-    ///   - network: what refuses addresses that are not public, for those that show certificates.
+    ///   - connect: makes a transport for broadcast channels, which shows this where there is something to show.
     init(
-        pushes: any PushBatchTransport, transport: any PushTransport, network: PublicNetwork?, clock: any HubClock,
-        random: any RandomSource,
-        providerTokens: any ProviderTokenStore
+        pushes: any PushBatchTransport, connect: @escaping @Sendable (ClientIdentity?) -> HTTPClientTransport, clock: any HubClock,
+        random: any RandomSource, providerTokens: any ProviderTokenStore
     ) {
-        (self.pushes, self.transport, self.network, self.clock, self.random) = (pushes, transport, network, clock, random)
+        (self.pushes, self.connect, self.clock, self.random) = (pushes, connect, clock, random)
         self.providerTokens = providerTokens
     }
 
@@ -78,11 +76,12 @@ final class APNsSenders: Sendable {
     }
 
     private func transport(for settings: APNsSettings) -> any PushTransport {
-        guard let identity = settings.certificate?.identity else { return transport }
+        let identity = settings.certificate?.identity
+        let name = identity?.fingerprint ?? ""
         return state.withLock { state in
-            if let known = state.transports[identity.fingerprint] { return known }
-            let made = HTTPClientTransport(network: network, tls: identity.tls)
-            state.transports[identity.fingerprint] = made
+            if let known = state.transports[name] { return known }
+            let made = connect(identity)
+            state.transports[name] = made
             return made
         }
     }
