@@ -15,6 +15,9 @@ import Testing
         push.send { device = ana, alert = "Hello" }
         """
 
+    /// What is printed is handed over at once when it is this long.
+    private static let loud = "print(('x'):rep(70000)) "
+
     /// In a process that may open so many files.
     private func limited(_ files: Int, _ command: String, in folder: ScriptFolder) async throws -> Program {
         try await Program.shell("ulimit -n \(files); exec $P \(command)", in: folder.url)
@@ -73,12 +76,20 @@ import Testing
         _ = await repl.end()
     }
 
-    /// Sockets of a machine that fails at once.
+    /// Sockets of a machine that fails.
     private final class FailingSockets: WorldConnections {
-        private let failure = Mutex<PushError?>(PushError("simulators.unusable", "no sockets", hint: "get some"))
+        private let state = Mutex((failure: PushError?.none, action: (@Sendable () -> Void)?.none))
 
-        func onFailure(_ action: (@Sendable () -> Void)?) { action?() }
-        func takeFailure() -> PushError? { failure.withLock { $0.take() } }
+        func fail() {
+            let action = state.withLock { state in
+                state.failure = PushError("simulators.unusable", "no sockets", hint: "get some")
+                return state.action
+            }
+            action?()
+        }
+
+        func onFailure(_ action: (@Sendable () -> Void)?) { state.withLock { $0.action = action } }
+        func takeFailure() -> PushError? { state.withLock { $0.failure } }
         func hurry(forGood: Bool) {}
         func end() async {}
     }
@@ -88,10 +99,11 @@ import Testing
             let thread = LuaThread(name: "failing")
             defer { thread.stop() }
             var world = try EmbeddedWorld(seed: 1, thread: thread, secrets: TestSecrets()).world
-            world.connections = FailingSockets()
-            let report = await FlowRunner(world: world, thread: thread, limits: LuaLimits(cpu: .seconds(600)), seed: 1).run(
-                FlowScript(name: "flow.lua", source: Array(lua.utf8), version: "abc123"), run: "r-0001"
-            ) { _ in }
+            let sockets = FailingSockets()
+            world.connections = sockets
+            let report = await FlowRunner(world: world, thread: thread, limits: LuaLimits(cpu: .seconds(60)), seed: 1).run(
+                FlowScript(name: "flow.lua", source: Array((Self.loud + lua).utf8), version: "abc123"), run: "r-0001"
+            ) { _ in sockets.fail() }
             guard case .raised(let error) = report.verdict else {
                 Issue.record("\(lua): \(report.verdict)")
                 continue
