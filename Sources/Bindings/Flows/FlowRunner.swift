@@ -63,7 +63,7 @@ package struct FlowRunner: Sendable {
         _ run: FlowRun, isInside: Bool = false, _ execute: () async throws -> [LuaValue]
     ) async -> FlowReport {
         let began = world.clock.now
-        let verdict: FlowReport.Verdict
+        var verdict: FlowReport.Verdict
         var result: JSON?
         do {
             let values = try await execute()
@@ -80,6 +80,7 @@ package struct FlowRunner: Sendable {
         } catch {
             verdict = .raised(((error as? LuaError) ?? .failure("host.error", "\(error)")).masked(by: run.withheld))
         }
+        verdict = isInside ? verdict : world.connections?.takeFailure().map { .raised(LuaError($0)) } ?? verdict
         await settleSchedules(of: run, isInside: isInside)
         let shown = await run.newlyShown()
         if !shown.isEmpty { run.emit(.shown(shown)) }
@@ -130,8 +131,9 @@ package struct FlowRunner: Sendable {
         let task = Task(executorPreference: thread) { await work() }
         return await withTaskCancellationHandler {
             await task.value
-        } onCancel: {
+        } onCancel: { [world] in
             task.cancel()
+            world.connections?.hurry(forGood: true)
         }
     }
 
@@ -156,7 +158,13 @@ package struct FlowRunner: Sendable {
                 }
             }
         }
-        defer { if !isInside { thread.setIdleHandler(nil) } }
+        if !isInside { world.connections?.onFailure { state.cancel(id) } }
+        defer {
+            if !isInside {
+                thread.setIdleHandler(nil)
+                world.connections?.onFailure(nil)
+            }
+        }
         do {
             return try await state.run(
                 LuaScript(name: run.script.name, source: run.script.source), id: id,

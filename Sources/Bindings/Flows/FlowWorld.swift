@@ -12,9 +12,8 @@ package struct FlowWorld: Sendable {
     package var secrets: any SecretSource
     /// Nil where the push services are real.
     package var faults: (any ServiceFaults)?
-    /// Closes what the world keeps open outside of this process's memory; to be awaited when nothing runs in it any more. Nil where
-    /// there is nothing to close.
-    package var end: (@Sendable () async -> Void)?
+    /// What the world keeps open outside of this process's memory; nil where that is nothing.
+    package var connections: (any WorldConnections)?
 
     package struct Target: Sendable, Equatable {
         package var name: String
@@ -32,7 +31,8 @@ package struct FlowWorld: Sendable {
 
     package init(
         target: Target, hub: any HubGateway, backend: any BackendGateway, lab: (any DeviceLab)?, wire: (any WireTap)?,
-        clock: any HubClock, secrets: any SecretSource, faults: (any ServiceFaults)? = nil, end: (@Sendable () async -> Void)? = nil
+        clock: any HubClock, secrets: any SecretSource, faults: (any ServiceFaults)? = nil,
+        connections: (any WorldConnections)? = nil
     ) {
         self.target = target
         self.hub = hub
@@ -42,8 +42,26 @@ package struct FlowWorld: Sendable {
         self.clock = clock
         self.secrets = secrets
         self.faults = faults
-        self.end = end
+        self.connections = connections
     }
+
+    /// Closes what is open; to be awaited when nothing runs in the world any more.
+    package func end() async { await connections?.end() }
+}
+
+/// What a world has open on this machine so that a run in it is as it would be elsewhere. A machine that cannot give it ends the run.
+package protocol WorldConnections: Sendable {
+    /// Called when the machine fails the world, from any thread; nil for nobody.
+    func onFailure(_ action: (@Sendable () -> Void)?)
+
+    /// Why the machine failed the world; forgotten afterwards.
+    func takeFailure() -> PushError?
+
+    /// Somebody wants the end: what is under way gets little time from now on, and what comes after it if it is `forGood`.
+    func hurry(forGood: Bool)
+
+    /// Closes everything.
+    func end() async
 }
 
 /// Where `push.secret` looks.

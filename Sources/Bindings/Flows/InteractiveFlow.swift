@@ -74,6 +74,7 @@ package final class InteractiveFlow: Sendable {
         session = try await state.openSession(id: id, annotations: ["run": run.identity.run], onFailure: tell)
         let pace = Pace()
         let clock = run.world.clock as? any SteppedClock
+        runner.world.connections?.onFailure { [session] in session.cancel() }
         runner.thread.setIdleHandler { pace.threadIsIdle(clock) { state.cancel(id) } }
         self.run = run
         self.pace = pace
@@ -94,6 +95,7 @@ package final class InteractiveFlow: Sendable {
             await task.value
         } onCancel: {
             task.cancel()
+            run.runner.world.connections?.hurry(forGood: false)
             // Also what the chunk left behind, while that goes on.
             session.cancel()
         }
@@ -116,6 +118,7 @@ package final class InteractiveFlow: Sendable {
     package func end() async {
         try? await session.close()
         pace.end()
+        run.runner.world.connections?.onFailure(nil)
         run.runner.thread.setIdleHandler(nil)
     }
 
@@ -136,6 +139,7 @@ package final class InteractiveFlow: Sendable {
             error = (raised as? LuaError) ?? .failure("host.error", "\(raised)")
         }
         let hasStalled = await pace.settle()
+        if let failure = run.runner.world.connections?.takeFailure() { (answer, error) = (.raised, LuaError(failure)) }
         if error?.kind == .cancelled { error = hasStalled ? error?.asStall : error?.asInterruption }
         if let raised = error, raised.kind == .syntax { error = chunk.syntaxError(insteadOf: raised) ?? raised }
         if error?.code == "state.ended" { error?.hint = "leave with .quit, and begin another session" }

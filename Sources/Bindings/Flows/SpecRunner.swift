@@ -57,10 +57,10 @@ package struct SpecRunner: Sendable {
         do {
             result = try await work(runner, FlowEventLog())
         } catch {
-            await world.end?()
+            await world.end()
             throw error
         }
-        await world.end?()
+        await world.end()
         return result
     }
 }

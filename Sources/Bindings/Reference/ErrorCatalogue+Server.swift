@@ -74,12 +74,15 @@ extension ErrorCatalogue {
         ])
 
     private static let simulators = ErrorArea(
-        "simulators", "the simulators that a server sends to",
+        "simulators", "the simulated push services on sockets",
         [
             ErrorDescription(
                 "simulators.unusable", .failure, means: "The simulators cannot be used.",
                 when: "The server is told to send to simulators that do not answer, or that are none. It shows as the explanation of "
-                    + "a device's outcome.", cure: "Start pushhost simulate at that address; the server tries again.")
+                    + "a device's outcome. Or pushhost simulate, or a run with --wire network, cannot have the files and sockets that it "
+                    + "needs.",
+                cure: "Start pushhost simulate at that address; the server tries again. Where files are short, allow more with ulimit -n, "
+                    + "or leave out --wire network.")
         ])
 
     private static let settings = ErrorArea(

@@ -100,6 +100,8 @@ struct FlowSession {
         interruption.onInterrupt { task.cancel() }
         output.onLostReader { task.cancel() }
         let deadline = RealDeadline(after: longest) { task.cancel() }
+        // Whoever waits for the machine does not see that the time is over.
+        let hurry = RealDeadline(after: isRehearsal ? command.timeout : nil) { runner.world.connections?.hurry(forGood: true) }
         let progress = Task { [output] in
             guard !command.json, output.isTerminal else { return }
             try await Task.sleep(for: .seconds(1))
@@ -115,6 +117,7 @@ struct FlowSession {
             task.cancel()
         }
         deadline.callOff()
+        hurry.callOff()
         let isCancelled = Task.isCancelled
         progress.cancel()
         output.eraseProgress()

@@ -66,10 +66,11 @@ struct SimulateAPNsCommand: AsyncParsableCommand {
     var threads: Int = 1
 
     func validate() throws {
-        let counts = [resetEvery, resetConnectionsEvery, goawayEvery, stallEvery, retryAfter, threads, Int(streams), Int(firstStreams)]
+        let counts = [resetEvery, resetConnectionsEvery, goawayEvery, stallEvery, retryAfter, Int(streams), Int(firstStreams)]
         guard counts.allSatisfy({ $0.map { (1...1_000_000).contains($0) } ?? true }), (0...100_000).contains(inboxes) else {
-            throw ValidationError("numbers of requests, streams, threads and seconds are from 1 to 1000000, inboxes from 0 to 100000")
+            throw ValidationError("numbers of requests, streams and seconds are from 1 to 1000000, inboxes from 0 to 100000")
         }
+        guard (1...256).contains(threads) else { throw ValidationError("--threads \(threads): it is a number from 1 to 256") }
         guard APNsEnvironment(rawValue: environment) != nil else {
             throw ValidationError("--environment \(environment): it is production or development")
         }

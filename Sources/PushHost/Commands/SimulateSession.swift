@@ -26,6 +26,9 @@ struct SimulateSession {
     /// Whoever is not done by then is cut off. Shorter than what SIGTERM leaves.
     private static let grace: Duration = .seconds(3)
 
+    /// Files for ports, keys, the ledger and a few clients.
+    private static let reserve = 16
+
     /// The exit code.
     func run(_ interruption: Interruption) async -> Int32 {
         do throws(PushError) {
@@ -45,6 +48,9 @@ struct SimulateSession {
         let folder = options.data.map(SimulatorFolder.init)
         let randomness = SimulatorRandom(bytes: random.bytes)
         let time = SimulatorClock(now: { clock.now.milliseconds })
+        try OpenFiles.require(
+            OpenFiles.ofSharedLoops + (apns?.threads ?? 0) * OpenFiles.ofLoop + Self.reserve,
+            for: apns == nil ? "pushhost simulate" : "pushhost simulate apns")
         let credentials = try Self.credentials(in: folder, randomness)
         let identity = apns == nil ? nil : try SimulatorFolder.identity(in: folder, now: time)
         // At the rate of HTTP/2 every line in a file costs.
@@ -53,7 +59,11 @@ struct SimulateSession {
         let chance = apns.map { SimulatorRandom(bytes: SeededRandom(seed: $0.seed).bytes) }
         let server = SimulatorServer(
             port: Int(port), credentials: credentials, clock: time, random: randomness, adoptsHandles: options.adopt,
-            closeCircle: apns?.inboxes, chance: chance, certificate: identity?.certificate, ledger: ledger?.append)
+            closeCircle: apns?.inboxes, chance: chance, certificate: identity?.certificate, ledger: ledger?.append,
+            onShortage: { [errors] error in
+                errors.note(
+                    "warning: new connections wait: \(String(cString: strerror(error.errnoCode))); \(OpenFiles.hint(for: error.errnoCode))")
+            })
         try apns?.prepare(server)
         let listener = try await listen(server, identity)
         let application = server.application { port in

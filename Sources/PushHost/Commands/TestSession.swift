@@ -16,12 +16,14 @@ struct TestSession {
         self.sources = sources
     }
 
+    private var crew: WorkCrew { WorkCrew(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
+
     /// Cancelling the task cancels the tests, as an interruption does.
     func run(_ interruption: Interruption) async -> SessionEnd {
         let specs: [Spec]
         let wire: RehearsalWire
         do throws(PushError) {
-            wire = try command.wire.opened()
+            wire = try command.wire.opened(worlds: crew.size)
             specs = try await interruption.cancelling { [self] () async throws(PushError) -> [Spec] in try await scripts() }
         } catch {
             if error.code == "cancelled", !command.json {
@@ -125,7 +127,6 @@ struct TestSession {
                 }
             }
         }
-        let crew = WorkCrew(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
         await crew.inOrder(work) { job -> (Job, TestRecord) in
             guard !job.test.isPending else { return (job, TestRecord(test: job.test)) }
             do throws(PushError) {

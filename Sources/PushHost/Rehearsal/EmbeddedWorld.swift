@@ -18,7 +18,7 @@ struct EmbeddedWorld {
     static let dawn = Timestamp(seconds: 1_767_603_600)
 
     /// - Parameters:
-    ///   - wire: how the hub reaches the services; over the network, ``FlowWorld/end`` is to be awaited at the end.
+    ///   - wire: how the hub reaches the services; over the network, ``FlowWorld/end()`` is to be awaited at the end.
     ///   - around: may put something around the hub that everybody sees, scripts and the backend alike.
     init(
         seed: UInt64, thread: LuaThread, secrets: any SecretSource, isTutorialMode: Bool = false, wire kind: RehearsalWire = .process,
@@ -39,7 +39,7 @@ struct EmbeddedWorld {
             clock: clock, random: SeededRandom.derived(from: seed, for: "phones"),
             applicationServerKey: { serverKey.publicKey }, observer: observer)
         let services = SimulatedServices(lab: lab.phones, clock: clock, seed: seed, applicationServerKey: serverKey)
-        let (base, end) = kind.transport(to: services, thread: thread)
+        let (base, connections) = kind.transport(to: services, thread: thread)
         let wireFaults = WireFaults()
         let wire = RecordingTransport(
             FaultyTransport(
@@ -61,6 +61,6 @@ struct EmbeddedWorld {
             target: FlowWorld.Target(name: "embedded", isSimulated: true), hub: hub,
             backend: AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads),
             lab: lab, wire: wire, clock: clock, secrets: secrets,
-            faults: SimulatedFaults(wires: wireFaults) { services[$0] }, end: end)
+            faults: SimulatedFaults(wires: wireFaults) { services[$0] }, connections: connections)
     }
 }

@@ -153,7 +153,7 @@ final class ReplSession: Sendable {
 
     private func end(_ talk: Talk) async -> Int32 {
         await talk.flow.end()
-        await world.end?()
+        await world.end()
         let isWritten = output.finish(reportingTo: errors)
         if talk.signals.areFinal { return ExitStatus.interrupted }
         let isFailed = !isWritten || (!isInteractive && hasFailed.withLock { $0 })

@@ -62,7 +62,7 @@ struct FlowPlace: Sendable {
 
     /// Closes the world, and gives back what a target lent; answers why it could not.
     func close() async -> PushError? {
-        await world.end?()
+        await world.end()
         return await remote?.close()
     }
 }

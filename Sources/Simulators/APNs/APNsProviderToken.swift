@@ -6,26 +6,34 @@ struct APNsProviderToken: Sendable {
     static let skew: Int64 = 300
 
     var keyID: String
+    var teamID: String
     /// Seconds since 1970.
     var issuedAt: Int64
     var environment: APNsEnvironment?
+    /// The bundle ids that its key is for; nil for the team's.
+    var topics: Set<String>?
 
-    /// Verifies a token against the team's keys.
+    /// Verifies a token against the keys of its team.
     init(_ text: String, settings: APNsSimulatorSettings) throws(APNsRefusal) {
-        guard let token = CompactToken(text), token.issuer == settings.teamID, let issuedAt = token.issuedAt,
-            let keyID = token.keyID, let key = settings.keys[keyID], token.isSigned(by: key.publicKey)
+        guard let token = CompactToken(text), let teamID = token.issuer, let issuedAt = token.issuedAt,
+            let keyID = token.keyID, let key = settings.keys[keyID], teamID == key.teamID ?? settings.teamID,
+            token.isSigned(by: key.publicKey)
         else { throw APNsRefusal(.invalidProviderToken) }
         self.keyID = keyID
+        self.teamID = teamID
+        topics = key.topics
         self.issuedAt = issuedAt
         environment = key.environment
     }
 
-    /// Whether the token may be used now, here, and after a token of `connectionKey` on the same connection.
-    func check(seconds: Int64, environment: APNsEnvironment, connectionKey: String?) throws(APNsRefusal) {
+    /// Whether the token may be used now, here, and on a connection of this sender: one connection is for one team, and for one of
+    /// its keys.
+    func check(seconds: Int64, environment: APNsEnvironment, sender: APNsSender) throws(APNsRefusal) {
         guard seconds - issuedAt <= Self.lifetime, issuedAt - seconds <= Self.skew else {
             throw APNsRefusal(.expiredProviderToken)
         }
         guard self.environment ?? environment == environment else { throw APNsRefusal(.badEnvironmentKeyIDInToken) }
-        guard connectionKey ?? keyID == keyID else { throw APNsRefusal(.unrelatedKeyIDInToken) }
+        guard sender.teamID ?? teamID == teamID else { throw APNsRefusal(.invalidProviderToken) }
+        guard sender.keyID ?? keyID == keyID else { throw APNsRefusal(.unrelatedKeyIDInToken) }
     }
 }

@@ -16,12 +16,12 @@ struct APNsRequest {
         "apns-collapse-id", "apns-channel-id", "apns-request-id",
     ]
 
-    /// What is checked before anyone asks who sends: method, path, repeated fields and the message id.
+    /// What is checked before anyone asks who sends: path, method, repeated fields and the message id.
     static func checkEnvelope(_ request: HTTPRequest) throws(APNsRefusal) {
-        guard request.method == .post else { throw APNsRefusal(.methodNotAllowed) }
         guard let path = request.path, path == Self.path || path.hasPrefix(Self.path + "/"),
             !path.dropFirst(Self.path.count + 1).contains("/")
         else { throw APNsRefusal(.badPath) }
+        guard request.method == .post else { throw APNsRefusal(.methodNotAllowed) }
         try checkFields(request.headerFields)
     }
 

@@ -66,8 +66,7 @@ final class APNsResponder: HTTP2Responder {
     private func environment(of request: HTTPRequest) -> APNsEnvironment? {
         let host = request.host
         if let known = [APNsEnvironment.production, .development].first(where: { responder.site[$0].answers(for: host) }) { return known }
-        guard Self.machine.contains(host), let path = request.path else { return nil }
-        return ["/3/", "/4/", "/1/"].contains { path.hasPrefix($0) } ? settings.environment : nil
+        return Self.machine.contains(host) && !ControlPlane.has(request.path ?? "") ? settings.environment : nil
     }
 
     /// The control plane, on this machine's names, or a refusal.

@@ -1,6 +1,7 @@
 /// Who sends on a connection, as far as APNs has found out.
 struct APNsSender: Sendable {
-    /// The key id of the first accepted provider token.
+    /// Team and key id of the first accepted provider token.
+    var teamID: String?
     var keyID: String?
     /// What the client showed in the TLS handshake; provider tokens are not looked at then.
     var certificate: APNsPushCertificate?

@@ -10,7 +10,8 @@ import Synchronization
 package final class APNsSimulator: RefusingService {
     struct State: Sendable {
         var settings: APNsSimulatorSettings
-        var updates = APNsTokenUpdates()
+        /// By team.
+        var updates: [String: APNsTokenUpdates] = [:]
         /// Tokens whose signature was found good with the present keys.
         var verified: [String: APNsProviderToken] = [:]
         var pushes = RateMeter(window: 60_000)
@@ -46,10 +47,16 @@ package final class APNsSimulator: RefusingService {
             }
     }
 
-    /// Registers a signing key with the team; a key of the same id is replaced.
-    package func trust(key: P256.Signing.PublicKey, kid: String, environment: APNsEnvironment? = nil) {
-        update { $0.keys[kid] = .init(publicKey: key, environment: environment) }
+    /// Registers a signing key, with the team of the settings for nil; a key of the same id is replaced.
+    ///
+    /// - Parameter topics: The bundle ids that it may be used for; the team's for nil.
+    package func trust(
+        key: P256.Signing.PublicKey, kid: String, environment: APNsEnvironment? = nil, team: String? = nil, topics: Set<String>? = nil
+    ) {
+        update { $0.keys[kid] = .init(publicKey: key, environment: environment, teamID: team, topics: topics) }
     }
+
+    func trusts(kid: String) -> Bool { state.withLock { $0.settings.keys[kid] != nil } }
 
     /// Revokes a signing key.
     package func revoke(kid: String) {
@@ -123,15 +130,15 @@ package final class APNsSimulator: RefusingService {
             sender.isProven = true
             return certificate.allowance
         }
-        let keyID = try provenKeyID(request, settings: settings, connectionKey: sender.keyID)
-        sender.keyID = sender.keyID ?? keyID
+        let token = try provenToken(request, settings: settings, sender: sender)
+        (sender.teamID, sender.keyID) = (token.teamID, token.keyID)
         sender.isProven = true
-        return APNsAllowance(bundleIDs: settings.topics)
+        return APNsAllowance(bundleIDs: token.topics ?? settings.topics)
     }
 
-    private func provenKeyID(
-        _ request: HTTPRequest, settings: APNsSimulatorSettings, connectionKey: String?
-    ) throws(APNsRefusal) -> String {
+    private func provenToken(
+        _ request: HTTPRequest, settings: APNsSimulatorSettings, sender: APNsSender
+    ) throws(APNsRefusal) -> APNsProviderToken {
         guard let text = request.headerFields.bearer else { throw APNsRefusal(.missingProviderToken) }
         let token: APNsProviderToken
         if let known = state.withLock({ $0.verified[text] }) {
@@ -140,17 +147,17 @@ package final class APNsSimulator: RefusingService {
             token = try APNsProviderToken(text, settings: settings)
         }
         let now = clock.now()
-        try token.check(seconds: now / 1000, environment: settings.environment, connectionKey: connectionKey)
+        try token.check(seconds: now / 1000, environment: settings.environment, sender: sender)
         let isAdmitted = state.withLock { state in
-            guard state.updates.admit(text, now: now, limit: settings.tokenUpdatesPerTwentyMinutes) else {
-                return false
-            }
+            // Apple counts for the team, whichever of its keys sign.
+            let limit = settings.tokenUpdatesPerTwentyMinutes
+            guard state.updates[token.teamID, default: APNsTokenUpdates()].admit(text, now: now, limit: limit) else { return false }
             if state.verified.count > 64 { state.verified = [:] }
             state.verified[text] = token
             return true
         }
         guard isAdmitted else { throw APNsRefusal(.tooManyProviderTokenUpdates) }
-        return token.keyID
+        return token
     }
 
     /// Checks the payload and the device, and hands the notification to the phone.

@@ -7,16 +7,24 @@ package struct APNsSimulatorSettings: Sendable {
         package var publicKey: P256.Signing.PublicKey
         /// The only environment that the key may be used in; nil for both.
         package var environment: APNsEnvironment?
+        /// The team whose key it is; nil for the settings' own.
+        package var teamID: String?
+        /// The bundle ids that it may be used for; nil for those of the settings.
+        package var topics: Set<String>?
 
-        package init(publicKey: P256.Signing.PublicKey, environment: APNsEnvironment? = nil) {
+        package init(
+            publicKey: P256.Signing.PublicKey, environment: APNsEnvironment? = nil, teamID: String? = nil, topics: Set<String>? = nil
+        ) {
             self.publicKey = publicKey
             self.environment = environment
+            self.teamID = teamID
+            self.topics = topics
         }
     }
 
     /// The 10-character team id, the `iss` of provider tokens.
     package var teamID: String
-    /// Signing keys by their 10-character key id.
+    /// Signing keys by their 10-character key id, those of other teams among them.
     package var keys: [String: Key]
     /// The bundle ids that the team may send to, without suffixes.
     package var topics: Set<String>

@@ -20,10 +20,11 @@ package final class HTTP2Listener: Sendable {
     ///   - port: Of the loopback interface; 0 takes a free one.
     ///   - threads: Event loops of its own that share the connections; nil for those of the process.
     ///   - admits: Asked of each new connection: one that is not admitted breaks off before a byte of it is read.
+    ///   - onShortage: Told once for each time that connections have to wait for want of files or memory; they are taken later.
     ///   - responder: Makes one for each connection; called on its event loop.
     init(
         port: Int, threads: Int?, tls: NIOSSLContext, limits: HTTP2Limits, admits: @escaping @Sendable () -> Bool = { true },
-        responder: @escaping @Sendable () -> any HTTP2Responder
+        onShortage: @escaping @Sendable (IOError) -> Void = { _ in }, responder: @escaping @Sendable () -> any HTTP2Responder
     ) async throws {
         let ownLoops = threads.map { MultiThreadedEventLoopGroup(numberOfThreads: $0) }
         self.ownLoops = ownLoops
@@ -32,6 +33,9 @@ package final class HTTP2Listener: Sendable {
         let bootstrap = ServerBootstrap(group: ownLoops ?? .singleton)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { port in
+                port.eventLoop.makeCompletedFuture { try AcceptPause.watch(port, tell: onShortage) }
+            }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
             .childChannelInitializer { channel in

@@ -20,12 +20,15 @@ final class HTTP2ServerCodec {
         /// As SETTINGS_MAX_HEADER_LIST_SIZE counts.
         var headerBytes = 0
         var body: [UInt8] = []
+        /// Bytes of the body that nobody wanted any more.
+        var discarded = 0
         var isHandedOver = false
         /// The client has sent all of it.
         var isComplete = false
         var isAnswered = false
         var answer: [UInt8] = []
         var answered = 0
+        var isAnswerSent = false
     }
 
     let limits: HTTP2Limits
@@ -115,7 +118,9 @@ final class HTTP2ServerCodec {
 
     /// Answers a request; one that is not open any more is none.
     func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8]) {
-        guard exchanges[stream]?.isAnswered == false else { return }
+        guard let exchange = exchanges[stream], !exchange.isAnswered else { return }
+        // RFC 9110 section 9.3.2.
+        let body = exchange.head.method == .head ? [] : body
         exchanges[stream]?.isAnswered = true
         exchanges[stream]?.answer = body
         answers += 1
@@ -266,7 +271,11 @@ extension HTTP2ServerCodec {
     }
 
     private func read(_ bytes: UnsafeBufferPointer<UInt8>, of stream: Int32) {
-        guard let exchange = exchanges[stream], !exchange.isHandedOver, !exchange.isAnswered else { return }
+        guard let exchange = exchanges[stream] else { return }
+        guard !exchange.isHandedOver, !exchange.isAnswered else {
+            exchanges[stream]?.discarded += bytes.count
+            return cutOff(stream)
+        }
         exchanges[stream]?.body.append(contentsOf: bytes)
         if exchange.body.count + bytes.count > limits.largestBody { handOver(stream) }
     }
@@ -303,13 +312,20 @@ extension HTTP2ServerCodec {
         events.append(.request(stream: stream, head, body: exchange.body))
     }
 
-    /// An answer that came before the end of its request: the client need not send the rest (RFC 9113 section 8.1).
     private func sent(_ frame: nghttp2_frame) {
         guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0,
-            [NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue].contains(UInt32(frame.hd.type)),
-            let exchange = exchanges[frame.hd.stream_id], !exchange.isComplete
+            [NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue].contains(UInt32(frame.hd.type))
         else { return }
-        reset(frame.hd.stream_id, code: NGHTTP2_NO_ERROR)
+        exchanges[frame.hd.stream_id]?.isAnswerSent = true
+        cutOff(frame.hd.stream_id)
+    }
+
+    /// Ends a request that is answered and goes on for too long.
+    private func cutOff(_ stream: Int32) {
+        guard let exchange = exchanges[stream], exchange.isAnswerSent, !exchange.isComplete,
+            exchange.discarded > limits.largestRemainder
+        else { return }
+        reset(stream, code: NGHTTP2_NO_ERROR)
     }
 
     private func close(_ stream: Int32) {

@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import NIOPosix
 import Synchronization
 
 /// One simulated service on a free port of the loopback interface, over HTTP/2 and TLS, whose connections break on demand.
@@ -17,16 +18,25 @@ package final class ServiceListener: Sendable {
 
     /// Returns once connections are taken. Throws an `IOError` where no port is to be had, what TLS says of the identity otherwise.
     ///
-    /// - Parameter executor: Where the service works; anywhere for nil.
-    package init(service: any SimulatedService, identity: ServerIdentity, executor: (any TaskExecutor)? = nil) async throws {
+    /// - Parameters:
+    ///   - executor: Where the service works; anywhere for nil.
+    ///   - onShortage: Told when connections have to wait for want of files or memory.
+    package init(
+        service: any SimulatedService, identity: ServerIdentity, executor: (any TaskExecutor)? = nil,
+        onShortage: @escaping @Sendable (IOError) -> Void = { _ in }
+    ) async throws {
         let breaks = ConnectionBreaks()
         self.breaks = breaks
         listener = try await HTTP2Listener(
-            port: 0, threads: nil, tls: try identity.context(), limits: HTTP2Limits(), admits: { !breaks.take(.connection) }
+            port: 0, threads: nil, tls: try identity.context(), limits: HTTP2Limits(), admits: { !breaks.take(.connection) },
+            onShortage: onShortage
         ) { ServiceResponder(service, breaks: breaks, executor: executor) }
     }
 
     package var port: Int { listener.port }
+
+    /// Begins the event loops of the process, which otherwise begin with the first listener.
+    package static func beginLoops() { _ = NIOSingletons.posixEventLoopGroup }
 
     /// Orders a break in place of one that was ordered before; nil orders none.
     package func breakNext(_ kind: Break?) { breaks.order(kind) }

@@ -1,6 +1,7 @@
+import Crypto
 import HTTPTypes
 
-/// What only APNs has: push certificates, and the faults of its connections.
+/// What only APNs has: push certificates and signing keys, and the faults of its connections.
 extension ControlPlane {
     /// What clients are to trust, as a file.
     var serverCertificate: Answer { Self.file(certificate ?? "") }
@@ -42,6 +43,36 @@ extension ControlPlane {
         return issued
     }
 
+    /// Answers a new signing key: of the same team, or of another, whose own topics it may be used for.
+    func makeKey(_ fields: JSONObject) throws(ControlRefusal) -> Answer {
+        try fields.check(allowing: ["team_id", "environment", "topics"])
+        let team = try fields.optionalText("team_id") ?? SimulatorCredentials.teamID
+        guard team.utf8.count == 10, team.utf8.allSatisfy(Self.isIdentifierByte) else {
+            throw .request(
+                "\"team_id\" is \"\(team)\"", hint: "team ids have ten capital letters and digits; left out it is the app's team")
+        }
+        let topics = try fields.optionalTexts("topics").map { Set($0) }
+        let made = site.makeKey(team: team, environment: try fields.optionalEnvironment("environment"), topics: topics)
+        return answer(
+            201,
+            json: JSONValue(members: [
+                "team_id": .string(team), "key_id": .string(made.id), "private_key": .string(made.key.pemRepresentation),
+            ]))
+    }
+
+    /// Tokens of the key are `InvalidProviderToken` from now on.
+    func revokeKey(_ id: String) throws(ControlRefusal) -> Answer {
+        guard site.revokeKey(id) else {
+            throw ControlRefusal(
+                404, "simulator.path", "there is no key \"\(id)\"", hint: "GET /credentials names the first; POST /keys makes others")
+        }
+        return answer(200, json: JSONValue(members: ["key_id": .string(id)]))
+    }
+
+    private static func isIdentifierByte(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
     /// Nil for a method that there is not.
     func connections(_ method: HTTPRequest.Method, body: [UInt8]) throws(ControlRefusal) -> Answer? {
         switch method {
@@ -61,14 +92,20 @@ extension ControlPlane {
             ]))
     }
 
+    private static func interval(_ name: String, in fields: JSONObject) throws(ControlRefusal) -> Int? {
+        let what = name.hasPrefix("reset_connections") ? "connection" : "request"
+        return try fields.optionalNumber(
+            name, hint: "every so many \(what)s one is hit; left out it stays, and DELETE /connections ends all")
+    }
+
     /// What is not named stays as it is.
     private func plan(_ fields: JSONObject) throws(ControlRefusal) {
         try fields.check(allowing: ["latency_ms", "reset_every", "reset_connections_every", "goaway_every", "stall_every"])
-        let latency = try fields.optionalCount("latency_ms")
-        let reset = try fields.optionalCount("reset_every")
-        let resetConnections = try fields.optionalCount("reset_connections_every")
-        let goAway = try fields.optionalCount("goaway_every")
-        let stall = try fields.optionalCount("stall_every")
+        let latency = try fields.optionalNumber("latency_ms", from: 0, hint: "it is milliseconds; 0 is none, and left out it stays")
+        let reset = try Self.interval("reset_every", in: fields)
+        let resetConnections = try Self.interval("reset_connections_every", in: fields)
+        let goAway = try Self.interval("goaway_every", in: fields)
+        let stall = try Self.interval("stall_every", in: fields)
         connections.change { plan in
             plan.latency = latency ?? plan.latency
             plan.resetEvery = reset ?? plan.resetEvery

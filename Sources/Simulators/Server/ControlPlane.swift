@@ -6,11 +6,22 @@ struct ControlPlane: Sendable {
     /// The hosts that it answers for.
     static let hosts: Set<String> = ["127.0.0.1", "localhost"]
 
+    /// What its paths begin with; no path of a push service does.
+    private static let places: Set<Substring> = [
+        "health", "credentials", "certificate", "push-certificate", "certificates", "keys", "phones", "crowd", "ledger", "faults",
+        "connections",
+    ]
+
     let site: SimulatedSite
     let ledger: NotificationLedger
     let connections: ConnectionFaults
     /// PEM; nil where nothing is served over TLS.
     var certificate: String?
+
+    /// Whether a path is one of the control plane's, or would be.
+    static func has(_ path: String) -> Bool {
+        path.hasPrefix("/") && places.contains(path.dropFirst().prefix { $0 != "/" && $0 != "?" })
+    }
 
     /// JSON, or JSON lines for the ledger; errors are `{"code","message","hint"}`.
     func handle(_ request: HTTPRequest, body: [UInt8]) -> Answer {
@@ -30,6 +41,8 @@ struct ControlPlane: Sendable {
         case (.get, "certificate", 1) where certificate != nil: return serverCertificate
         case (.get, "push-certificate", 1): return try pushCertificate
         case (.post, "certificates", 1): return try issueCertificate(JSONObject(body))
+        case (.post, "keys", 1): return try makeKey(JSONObject(body))
+        case (.delete, "keys", 2): return try revokeKey(path[1])
         case (_, "phones", _): if let answer = try phones(request.method, path, body: body) { return answer }
         case (.get, "crowd", 1): return answer(200, json: census)
         case (.get, "ledger", 1): return try lines(FormBody(Array((target.count > 1 ? target[1] : "").utf8)))
@@ -43,8 +56,8 @@ struct ControlPlane: Sendable {
         throw ControlRefusal(
             404, "simulator.path", "there is no \(request.method.rawValue) \(target.first ?? "")",
             hint: "GET /credentials, /push-certificate, /phones, /phones/{name}, /crowd, /ledger, /connections, /health/live; "
-                + "POST /phones, /phones/{name}/channels, /certificates, /faults/{service}, /connections; DELETE /phones/{name}, "
-                + "/faults/{service}, /connections")
+                + "POST /phones, /phones/{name}/channels, /certificates, /keys, /faults/{service}, /connections; DELETE /phones/{name}, "
+                + "/keys/{key_id}, /faults/{service}, /connections")
     }
 
     static func number(_ number: Int?) -> JSONValue { number.map { .number(String($0)) } ?? .null }
@@ -74,9 +87,9 @@ struct ControlPlane: Sendable {
     private func fail(_ platform: PhonePlatform, _ fields: JSONObject) throws(ControlRefusal) -> Answer {
         try fields.check(allowing: ["reason", "count", "handle", "share", "retry_after"])
         let reason = try fields.text("reason")
-        let count = try fields.optionalCount("count")
+        let count = try fields.optionalNumber("count", hint: "leave it out for all until DELETE /faults")
         let share = try fields.optionalShare("share")
-        let pause = try fields.optionalCount("retry_after")
+        let pause = try fields.optionalNumber("retry_after", hint: "it is how many seconds the answer names; leave it out for none")
         if let pause, platform != .apns {
             throw .request("only APNs names \(pause) seconds to wait", hint: "leave \"retry_after\" out")
         }

@@ -31,11 +31,11 @@ struct JSONObject {
         return text
     }
 
-    /// A number from 1 on.
-    func optionalCount(_ name: String) throws(ControlRefusal) -> Int? {
+    /// - Parameter least: 0 or 1.
+    func optionalNumber(_ name: String, from least: Int64 = 1, hint: String) throws(ControlRefusal) -> Int? {
         guard let member = value[name], member != .null else { return nil }
-        guard let number = member.integer, (1...1_000_000).contains(number) else {
-            throw .request("\"\(name)\" is not a number from 1 to 1000000", hint: "leave it out for all until DELETE")
+        guard let number = member.integer, (least...1_000_000).contains(number) else {
+            throw .request("\"\(name)\" is not a number from \(least) to 1000000", hint: hint)
         }
         return Int(number)
     }

@@ -11,6 +11,7 @@ struct SimulatedSite: Sendable {
     private let fcm: FCMSimulator
     private let wns: WNSSimulator
     private let webPush: WebPushSimulator
+    private let random: SimulatorRandom
 
     /// How many items a phone keeps, for a site may run for long.
     private static let inboxLimit = 1000
@@ -23,6 +24,7 @@ struct SimulatedSite: Sendable {
     ) {
         self.credentials = credentials
         self.clock = clock
+        self.random = random
         phones = PhoneLab(
             clock: clock, random: random, adoptsHandles: adoptsHandles, closeCircle: closeCircle,
             inboxLimit: closeCircle == nil ? Self.inboxLimit : Self.crowdedInboxLimit,
@@ -66,6 +68,29 @@ struct SimulatedSite: Sendable {
         case .production: apns
         case .development: apnsDevelopment
         }
+    }
+
+    /// A new signing key, which both environments trust unless it is for one alone.
+    ///
+    /// - Parameter topics: Bundle ids that it may be used for; those of the team for nil, of which another team has none.
+    func makeKey(
+        team: String, environment: APNsEnvironment?, topics: Set<String>?
+    ) -> (id: String, key: P256.Signing.PrivateKey) {
+        let key = P256.Signing.PrivateKey()
+        let topics = topics ?? (team == SimulatorCredentials.teamID ? nil : [])
+        // Ten characters, as Apple's.
+        let id = String(random.hex(5).uppercased())
+        for simulator in [apns, apnsDevelopment] {
+            simulator.trust(key: key.publicKey, kid: id, environment: environment, team: team, topics: topics)
+        }
+        return (id, key)
+    }
+
+    /// False where there is none.
+    func revokeKey(_ id: String) -> Bool {
+        let isKnown = apns.trusts(kid: id)
+        for simulator in [apns, apnsDevelopment] { simulator.revoke(kid: id) }
+        return isKnown
     }
 
     /// The service that answers for a host; nil when none does.

@@ -8,6 +8,7 @@ import NIOCore
 package struct SimulatorServer: Sendable {
     let responder: SimulatorResponder
     private let port: Int
+    private let onShortage: @Sendable (IOError) -> Void
 
     /// - Parameters:
     ///   - port: Of the loopback interface; 0 takes a free one.
@@ -17,10 +18,11 @@ package struct SimulatorServer: Sendable {
     ///   - certificate: What clients of TLS trust, PEM; for the control plane to hand out.
     ///   - ledger: Takes a line for every notification request, before it is answered.
     ///   - watcher: Told what becomes of pushes on the phones.
+    ///   - onShortage: Told, for each port, when connections have to wait for want of files or memory.
     package init(
         port: Int, credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false,
         closeCircle: Int? = nil, chance: SimulatorRandom? = nil, certificate: String? = nil, ledger: LedgerSink? = nil,
-        watcher: PhoneWatcher? = nil
+        watcher: PhoneWatcher? = nil, onShortage: @escaping @Sendable (IOError) -> Void = { _ in }
     ) {
         let site = SimulatedSite(
             credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles, closeCircle: closeCircle,
@@ -31,6 +33,7 @@ package struct SimulatorServer: Sendable {
             site: site, ledger: ledger,
             controlPlane: ControlPlane(site: site, ledger: ledger, connections: faults, certificate: certificate))
         self.port = port
+        self.onShortage = onShortage
     }
 
     package var phones: PhoneLab { responder.site.phones }
@@ -57,7 +60,11 @@ package struct SimulatorServer: Sendable {
             responder: responder,
             server: .http1(configuration: .init(idleTimeout: .seconds(75))),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
-            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
+            onServerRunning: { [onShortage] channel in
+                // The library takes any error of a port for its end.
+                try? await channel.eventLoop.submit { try AcceptPause.watch(channel, tell: onShortage) }.get()
+                await onRunning(channel.localAddress?.port ?? port)
+            },
             logger: Logger(label: "simulators") { _ in SwiftLogNoOpLogHandler() })
     }
 }
@@ -76,9 +83,9 @@ extension SimulatorServer {
         port: Int, threads: Int, identity: ServerIdentity, settings: APNsHTTP2Settings
     ) async throws -> HTTP2Listener {
         let responder = responder
-        return try await HTTP2Listener(port: port, threads: threads, tls: try identity.context(), limits: HTTP2Limits()) {
-            APNsResponder(responder, settings: settings)
-        }
+        return try await HTTP2Listener(
+            port: port, threads: threads, tls: try identity.context(), limits: HTTP2Limits(), onShortage: onShortage
+        ) { APNsResponder(responder, settings: settings) }
     }
 }
 

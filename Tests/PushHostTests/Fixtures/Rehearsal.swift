@@ -114,7 +114,7 @@ func rehearse(
     let report = await FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed, scripts: TestScripts(texts: scripts)).run(
         FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-0007",
         parameters: FlowParameters(given: options), events: take)
-    await world.world.end?()
+    await world.world.end()
     return Rehearsal(report: report, events: events.withLock { $0 }, source: source)
 }
 

@@ -15,10 +15,17 @@ final class SimulatedAPNs: Sendable {
     /// What it said until it was ready.
     let screen: String
 
-    init(_ arguments: [String] = [], in folder: ScriptFolder? = nil) async throws {
+    /// - Parameter files: How many it may have open; nil for as many as the tests.
+    init(_ arguments: [String] = [], in folder: ScriptFolder? = nil, files: Int? = nil) async throws {
         let folder = try folder ?? ScriptFolder()
         self.folder = folder
-        dialogue = try Dialogue(["simulate", "apns", "--port", "0", "--control-port", "0", "--data", "sim"] + arguments, in: folder.url)
+        let words = ["simulate", "apns", "--port", "0", "--control-port", "0", "--data", "sim"] + arguments
+        if let files {
+            let limited = ["-c", #"ulimit -n "$0"; exec "$P" "$@""#, String(files)] + words
+            dialogue = try Dialogue(limited, tool: "/bin/sh", in: folder.url)
+        } else {
+            dialogue = try Dialogue(words, in: folder.url)
+        }
         let screen = try await dialogue.hear("Ctrl-C ends it.")
         func number(after text: String) throws -> Int {
             let start = try #require(screen.range(of: text)?.upperBound)

@@ -51,6 +51,47 @@ import Testing
         #expect(await third.end().status == 0)
     }
 
+    @Test(arguments: [5000, 65_536, 65_537, 300_000, 1_000_000])
+    func `curl reads why a body is refused, however large it is`(size: Int) async throws {
+        let apns = try await SimulatedAPNs(["--adopt"])
+        let answer = try await apns.shell(
+            "head -c \(size) /dev/zero | curl -sSi --http2 --cacert sim/certificate.pem \(Self.fields) --data-binary @- "
+                + "$APNS/3/device/\(Self.token)")
+        #expect(answer.status == 0, "\(answer.errors)")
+        #expect(answer.output.hasPrefix("HTTP/2 413") && answer.output.hasSuffix(#"{"reason":"PayloadTooLarge"}"#), "\(answer.output)")
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test func `curl asks for the head alone, and gets no more`() async throws {
+        let apns = try await SimulatedAPNs()
+        let answer = try await apns.shell("curl -sSI --http2 --cacert sim/certificate.pem $APNS/3/device/\(Self.token)")
+        #expect(answer.status == 0, "\(answer.errors)")
+        #expect(answer.output.hasPrefix("HTTP/2 405") && answer.output.contains("apns-id: "), "\(answer.output)")
+        let seen = try await apns.shell("nghttp -nv -H ':method: HEAD' $APNS/phones")
+        #expect(seen.output.contains(":status: 404") && !seen.output.contains("recv DATA"), "\(seen.output)")
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test func `connections that there are no files for wait, which is said once, and are served when there is room`() async throws {
+        let apns = try await SimulatedAPNs(["--adopt"], files: 44)
+        for port in [apns.port, apns.controlPort] {
+            var idle = try (0..<60).map { _ in try WireConnection(port: port) }
+            let said = try await apns.dialogue.hear("ulimit -n, which is 44")
+            #expect(said.contains("warning: new connections wait: Too many open files"))
+            #expect(!idle.isEmpty)
+            idle = []
+            let answer = try await apns.shell(Self.push())
+            #expect(answer.output.hasPrefix("HTTP/2 200"), "\(answer.output)\(answer.errors)")
+        }
+        #expect(try await apns.control("GET", "/connections")["requests"]?.int == 2)
+        // It ends while there are more again.
+        let idle = try (0..<60).map { _ in try WireConnection(port: apns.port) }
+        let end = await apns.end()
+        #expect(end.status == 0)
+        #expect(!end.output.contains("warning"), "\(end.output)")
+        #expect(idle.count == 60)
+    }
+
     @Test func `a client that is connected is told when it ends`() async throws {
         let apns = try await SimulatedAPNs(["--latency", "200ms"])
         let answer = Task { try await apns.shell(Self.push("-w '%{http_code}'")) }

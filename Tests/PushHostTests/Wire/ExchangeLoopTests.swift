@@ -71,6 +71,47 @@ import Testing
         #expect(diary.lines == ["answered 0.0 seconds", "went on 0.0 seconds", "other 0.0 seconds", "woke 5.0 seconds"])
     }
 
+    @Test func `an exchange that waits for what does not come is given up, and its work goes on when that comes`() async {
+        let thread = LuaThread(name: "loop")
+        defer { thread.stop() }
+        let loop = ExchangeLoop(thread: thread)
+        let (isOut, answer, end) = (Gate(), Gate(), Gate())
+        let exchange = Task(executorPreference: thread) {
+            await loop.finish {
+                isOut.open()
+                await answer.wait()
+                end.open()
+                return 1
+            }
+        }
+        await isOut.wait()
+        loop.giveUp()
+        #expect(await exchange.value == nil)
+        #expect(await loop.finish { 2 } == 2)
+        answer.open()
+        await end.wait()
+    }
+
+    @Test func `somebody who wants the end waits no longer than the patience, for this exchange and those after it`() async {
+        let thread = LuaThread(name: "loop")
+        defer { thread.stop() }
+        let loop = ExchangeLoop(thread: thread, patience: .zero)
+        let (isOut, never) = (Gate(), Gate())
+        let exchange = Task(executorPreference: thread) {
+            await loop.finish {
+                isOut.open()
+                await never.wait()
+            }
+        }
+        await isOut.wait()
+        loop.hurry(forGood: false)
+        #expect(await exchange.value == nil)
+        // The next has its time again, until the end is wanted for good.
+        loop.hurry(forGood: true)
+        #expect(await loop.finish { await never.wait() } == nil)
+        never.open()
+    }
+
     @Test func `what an exchange starts goes on with it, and what it leaves behind ends later`() async {
         let thread = LuaThread(name: "loop")
         defer { thread.stop() }

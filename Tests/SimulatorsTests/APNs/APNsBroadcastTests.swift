@@ -86,7 +86,7 @@ import Testing
             (.put, Self.path, [], good, "405 MethodNotAllowed"),
             (.post, "/1/apps/\(APNsBench.topic)/all-channels", [], "", "405 MethodNotAllowed"),
             (.post, "/1/apps/com.example.other/channels", [], good, "403 TopicMismatch"),
-            (.get, "/1/apps/\(APNsBench.topic)", [], "", "405 MethodNotAllowed"),
+            (.get, "/1/apps/\(APNsBench.topic)", [], "", "404 BadPath"),
             (.post, Self.path, [("apns-request-id", "x")], good, "400 BadMessageId"),
         ]
         for (method, path, fields, body, verdict) in cases {

@@ -1,4 +1,5 @@
 import CNGHTTP2
+import Crypto
 import HTTPTypes
 import Testing
 
@@ -73,6 +74,99 @@ import Testing
         let health = [(":method", "GET"), (":scheme", "https"), (":authority", "127.0.0.1"), (":path", "/health/live")]
         #expect(try await caller.send(health, []).text == #"{"status":"live"}"#)
         try await caller.close()
+        await network.end()
+    }
+
+    @Test func `what is neither the control plane's nor APNs' own is a bad path of APNs`() async throws {
+        let network = try await APNsNetwork()
+        let caller = try await APNsCaller(network)
+        func ask(_ method: String, _ path: String, host: String = "localhost:8443") async throws -> HTTP2Client.Answer {
+            try await caller.send([(":method", method), (":scheme", "https"), (":authority", host), (":path", path)], [])
+        }
+        for path in ["/", "//3/device/00", "/3", "/3/", "/3/devices/00", "/phonesandmore", "//phones", "/?phones", "/.well-known/x"] {
+            for (method, host) in [("POST", "localhost:8443"), ("GET", "127.0.0.1"), ("POST", "api.push.apple.com")] {
+                let answer = try await ask(method, path, host: host)
+                #expect(answer.verdict == "404 BadPath" && answer.fields["apns-id"]?.count == 36, "\(method) \(path)")
+            }
+        }
+        for method in ["GET", "PUT", "DELETE"] {
+            #expect(try await ask(method, "/3/device/00").verdict == "405 MethodNotAllowed")
+        }
+        let head = try await ask("HEAD", "/3/device/00")
+        #expect(head.status == 405 && head.body.isEmpty && head.fields["apns-id"]?.count == 36)
+        #expect(try await ask("GET", "/phones").text == #"{"phones":[]}"#)
+        #expect(try await ask("GET", "/ledger?limit=1").status == 200)
+        // Of the control plane, though not there.
+        let none = try await ask("GET", "/phones/ana/nothing")
+        #expect(none.status == 404 && none.text.contains("simulator.path"))
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `a connection is for one team, and for one of its keys`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        func token(_ order: String) throws -> String {
+            let made = try network.control(.post, "/keys", order)
+            let key = try P256.Signing.PrivateKey(pemRepresentation: #require(made["private_key"]?.string))
+            let (id, team) = (try #require(made["key_id"]?.string), try #require(made["team_id"]?.string))
+            #expect(id.utf8.count == 10)
+            return try TokenText.es256(
+                header: #"{"alg":"ES256","kid":"\#(id)"}"#,
+                claims: #"{"iss":"\#(team)","iat":\#(network.time.seconds)}"#, key: key)
+        }
+        let (second, other) = (try token("{}"), try token(#"{"team_id": "OTHERTEAM1"}"#))
+        let app = #"{"team_id": "OTHERTEAM1", "topics": ["\#(SimulatorCredentials.app)"]}"#
+        let allowed = try token(app)
+        let development = try token(#"{"environment": "development"}"#)
+        let caller = try await APNsCaller(network)
+        #expect(try await caller.send(network.push(to: phone)).verdict == "200")
+        #expect(try await caller.send(network.push(to: phone, bearer: second)).verdict == "403 UnrelatedKeyIdInToken")
+        #expect(try await caller.send(network.push(to: phone, bearer: other)).verdict == "403 InvalidProviderToken")
+        #expect(try await caller.send(network.push(to: phone, bearer: development)).verdict == "403 BadEnvironmentKeyIdInToken")
+        #expect(try await caller.send(network.push(to: phone)).verdict == "200")
+        try await caller.close()
+        // On connections of their own each is good for what it is for.
+        for (bearer, verdict) in [(second, "200"), (other, "400 TopicDisallowed"), (allowed, "200")] {
+            let fresh = try await APNsCaller(network)
+            #expect(try await fresh.send(network.push(to: phone, bearer: bearer)).verdict == verdict)
+            try await fresh.close()
+        }
+        await network.end()
+    }
+
+    @Test func `a key that is revoked is believed no more`() async throws {
+        let network = try await APNsNetwork()
+        let phone = try network.phone("ana")
+        let caller = try await APNsCaller(network)
+        #expect(try await caller.send(network.push(to: phone)).verdict == "200")
+        _ = try network.control(.delete, "/keys/\(SimulatorCredentials.keyID)")
+        #expect(try await caller.send(network.push(to: phone)).verdict == "403 InvalidProviderToken")
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `orders that cannot be carried out name their own range`() async throws {
+        let network = try await APNsNetwork()
+        func refusal(_ path: String, _ body: String) throws -> String {
+            let request = HTTPRequest(method: .post, scheme: "http", authority: "localhost", path: path)
+            let answer = network.server.responder.controlPlane.handle(request, body: Array(body.utf8))
+            #expect(answer.response.status == .badRequest)
+            let json = try #require(JSONValue(answer.body))
+            return "\(json["message"]?.string ?? ""): \(json["hint"]?.string ?? "")"
+        }
+        #expect(
+            try refusal("/connections", #"{"latency_ms": -1}"#)
+                == "\"latency_ms\" is not a number from 0 to 1000000: it is milliseconds; 0 is none, and left out it stays")
+        #expect(try network.control(.post, "/connections", #"{"latency_ms": 7}"#)["latency_ms"]?.integer == 7)
+        #expect(try network.control(.post, "/connections", #"{"latency_ms": 0}"#)["latency_ms"]?.integer == 0)
+        #expect(
+            try refusal("/connections", #"{"reset_connections_every": 0}"#)
+                == "\"reset_connections_every\" is not a number from 1 to 1000000: every so many connections one is hit; left out it stays, "
+                + "and DELETE /connections ends all")
+        #expect(try refusal("/faults/apns", #"{"reason": "Shutdown", "count": 0}"#).hasSuffix("leave it out for all until DELETE /faults"))
+        #expect(try refusal("/faults/apns", #"{"reason": "Shutdown", "retry_after": 0}"#).contains("seconds"))
+        #expect(try refusal("/keys", #"{"team_id": "short"}"#).contains("ten capital letters and digits"))
         await network.end()
     }
 

@@ -29,9 +29,10 @@ struct APNsSimulatorRequestTests {
         #expect(try await bench.verdict { $0.method = .get } == "405 MethodNotAllowed")
     }
 
-    @Test("Other paths do not exist", arguments: ["/", "/2/device/00", "/3/devices/00", "/3/device/00/11"])
+    @Test("Other paths do not exist, whatever the method", arguments: ["/", "/2/device/00", "/3/devices/00", "/3/device/00/11"])
     func path(path: String) async throws {
         #expect(try await bench.verdict { $0.path = path } == "404 BadPath")
+        #expect(try await bench.verdict { ($0.path, $0.method) = (path, .get) } == "404 BadPath")
     }
 
     @Test("A field that is sent twice is refused", arguments: ["apns-topic", "apns-id", "apns-push-type"])

@@ -20,6 +20,8 @@ final class HTTP2Client {
     private(set) var goAways: [(last: Int32, code: UInt32, debug: String)] = []
     private let session: OpaquePointer
     private var bodies: [Int32: [UInt8]] = [:]
+    /// Bytes of bodies.
+    private(set) var sent = 0
 
     /// - Parameter trusting: Streams that it opens before the server has said how many it may.
     init(trusting: UInt32 = 100) throws {
@@ -109,6 +111,7 @@ final class HTTP2Client {
                 if part.isEmpty, source.pointee.fd == 0 { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
                 UnsafeMutableRawBufferPointer(start: buffer, count: capacity).copyBytes(from: part)
                 client.bodies[stream]?.removeFirst(part.count)
+                client.sent += part.count
                 if client.bodies[stream]?.isEmpty != false, source.pointee.fd == 1 {
                     flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
                 }

@@ -179,14 +179,42 @@ import Testing
         #expect(line.server.isFinished)
     }
 
-    @Test func `a body that is too long is handed over cut off, and an early answer ends the request`() throws {
-        var limits = HTTP2Limits()
-        limits.largestBody = 1000
-        let line = try Line(limits: limits)
-        let stream = line.client.request(Self.head, body: Array(repeating: 1, count: 5000), end: false)
+    @Test func `a client that has its answer early may send its body to the end`() throws {
+        let line = try Line()
+        let stream = line.client.request(Self.head, body: Array(repeating: 1, count: 1_000_000))
+        // What fits into the first windows.
+        try line.feed(line.client.takeBytes())
+        #expect(line.requests.isEmpty)
         try line.run()
         #expect(line.requests.count == 1)
-        #expect((1001...5000).contains(line.requests[0].body.count))
+        #expect(line.requests[0].body.count < 100_000)
+        line.respond(stream, 413, body: "too long")
+        try line.run()
+        let answer = try #require(line.client.answers[stream])
+        #expect(answer.status == 413 && answer.text == "too long" && answer.code == 0)
+        #expect(line.client.sent == 1_000_000)
+        #expect(line.server.openCount == 0)
+    }
+
+    @Test func `the answer to HEAD has no body`() throws {
+        let line = try Line()
+        let stream = line.client.request([(":method", "HEAD")] + Self.head.dropFirst())
+        try line.run()
+        line.respond(stream, 405, body: #"{"reason":"MethodNotAllowed"}"#)
+        try line.run()
+        let answer = try #require(line.client.answers[stream])
+        #expect(answer.status == 405 && answer.body.isEmpty && answer.code == 0)
+    }
+
+    @Test func `a body that is too long is handed over cut off, and one that goes on for too long is ended`() throws {
+        var limits = HTTP2Limits()
+        limits.largestBody = 1000
+        limits.largestRemainder = 2000
+        let line = try Line(limits: limits)
+        let stream = line.client.request(Self.head, body: Array(repeating: 1, count: 40_000), end: false)
+        try line.run()
+        #expect(line.requests.count == 1)
+        #expect((1001...16_384).contains(line.requests[0].body.count))
         line.respond(stream, 413, body: "too long")
         try line.run()
         let answer = try #require(line.client.answers[stream])

@@ -10,13 +10,20 @@ final class ExchangeLoop: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var isRunning = false
+        /// Of the exchange that runs, or ran last.
+        var number = 0
+        var isGivenUp = false
+        var isHurried = false
     }
 
     private let thread: LuaThread
+    private let patience: Duration
     private let state = Mutex(State())
 
-    init(thread: LuaThread) {
+    /// - Parameter patience: what an exchange still gets, in real time, when somebody wants the end.
+    init(thread: LuaThread, patience: Duration = .seconds(2)) {
         self.thread = thread
+        self.patience = patience
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -33,15 +40,44 @@ final class ExchangeLoop: TaskExecutor {
         }
     }
 
-    /// Does work to its end on the world's thread, which waits for it there.
-    func finish<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+    /// Does work to its end on the world's thread, which waits for it there; nil when that was given up: the work goes on by itself.
+    @discardableResult
+    func finish<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value? {
         if thread.isCurrent { return finishHere(work) }
         return await Task(executorPreference: thread) { [self] in finishHere(work) }.value
     }
 
-    private func finishHere<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
+    /// Gives up what is under way: what it waits for will not come. From any thread, as `hurry`.
+    func giveUp() {
+        state.withLock { $0.isGivenUp = $0.isRunning }
+        thread.wakeUp()
+    }
+
+    /// Gives up what is under way unless it ends soon, and so with all that comes after it if it is `forGood`.
+    func hurry(forGood: Bool) {
+        let number = state.withLock { state in
+            state.isHurried = state.isHurried || forGood
+            return state.isRunning ? state.number : nil
+        }
+        if let number { giveUpSoon(number) }
+    }
+
+    private func giveUpSoon(_ number: Int) {
+        Task { [patience] in
+            try? await Task.sleep(for: patience)
+            let isUnderWay = state.withLock { $0.isRunning && $0.number == number }
+            if isUnderWay { giveUp() }
+        }
+    }
+
+    private func finishHere<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value? {
         let outcome = Outcome<Value>()
-        state.withLock { $0.isRunning = true }
+        let (number, isHurried) = state.withLock { state in
+            state.number += 1
+            (state.isRunning, state.isGivenUp) = (true, false)
+            return (state.number, state.isHurried)
+        }
+        if isHurried { giveUpSoon(number) }
         defer {
             let left = state.withLock { state in
                 state.isRunning = false
@@ -55,7 +91,8 @@ final class ExchangeLoop: TaskExecutor {
         }
         while true {
             if let value = outcome.value.withLock({ $0 }) { return value }
-            thread.wait { state.withLock { !$0.jobs.isEmpty } }
+            thread.wait { state.withLock { !$0.jobs.isEmpty || $0.isGivenUp } }
+            if state.withLock({ $0.isGivenUp }) { return nil }
             runOne()
         }
     }

@@ -1,16 +1,21 @@
+import Bindings
 import Delivery
+import Glibc
 import HTTPTypes
 import Lua
+import NIOCore
 import PushCore
 import Simulators
 import Synchronization
 
 /// Joins connectors to simulators through sockets of this machine: APNs with the HTTP/2 client that pushes to Apple, the others with
 /// the one for everybody else. A service takes a port, and gets its connections, when the first request is for it.
-final class NetworkTransport: BreakableTransport {
+final class NetworkTransport: BreakableTransport, WorldConnections {
     private struct State {
         var lines: [Platform: ServiceLine] = [:]
         var isOver = false
+        var failure: PushError?
+        var onFailure: (@Sendable () -> Void)?
     }
 
     private let services: SimulatedServices
@@ -38,11 +43,33 @@ final class NetworkTransport: BreakableTransport {
         _ request: HTTPRequest, _ body: [UInt8], breaking fault: WireFaults.Break?
     ) async throws(TransportError) -> PushResponse {
         guard let platform = services.platform(of: request) else { throw .nobodyAnswers(for: request) }
-        let result = await loop.finish { [self] () async -> Result<PushResponse, TransportError> in
-            guard let line = line(to: platform) else { return .failure(.notSent("the run is over")) }
-            return await line.exchange(request, body: body, breaking: fault)
+        if let failure = state.withLock({ $0.failure }) { throw .notSent(failure.message) }
+        guard let line = line(to: platform) else { throw .notSent("the run is over") }
+        let outcome = await loop.finish { await line.exchange(request, body: body, breaking: fault) }
+        switch outcome {
+        case .answered(let response)?: return response
+        case .broken(let error)?: throw error
+        case .failed(let reason)?:
+            fail(platform, reason)
+            throw .notSent(reason)
+        case nil: throw .unknown("it was not waited for to the end")
         }
-        return try result.get()
+    }
+
+    /// No simulated service fails by itself, nor does the way to it: the machine does.
+    private func fail(_ platform: Platform, _ reason: String, errno number: CInt? = nil) {
+        let number = number ?? [EMFILE, ENFILE].first { reason.contains(String(cString: strerror($0))) }
+        let cure = number.map { "\(OpenFiles.hint(for: $0)), or " } ?? ""
+        let error = PushError(
+            "simulators.unusable",
+            "the simulated \(platform.displayName) cannot be reached through sockets of this machine (--wire network): \(reason)",
+            hint: "\(cure)leave out --wire network")
+        let action = state.withLock { state in
+            guard state.failure == nil, !state.isOver else { return (@Sendable () -> Void)?.none }
+            state.failure = error
+            return state.onFailure
+        }
+        action?()
     }
 
     /// Nil when the run is over.
@@ -50,7 +77,11 @@ final class NetworkTransport: BreakableTransport {
         state.withLock { state in
             guard !state.isOver, let service = services[platform] else { return nil }
             if let line = state.lines[platform] { return line }
-            let line = ServiceLine(to: service, isAPNs: platform == .apns, identity: identity, executor: loop)
+            let line = ServiceLine(to: service, isAPNs: platform == .apns, identity: identity, executor: loop) { [weak self] error in
+                // Whoever waits in vain for a connection would wait for long.
+                self?.fail(platform, String(cString: strerror(error.errnoCode)), errno: error.errnoCode)
+                self?.loop.giveUp()
+            }
             state.lines[platform] = line
             return line
         }
@@ -66,6 +97,17 @@ final class NetworkTransport: BreakableTransport {
             return ports
         }
     }
+
+    func onFailure(_ action: (@Sendable () -> Void)?) { state.withLock { $0.onFailure = action } }
+
+    func takeFailure() -> PushError? {
+        state.withLock { state in
+            defer { state.failure = nil }
+            return state.failure
+        }
+    }
+
+    func hurry(forGood: Bool) { loop.hurry(forGood: forGood) }
 
     /// Closes everything; what is under way ends first, and nothing more is sent.
     func end() async {

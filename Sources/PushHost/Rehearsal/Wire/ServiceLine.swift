@@ -1,5 +1,7 @@
 import Delivery
+import Glibc
 import HTTPTypes
+import NIOCore
 import NIOSSL
 import PushCore
 import Simulators
@@ -10,68 +12,82 @@ actor ServiceLine {
     private let isAPNs: Bool
     private let identity: ServerIdentity
     private let executor: any TaskExecutor
+    private let onShortage: @Sendable (IOError) -> Void
     private var listener: ServiceListener?
     private var transport: (any ClosableTransport)?
 
     /// The simulators always answer, and a machine that is busy changes no result: real time is no part of a rehearsal.
     private static let patience = Duration.seconds(300)
 
-    /// - Parameter executor: where the service works.
-    init(to service: any SimulatedService, isAPNs: Bool, identity: ServerIdentity, executor: any TaskExecutor) {
+    /// What came of an exchange.
+    enum Outcome: Sendable {
+        case answered(PushResponse)
+        /// As was ordered.
+        case broken(TransportError)
+        /// Nobody ordered that.
+        case failed(String)
+    }
+
+    /// - Parameters:
+    ///   - executor: where the service works.
+    ///   - onShortage: is told when a connection cannot be taken for want of files or memory.
+    init(
+        to service: any SimulatedService, isAPNs: Bool, identity: ServerIdentity, executor: any TaskExecutor,
+        onShortage: @escaping @Sendable (IOError) -> Void
+    ) {
         self.service = service
         self.isAPNs = isAPNs
         self.identity = identity
         self.executor = executor
+        self.onShortage = onShortage
     }
 
     /// Nil while it is not open.
     var port: Int? { listener?.port }
 
     /// One at a time: the caller waits for the answer before the next.
-    func exchange(
-        _ request: HTTPRequest, body: [UInt8], breaking fault: WireFaults.Break?
-    ) async -> Result<PushResponse, TransportError> {
+    func exchange(_ request: HTTPRequest, body: [UInt8], breaking fault: WireFaults.Break?) async -> Outcome {
         do throws(TransportError) {
             let listener = try await opened()
-            guard let fault else {
-                let response = try await transport(to: listener).exchange(request, body: body)
-                return .success(response)
-            }
-            let response = try await exchange(request, body, breaking: fault, listener)
-            return .success(response)
+            if let fault { return try await exchange(request, body, breaking: fault, listener) }
+            let response = try await transport(to: listener).exchange(request, body: body)
+            return .answered(response)
         } catch {
-            return .failure(error)
+            // What failed now would be tried again otherwise.
+            await hangUp()
+            return .failed(error.reason)
         }
     }
 
     private func opened() async throws(TransportError) -> ServiceListener {
         if let listener { return listener }
         do {
-            let listener = try await ServiceListener(service: service, identity: identity, executor: executor)
+            let listener = try await ServiceListener(service: service, identity: identity, executor: executor, onShortage: onShortage)
             self.listener = listener
             return listener
         } catch {
-            throw .notSent("the simulated service cannot listen on a port of this machine: \(error)")
+            let why = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+            throw .notSent("it cannot listen on a port: \(why)")
         }
     }
 
     /// The connections are others afterwards, as after any break.
     private func exchange(
         _ request: HTTPRequest, _ body: [UInt8], breaking fault: WireFaults.Break, _ listener: ServiceListener
-    ) async throws(TransportError) -> PushResponse {
+    ) async throws(TransportError) -> Outcome {
         // A connection that is there would take the request.
         if fault == .beforeRequest { await hangUp() }
         listener.breakNext(fault == .beforeRequest ? .connection : .answer)
-        let result: Result<PushResponse, TransportError>
+        let outcome: Outcome
         do throws(TransportError) {
             let response = try await transport(to: listener).exchange(request, body: body)
-            result = .success(response)
+            outcome = .answered(response)
         } catch {
-            result = .failure(fault.isFelt(as: error) ? fault.error : error)
+            outcome = fault.isFelt(as: error) ? .broken(fault.error) : .failed(error.reason)
         }
         listener.breakNext(nil)
         await hangUp()
-        return try result.get()
+        return outcome
     }
 
     private func transport(to listener: ServiceListener) throws(TransportError) -> any ClosableTransport {
@@ -121,6 +137,14 @@ extension WireFaults.Break {
         switch (self, error) {
         case (.beforeRequest, .notSent), (.beforeRequest, .unknown), (.afterRequest, .unknown): true
         default: false
+        }
+    }
+}
+
+extension TransportError {
+    fileprivate var reason: String {
+        switch self {
+        case .notSent(let reason), .unknown(let reason), .forbidden(let reason): reason
         }
     }
 }
