@@ -35,24 +35,30 @@ extension SQLiteHubStore {
         let outcomes = try LastOutcomes(of: hub, in: database)
         let templates = CompiledTemplates()
         var last: (text: String, platform: Platform)?
-        try database.each("\(selectRegistration) WHERE hub = ? ORDER BY place", hub) { row in
+        try database.each(selectLoaded, hub) { row in
             try read(.registrations, row, name(ofRegistration: row, hub), into: &reader) { reader in
                 let place = try row.place(0)
-                let name = row.text(5)
+                let name = row.text(3)
                 let platform = try last.flatMap { $0.text == name ? $0.platform : nil } ?? Platform(stored: name)
                 last = (name, platform)
-                if platform == .browser || platform == .baidu { _ = try DeviceHandle(platform: platform, stored: row.text(6)) }
+                if platform == .browser || platform == .baidu { _ = try DeviceHandle(platform: platform, stored: row.text(4)) }
                 try reader.add(
                     StoredRegistration(
-                        place: place, id: row.rawText(1), platform: platform, handle: row.rawText(6), tags: row.rawText(7),
-                        templateKey: row.optional(8, row.integer),
-                        pushVariables: try row.optional(9) { try row.json($0).storedTexts() } ?? [:],
-                        installationID: row.optional(10, row.text), expiration: row.time(3)),
-                    whole: { () throws(PushError) in try whole(row, templates, hub, database) })
+                        place: place, id: row.rawText(1), platform: platform, handle: row.rawText(4), tags: row.rawText(5),
+                        templateKey: row.optional(6, row.integer),
+                        pushVariables: try row.optional(7) { try row.json($0).storedTexts() } ?? [:],
+                        installationID: row.optional(8, row.text), expiration: row.time(2)),
+                    whole: { () throws(PushError) in try whole(place, templates, hub, database) })
                 if let outcome = outcomes[place] { reader.add(outcome, at: place) }
             }
         }
     }
+
+    /// What a hub holds of each; a column that is not asked for is not unpacked either.
+    private static let selectLoaded = """
+        SELECT place, id, expiration, platform, handle, tags, template, push_variables, installation
+        FROM registration WHERE hub = ? ORDER BY place
+        """
 
     /// Those that were compiled during one pass, by their rows.
     private final class CompiledTemplates {
@@ -60,15 +66,22 @@ extension SQLiteHubStore {
     }
 
     private static func whole(
-        _ row: SQLRow, _ templates: CompiledTemplates, _ hub: Int64, _ database: Database
+        _ place: UInt32, _ templates: CompiledTemplates, _ hub: Int64, _ database: Database
     ) throws(PushError) -> Registration {
+        var found: Registration?
         do {
-            return try reading(name(ofRegistration: row, hub)) { try registration(row, try template(row, &templates.byKey, in: database)) }
+            found = try database.first("\(selectRegistration) WHERE hub = ? AND place = ?", hub, place) { row in
+                try reading(name(ofRegistration: row, hub)) {
+                    try registration(row, try template(row, &templates.byKey, in: database))
+                }
+            }
         } catch let error as PushError {
             throw error
         } catch {
-            throw StorageError.unavailable("\(name(ofRegistration: row, hub)) cannot be read: \(error)", hint: "try again")
+            throw StorageError.unavailable("the registration \(place) of hub \(hub) cannot be read: \(error)", hint: "try again")
         }
+        guard let found else { throw StorageError.unavailable("the registration \(place) of hub \(hub) is gone", hint: "try again") }
+        return found
     }
 
     /// Has the reader add a row, or its name to those that cannot be read.
