@@ -114,7 +114,7 @@ package final class HTTPClientTransport: PushTransport {
     }
 
     private static func reason(_ error: any Error) -> String {
-        guard let error = error as? HTTPClientError else { return "\(error)".excerpt }
+        guard let error = error as? HTTPClientError else { return ConnectionFault.text(error) }
         return switch error {
         case .deadlineExceeded: "no answer came in time"
         case .connectTimeout: "no connection came about in time"

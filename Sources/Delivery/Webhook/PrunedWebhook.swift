@@ -28,6 +28,8 @@ package actor PrunedWebhook {
         /// An attempt failed, why; the next one comes after a pause. The first of a row begins it.
         case failed(String, pause: Duration, isFirst: Bool)
         case worksAgain
+        /// What could not be told of went away, with its hub or its database.
+        case nobodyLeft
     }
 
     /// Most devices of one request.
@@ -78,7 +80,12 @@ package actor PrunedWebhook {
                 return pause(after: "\(source.name): \(error.message)")
             }
         }
-        if isStoreFailing { succeeded() }
+        if isStoreFailing {
+            succeeded()
+        } else if failures > 0 {
+            failures = 0
+            note(.nobodyLeft)
+        }
         return Self.interval
     }
 

@@ -15,7 +15,7 @@ struct Recipient: Sendable {
     }
 
     var skippedAsDuplicate: DeviceOutcome {
-        outcome(.skipped, reason: "", "the same handle already got this notification", size: 0)
+        outcome(.skipped, reason: "", "another registration with the same handle stands for it", size: 0)
     }
 }
 

@@ -10,7 +10,7 @@ extension RegistrationTable {
             let template = columns.templates[place]
             guard let key = sorting.key(traits.platform, template) else { continue }
             if !traits.isLinked, !traits.hasVariables, sorting.add(place, toGroupOf: key) { continue }
-            let variables = sorting.isTemplate ? columns.variables(at: place) : [:]
+            let variables = sorting.variables(of: place, in: columns)
             if traits.isLinked, let original = sorting.original(of: place, variables, columns, among: places) {
                 sorting.targets.duplicates.append(place)
                 sorting.targets.originals.append(original)
@@ -98,22 +98,25 @@ private struct TargetSorting {
     }
 
     mutating func add(_ place: UInt32, _ key: Int, _ platform: Platform, _ template: UInt32, _ variables: [String: String]) {
-        var group = -1
-        var used: [String: String] = [:]
-        if !variables.isEmpty, let template = templates[template] {
-            used = variables.filter { template.variables.contains($0.key.lowercased()) }
-        }
-        group = used.isEmpty ? groups[key] : variants[Variant(key: key, variables: used)] ?? -1
+        var group = variables.isEmpty ? groups[key] : variants[Variant(key: key, variables: variables)] ?? -1
         if group < 0 {
             group = members.count
             members.append([])
-            targets.groups.append(Targets.Group(platform: platform, template: templates[template], variables: used))
-            if used.isEmpty { groups[key] = group } else { variants[Variant(key: key, variables: used)] = group }
+            targets.groups.append(Targets.Group(platform: platform, template: templates[template], variables: variables))
+            if variables.isEmpty { groups[key] = group } else { variants[Variant(key: key, variables: variables)] = group }
         }
         members[group].append(place)
     }
 
-    /// The first registration in the list with the same handle, content and push variables; nil for that itself.
+    /// The push variables of a registration that its template uses: the others make no difference to the bytes.
+    func variables(of place: UInt32, in columns: RegistrationColumns) -> [String: String] {
+        guard isTemplate else { return [:] }
+        let variables = columns.variables(at: place)
+        guard !variables.isEmpty, let template = templates[columns.templates[place]] else { return [:] }
+        return variables.filter { template.variables.contains($0.key.lowercased()) }
+    }
+
+    /// The first registration in the list with the same handle, content and used push variables; nil for that itself.
     mutating func original(
         of place: UInt32, _ variables: [String: String], _ columns: RegistrationColumns, among places: [UInt32]
     ) -> UInt32? {
@@ -125,7 +128,7 @@ private struct TargetSorting {
             steps += 1
             let its = columns.templates[other]
             if other < first, (its == TemplateRegister.none) == !isTemplate, !isTemplate || templates.content(of: its) == content,
-                !isTemplate || columns.variables(at: other) == variables, places.containsSorted(other)
+                self.variables(of: other, in: columns) == variables, places.containsSorted(other)
             {
                 first = other
             }

@@ -35,6 +35,19 @@ struct Twins: Sendable {
         return heir
     }
 
+    /// The duplicates that a target has.
+    func duplicates(of member: UInt32) -> [UInt32] {
+        let original = origins[member] ?? member
+        guard (heirs[original] ?? original) == member else { return [] }
+        return places(of: original).filter { pairs[$0].isOpen }.map { pairs[$0].duplicate }
+    }
+
+    /// This one is a duplicate no longer.
+    mutating func release(_ duplicate: UInt32, of member: UInt32) {
+        guard let place = places(of: origins[member] ?? member).first(where: { pairs[$0].duplicate == duplicate }) else { return }
+        pairs[place].isOpen = false
+    }
+
     /// The duplicates of a target that is being told; none where another has taken its turn.
     mutating func take(of member: UInt32) -> [UInt32] {
         let original = origins[member] ?? member
@@ -70,7 +83,24 @@ extension SendPipeline {
             let left = batch.add(members, await look(members, group))
             members = run.twins.isEmpty ? [] : left.compactMap { run.twins.heir(of: $0) }
         }
+        if !run.twins.isEmpty { await part(&batch, group, of: &run, look) }
         return batch
+    }
+
+    /// Duplicates that have another handle by now than those that stand for them, be it they or those that have a new one, get theirs.
+    private func part(_ batch: inout DeliveryRun.Batch, _ group: RecipientGroup, of run: inout DeliveryRun, _ look: Looking) async {
+        var pairs: [(original: Int, duplicate: UInt32)] = []
+        for (index, member) in batch.members.enumerated() {
+            for duplicate in run.twins.duplicates(of: member) { pairs.append((index, duplicate)) }
+        }
+        guard !pairs.isEmpty else { return }
+        var handles: [Int: Set<DeviceHandle>] = [:]
+        for (pair, recipient) in zip(pairs, await look(pairs.map(\.duplicate), group)) where !recipient.hasLeft {
+            let isNew = handles[pair.original, default: [batch.recipients[pair.original].handle]].insert(recipient.handle).inserted
+            guard isNew else { continue }
+            run.twins.release(pair.duplicate, of: batch.members[pair.original])
+            _ = batch.add([pair.duplicate], [recipient])
+        }
     }
 
     /// Reports targets that have their verdicts, and their duplicates with them.

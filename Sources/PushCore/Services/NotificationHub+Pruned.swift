@@ -15,12 +15,12 @@ extension NotificationHub {
     package func restore(_ filter: PrunedFilter, isTrial: Bool = false) async throws(PushError) -> Restoration {
         try checkIsOpen()
         let filter = kept(filter)
-        var (sum, number) = (Restoration(), Int64?.none)
+        var (sum, number, back) = (Restoration(), Int64?.none, [DeviceHandle: Timestamp]())
         while true {
             do throws(PushError) {
                 let step = try await store.pruned(filter, below: number, limit: Self.restoreStep)
                 guard let last = step.last else { break }
-                sum += try await restore(step, isTrial: isTrial)
+                sum += try await restore(step, after: &back, isTrial: isTrial)
                 number = last.number
                 if step.count < Self.restoreStep { break }
             } catch {
@@ -59,14 +59,17 @@ extension NotificationHub {
         return filter
     }
 
-    private func restore(_ step: [PrunedDevice], isTrial: Bool) async throws(PushError) -> Restoration {
+    /// - Parameter back: when the handles were registered that are back already, or would be.
+    private func restore(
+        _ step: [PrunedDevice], after back: inout [DeviceHandle: Timestamp], isTrial: Bool
+    ) async throws(PushError) -> Restoration {
         // Always in the same order, as in `dropDead`.
         let keys = Set(step.map(\.turn)).sorted()
         for key in keys { await takeTurn(key) }
         defer { for key in keys { turns.leave(key) } }
         try checkIsOpen()
         let now = environment.clock.now
-        var revival = Revival(now: now, standing: try await latestUpdates(ofHandlesOf: step))
+        var revival = Revival(now: now, standing: try await latestUpdates(ofHandlesOf: step).merging(back, uniquingKeysWith: max))
         for device in step {
             switch device.subject {
             case .registration(let registration):
@@ -78,6 +81,7 @@ extension NotificationHub {
                 revival.add(device, id, nextID: newRegistrationID)
             }
         }
+        back = revival.standing
         if isTrial { return revival.sum }
         for fault in revival.faults { environment.warn(.feedback, fault) }
         if revival.sum.restored == 0 { return revival.sum }
@@ -131,8 +135,8 @@ private struct Revival {
     private(set) var faults: [String] = []
     private var known: [String: Known] = [:]
     private let now: Timestamp
-    /// When the handles that are registered were registered.
-    private let standing: [DeviceHandle: Timestamp]
+    /// When the handles that are registered, or are with this, were registered.
+    private(set) var standing: [DeviceHandle: Timestamp]
     private var back: Set<RegistrationID> = []
 
     init(now: Timestamp, standing: [DeviceHandle: Timestamp]) { (self.now, self.standing) = (now, standing) }
@@ -146,7 +150,7 @@ private struct Revival {
             var registration = registration
             registration.etag += 1
             registrations.append(registration)
-            restored(device)
+            restored(device, from: registration.updatedAt)
         }
     }
 
@@ -173,7 +177,7 @@ private struct Revival {
                 nextID: nextID, existing: entry.existing.map(\.registration), expiration: row.expiration,
                 now: revived.updatedAt ?? Timestamp(milliseconds: 0))
             known[installation]?.revived = (revived, registrations)
-            restored(device)
+            restored(device, from: revived.updatedAt ?? Timestamp(milliseconds: 0))
         } catch {
             sum.unfit += 1
             faults.append("installation \(installation) cannot come back as it is kept: \(error.message)")
@@ -183,7 +187,8 @@ private struct Revival {
     /// Somebody has the handle who came after it left: the same phone would get everything twice.
     private func isRegisteredAgain(_ device: PrunedDevice) -> Bool { standing[device.handle].map { $0 > device.time } ?? false }
 
-    private mutating func restored(_ device: PrunedDevice) {
+    private mutating func restored(_ device: PrunedDevice, from moment: Timestamp) {
+        standing[device.handle] = max(standing[device.handle] ?? moment, moment)
         numbers.append(device.number)
         sum.restored += 1
     }

@@ -50,7 +50,9 @@ extension DeliverySettings {
     var contradictions: [String] {
         var faults: [String] = []
         if !Self.retryWindows.contains(retryWindow) { faults.append("delivery.retry_window: it has to be between 1m and 24h") }
-        if let apns, Self.route(apns) == nil { faults.append("apns.address: \"\(apns)\" is no https:// address") }
+        if let apns, Self.route(apns) == nil {
+            faults.append("apns.address: \"\(apns)\" is no https:// address of host and port alone")
+        }
         if !Self.keepPrunedRange.contains(keepPruned) { faults.append("keep.pruned: it has to be between 1m and 30d") }
         for pin in pins where Self.pin(pin) == nil { faults.append("apns.pins: \"\(pin)\" is not of the form host=sha256//BASE64") }
         return faults
@@ -89,7 +91,7 @@ extension DeliverySettings {
     }
 
     private static func route(_ address: String) -> PushRoute? {
-        guard let address = WebAddress(address), address.scheme == "https" else { return nil }
+        guard let address = WebAddress(address), address.scheme == "https", ["", "/"].contains(address.path) else { return nil }
         return PushRoute(host: address.host, port: address.port ?? 443)
     }
 

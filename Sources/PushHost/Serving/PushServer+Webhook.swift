@@ -29,6 +29,9 @@ extension PushServer {
         case .worksAgain:
             webhookTrouble.withLock { $0 = nil }
             log.notice("feedback.webhook takes what is told again")
+        case .nobodyLeft:
+            webhookTrouble.withLock { $0 = nil }
+            log.notice("feedback.webhook: nobody is left of whom it is to be told")
         }
     }
 

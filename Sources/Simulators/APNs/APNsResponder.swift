@@ -12,6 +12,7 @@ final class APNsResponder: HTTP2Responder {
     private var isOpen = false
     private var goesAway = false
 
+    private static let largestBody = HTTP2Limits().largestBody
     private static let machine: Set<String> = ["127.0.0.1", "localhost", "[::1]", ""]
 
     init(_ responder: SimulatorResponder, settings: APNsHTTP2Settings) {
@@ -71,6 +72,8 @@ final class APNsResponder: HTTP2Responder {
 
     /// The control plane, on this machine's names, or a refusal.
     private func otherAnswer(to request: HTTPRequest, body: [UInt8]) -> Answer {
+        // A body of which more was to come.
+        if body.count > Self.largestBody { return ControlRefusal.size(Self.largestBody).answer }
         if Self.machine.contains(request.host) { return responder.controlPlane.handle(request, body: body) }
         return ControlRefusal.host(request.host, hosts: responder.site.hosts(of: .apns)).answer
     }

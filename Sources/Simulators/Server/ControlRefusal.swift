@@ -19,6 +19,12 @@ struct ControlRefusal: Error {
             status, json: JSONValue(members: ["code": .string(code), "message": .string(message), "hint": .string(hint)]))
     }
 
+    /// A body with more bytes than are read.
+    static func size(_ limit: Int) -> ControlRefusal {
+        ControlRefusal(
+            413, "simulator.request", "the body is larger than \(limit) bytes", hint: "push services take 5,000 bytes at most")
+    }
+
     /// A request for a host that nobody here answers for.
     static func host(_ host: String, hosts: [String]) -> ControlRefusal {
         ControlRefusal(

@@ -105,11 +105,7 @@ struct SimulatorResponder: HTTPResponder {
         do {
             body = Array(try await request.body.collect(upTo: Self.largestBody).readableBytesView)
         } catch is NIOTooManyBytesError {
-            return Response(
-                ControlRefusal(
-                    413, "simulator.request", "the body is larger than \(Self.largestBody) bytes",
-                    hint: "push services take 5,000 bytes at most"
-                ).answer)
+            return Response(ControlRefusal.size(Self.largestBody).answer)
         }
         return Response(await answer(request.head, body: body))
     }

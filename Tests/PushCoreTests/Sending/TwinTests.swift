@@ -69,7 +69,7 @@ import Testing
             let expected =
                 place < leavers
                 ? "the registration left before its turn came"
-                : place == leavers ? "accepted by the push service" : "the same handle already got this notification"
+                : place == leavers ? "accepted by the push service" : "another registration with the same handle stands for it"
             #expect(told[twin.id] == expected)
         }
     }
@@ -83,6 +83,51 @@ import Testing
         let outcome = try await bench.passingTime { try await hub.send(.alert(to: "a")) }
         #expect(reached == [.phone(1), .phone(1)])
         #expect(outcome.devices.map(\.outcome) == [.skipped, .success] && outcome.devices.last?.registrationID == twins[1].id)
+    }
+
+    @Test(arguments: [0, 1, 2], [false, true])
+    func `Whoever has another handle when it is his turn is no duplicate`(mover: Int, isSideBySide: Bool) async throws {
+        try await bench.register(.phone(1), tags: ["a"])
+        var twins: [Registration] = []
+        for _ in 0...2 { twins.append(try await bench.register(.phone(2), tags: ["a"])) }
+        let hub = try await bench.reopened(HubSettings(isSideBySide: isSideBySide, batchesUnderWay: 1, devicesPerStep: 1))
+        during(1) { [twins] in
+            _ = try? await hub.putRegistration(
+                twins[mover].id, RegistrationDescription(handle: .phone(3), tags: twins[mover].tags), ifMatch: nil)
+        }
+        let outcome = try await hub.send(.alert(to: "a"))
+        #expect(Set(reached) == [.phone(1), .phone(2), .phone(3)] && reached.count == 3)
+        #expect(outcome.counts == [.apns: [.success: 3, .skipped: 1]])
+        let skipped = outcome.devices.filter { $0.outcome == .skipped }
+        #expect(skipped.map(\.handle) == [.phone(2)])
+    }
+
+    @Test func `Two that move to one handle have it once`() async throws {
+        try await bench.register(.phone(1), tags: ["a"])
+        var twins: [Registration] = []
+        for _ in 0...2 { twins.append(try await bench.register(.phone(2), tags: ["a"])) }
+        let hub = try await bench.reopened(HubSettings(batchesUnderWay: 1, devicesPerStep: 1))
+        during(1) { [twins] in
+            for twin in twins.dropFirst() {
+                _ = try? await hub.putRegistration(twin.id, RegistrationDescription(handle: .phone(3), tags: twin.tags), ifMatch: nil)
+            }
+        }
+        let outcome = try await hub.send(.alert(to: "a"))
+        #expect(reached.count == 3 && Set(reached).count == 3 && outcome.counts == [.apns: [.success: 3, .skipped: 1]])
+    }
+
+    @Test func `Push variables that the template does not use make no difference`() async throws {
+        let body = #"{"aps":{"alert":"$(message)"}}"#
+        for variables in [[:], ["v": "1"], ["V": "2", "w": "1"]] {
+            try await bench.register(.phone(1), tags: ["a"], template: body, pushVariables: variables)
+        }
+        for name in ["x", "y"] {
+            try await bench.register(
+                .phone(2), tags: ["a"], template: #"{"aps":{"alert":"{$(message) + ' ' + $(name)}"}}"#, pushVariables: ["Name": name])
+        }
+        for _ in 1...40 { try await bench.register(.phone(3), tags: ["a"], template: body, pushVariables: ["v": "\(reached.count)"]) }
+        let outcome = try await bench.hub.send(.properties(["message": "Hello"], to: "a"))
+        #expect(outcome.counts == [.apns: [.success: 4, .skipped: 41]] && reached.filter { $0 == .phone(2) }.count == 2)
     }
 
     @Test func `Who shares a handle with many is told once, whoever of them is first`() async throws {

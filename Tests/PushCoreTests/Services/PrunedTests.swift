@@ -61,6 +61,33 @@ import Testing
         #expect(try await hub.registrations(.handle(.phone(1)), page: Page()).registrations.map { $0.tags.map(\.text) } == [["new"]])
     }
 
+    @Test func `of those who had a handle one after the other the last comes back, in one step or in several`() async throws {
+        let first = try await bench.register(.phone(1), tags: ["old"])
+        try await hub.putInstallation(Installation(id: "old", handle: .phone(2)))
+        script(1...1100, .rejected(.dead()))
+        try await bench.send(to: nil)
+        for others in [[], Array(3...1100)] {
+            bench.advance(by: .seconds(60))
+            let last = try await bench.register(.phone(1), tags: ["new"])
+            for other in others { try await bench.register(.phone(other)) }
+            try await hub.putInstallation(Installation(id: "new", handle: .phone(2)))
+            bench.advance(by: .seconds(60))
+            try await bench.send(to: nil)
+            #expect(await hub.size().registrations == 0)
+            let back = Restoration(restored: 2 + others.count, registeredAgain: 2)
+            let trial = try await hub.restore(PrunedFilter(), isTrial: true)
+            #expect(trial == back)
+            let restored = try await hub.restore(PrunedFilter())
+            #expect(restored == back)
+            #expect(try await hub.registrations(.handle(.phone(1)), page: Page()).registrations.map(\.id) == [last.id])
+            #expect(try await hub.installation("old").isPushChannelExpired == true)
+            // An older one can still be asked for by its name.
+            try await hub.deleteRegistration(last.id, ifMatch: nil)
+            try await bench.send(to: nil)
+        }
+        #expect(try await hub.restore(PrunedFilter(id: first.id.text)).restored == 1)
+    }
+
     @Test func `registrations that share a handle come back together`() async throws {
         try await bench.register(.phone(1))
         try await bench.register(.phone(1), template: #"{"aps":{"alert":"$(m)"}}"#)

@@ -47,12 +47,11 @@ struct NaiveTable {
             case .native(let payloads) where row.template == nil && payloads[row.platform] != nil: break
             default: continue
             }
-            let all = row.template == nil ? [:] : row.pushVariables
-            guard twins.insert(Twin(handle: row.handle, content: row.template?.content, variables: all)).inserted else {
+            let used = row.pushVariables.filter { row.template?.variables.contains($0.key.lowercased()) == true }
+            guard twins.insert(Twin(handle: row.handle, content: row.template?.content, variables: used)).inserted else {
                 duplicates += 1
                 continue
             }
-            let used = all.filter { row.template?.variables.contains($0.key.lowercased()) == true }
             groups[Key(platform: row.platform, content: row.template?.content, variables: used), default: []].append(row.handle)
         }
         return (Group.counted(groups.map { Group(platform: $0.platform, handles: $1.map(\.text).sorted()) }), duplicates)

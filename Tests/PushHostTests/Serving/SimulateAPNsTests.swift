@@ -62,6 +62,15 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
+    @Test func `A body that is too large for the control plane is refused as that, on either port`() async throws {
+        let apns = try await SimulatedAPNs()
+        for place in ["--http2 --cacert sim/certificate.pem $APNS", "$CONTROL"] {
+            let answer = try await apns.shell("head -c 100000 /dev/zero | curl -sS -w '%{http_code}' --data-binary @- \(place)/phones")
+            #expect(answer.output.contains("the body is larger than 65536 bytes") && answer.output.hasSuffix("413"), "\(answer)")
+        }
+        #expect(await apns.end().status == 0)
+    }
+
     @Test func `curl asks for the head alone, and gets no more`() async throws {
         let apns = try await SimulatedAPNs()
         let answer = try await apns.shell("curl -sSI --http2 --cacert sim/certificate.pem $APNS/3/device/\(Self.token)")
