@@ -37,7 +37,7 @@ final class Dialogue: Sendable {
         }
         input = ends.own
         let streams: Child.Streams =
-            onTerminal ? .terminal(path: String(cString: try #require(ttyname(ends.other))), master: ends.own) : .pipe(input: ends.other)
+            onTerminal ? .terminal(path: try Self.name(ofTerminal: ends.other), master: ends.own) : .pipe(input: ends.other)
         // A test may be kept waiting for longer than a script may compute.
         var arguments = arguments
         if tool == Program.executable.path, let command = arguments.first, ["run", "test", "repl"].contains(command) {
@@ -56,6 +56,13 @@ final class Dialogue: Sendable {
         guard !state.withLock({ $0.hasEnded }) else { return }
         child.signal(SIGKILL)
         _ = child.waitForEnd()
+    }
+
+    /// `ttyname` would have one buffer for all tests, and a program would get the terminal of another.
+    private static func name(ofTerminal terminal: Int32) throws -> String {
+        var name = [CChar](repeating: 0, count: 128)
+        try #require(ttyname_r(terminal, &name, name.count) == 0)
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Types, or writes to the pipe.
