@@ -181,6 +181,8 @@ import Testing
         try await watch.hear("waiting for a chang")
         try write("flow.lua", "print 'second'", in: folder)
         #expect(try await watch.hear("│ second").hasPrefix("\r\u{1b}[K"))
+        // Ctrl-C while it runs would end the run.
+        try await watch.hear("waiting for a chang")
         watch.say("\u{3}")
         #expect(await watch.end().status == 0)
     }
