@@ -5,7 +5,7 @@
 /// each answer up to half of what there was before the break, then one more with each time that all of them were answered.
 /// Belongs to one event loop.
 final class FlightWindow {
-    let limit: Int
+    private let limit: Int
     private(set) var size: Int
     private var threshold: Int
     /// Answers since the last time that it grew, beyond the threshold.

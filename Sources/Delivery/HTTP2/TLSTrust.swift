@@ -33,32 +33,25 @@ package struct TLSTrust: Sendable {
     }
 
     func configuration(certificate: ClientCertificate?) -> TLSConfiguration {
-        var configuration = self.configuration
+        var configuration = showing(certificate)
         configuration.applicationProtocols = ["h2"]
-        if let certificate {
-            configuration.certificateChain = certificate.chain.map { .certificate($0) }
-            configuration.privateKey = .privateKey(certificate.key)
-        }
         return configuration
     }
 
     /// For a client of HTTP that shows this; it knows nothing of pins.
-    package func configuration(showing identity: ClientIdentity?) -> TLSConfiguration {
-        var configuration = self.configuration
-        if let identity {
-            configuration.certificateChain = identity.chain.map { .certificate($0) }
-            configuration.privateKey = .privateKey(identity.key)
-        }
-        return configuration
-    }
+    package func configuration(showing identity: ClientIdentity?) -> TLSConfiguration { showing(identity?.shown) }
 
-    private var configuration: TLSConfiguration {
+    private func showing(_ certificate: ClientCertificate?) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         switch roots {
         case .system: break
         case .systemAnd(let own): configuration.additionalTrustRoots = [.certificates(own)]
         case .only(let own): configuration.trustRoots = .certificates(own)
+        }
+        if let certificate {
+            configuration.certificateChain = certificate.chain.map { .certificate($0) }
+            configuration.privateKey = .privateKey(certificate.key)
         }
         return configuration
     }

@@ -28,8 +28,8 @@ package actor PrunedWebhook {
         /// An attempt failed, why; the next one comes after a pause. The first of a row begins it.
         case failed(String, pause: Duration, isFirst: Bool)
         case worksAgain
-        /// What could not be told of went away, with its hub or its database.
-        case nobodyLeft
+        /// After a failure nobody waits any more: the store works again, or those who waited went away with their hub or database.
+        case nobodyWaits
     }
 
     /// Most devices of one request.
@@ -49,8 +49,6 @@ package actor PrunedWebhook {
     private let random: any RandomSource
     private let note: @Sendable (News) -> Void
     private var failures = 0
-    /// Whether the last failure was the store's, which shows that it works again without anybody to tell of.
-    private var isStoreFailing = false
     private var size = batch
 
     package init(
@@ -76,22 +74,17 @@ package actor PrunedWebhook {
                 if lost > 0 { note(.lost(hub: source.name, lost)) }
                 if let pause = try await tellAll(source) { return pause }
             } catch {
-                isStoreFailing = true
                 return pause(after: "\(source.name): \(error.message)")
             }
         }
-        if isStoreFailing {
-            succeeded()
-        } else if failures > 0 {
-            failures = 0
-            note(.nobodyLeft)
-        }
+        ended(.nobodyWaits)
         return Self.interval
     }
 
-    private func succeeded() {
-        if failures > 0 { note(.worksAgain) }
-        (failures, isStoreFailing) = (0, false)
+    /// A row of failures is over.
+    private func ended(_ news: News) {
+        if failures > 0 { note(news) }
+        failures = 0
     }
 
     /// Nil where all is told.
@@ -103,14 +96,10 @@ package actor PrunedWebhook {
             case .taken:
                 try await source.acknowledge(upTo: last.number)
                 note(.told(hub: source.name, devices.count))
-                succeeded()
+                ended(.worksAgain)
             case .tooLarge where devices.count > 1: size = max(1, devices.count / 2)
-            case .tooLarge:
-                isStoreFailing = false
-                return pause(after: "413: it takes not even one device at a time")
-            case .failed(let why, let asked):
-                isStoreFailing = false
-                return pause(after: why, asked: asked)
+            case .tooLarge: return pause(after: "413: it takes not even one device at a time")
+            case .failed(let why, let asked): return pause(after: why, asked: asked)
             }
         }
         return nil

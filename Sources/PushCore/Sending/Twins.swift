@@ -36,11 +36,7 @@ struct Twins: Sendable {
     }
 
     /// The duplicates that a target has.
-    func duplicates(of member: UInt32) -> [UInt32] {
-        let original = origins[member] ?? member
-        guard (heirs[original] ?? original) == member else { return [] }
-        return places(of: original).filter { pairs[$0].isOpen }.map { pairs[$0].duplicate }
-    }
+    func duplicates(of member: UInt32) -> [UInt32] { open(of: member).map { pairs[$0].duplicate } }
 
     /// This one is a duplicate no longer.
     mutating func release(_ duplicate: UInt32, of member: UInt32) {
@@ -50,15 +46,19 @@ struct Twins: Sendable {
 
     /// The duplicates of a target that is being told; none where another has taken its turn.
     mutating func take(of member: UInt32) -> [UInt32] {
-        let original = origins[member] ?? member
-        guard (heirs[original] ?? original) == member else { return [] }
-        let open = places(of: original).filter { pairs[$0].isOpen }
+        let open = open(of: member)
         for place in open { pairs[place].isOpen = false }
         return open.map { pairs[$0].duplicate }
     }
 
     /// Those that were not told, ascending.
     var rest: [UInt32] { pairs.lazy.filter(\.isOpen).map(\.duplicate).sorted() }
+
+    private func open(of member: UInt32) -> [Int] {
+        let original = origins[member] ?? member
+        guard (heirs[original] ?? original) == member else { return [] }
+        return places(of: original).filter { pairs[$0].isOpen }
+    }
 
     private func places(of original: UInt32) -> Range<Int> {
         var (low, high) = (0, pairs.count)

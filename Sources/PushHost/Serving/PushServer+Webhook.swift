@@ -29,9 +29,9 @@ extension PushServer {
         case .worksAgain:
             webhookTrouble.withLock { $0 = nil }
             log.notice("feedback.webhook takes what is told again")
-        case .nobodyLeft:
+        case .nobodyWaits:
             webhookTrouble.withLock { $0 = nil }
-            log.notice("feedback.webhook: nobody is left of whom it is to be told")
+            log.notice("feedback.webhook: nobody waits any more of whom it is to be told")
         }
     }
 

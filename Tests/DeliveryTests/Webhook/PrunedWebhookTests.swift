@@ -168,20 +168,20 @@ import Testing
         #expect(desk.news.contains(.told(hub: "hub", 2)))
     }
 
-    @Test func `a store that works again is news though there is nobody to tell of, a backend that did not answer is not`() async throws {
+    @Test func `where nobody waits any more a row of failures is over, though nobody was told`() async throws {
         let (desk, transport) = (Desk(), ScriptedTransport([.answer(500)]))
         let webhook = try desk.webhook(transport)
         desk.store.refuse([.read])
         _ = await webhook.tell([desk])
         desk.store.refuse([])
         _ = await webhook.tell([desk])
-        #expect(desk.news.count == 2 && desk.news.last == .worksAgain)
+        #expect(desk.news.count == 2 && desk.news.last == .nobodyWaits)
         try await desk.prune(1...1)
         _ = await webhook.tell([desk])
         try await desk.restore([1])
         try await desk.acknowledge(upTo: 9)
         _ = await webhook.tell([desk])
-        #expect(desk.news.count == 4 && desk.news.last == .nobodyLeft)
+        #expect(desk.news.count == 4 && desk.news.last == .nobodyWaits)
     }
 
     @Test func `it goes over a real connection, and comes again until it is cancelled`() async throws {
