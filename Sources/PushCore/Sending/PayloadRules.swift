@@ -9,7 +9,8 @@ package enum PayloadRules {
         switch platform {
         case .apns, .fcmV1, .gcm: try checkIsObject(payload.body, name)
         case .wns: try checkWNS(payload)
-        case .browser, .mpns, .adm, .baidu, .xiaomi: break
+        case .browser: try DeclarativePush.check(payload.body)
+        case .mpns, .adm, .baidu, .xiaomi: break
         }
     }
 

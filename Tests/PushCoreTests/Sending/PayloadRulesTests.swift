@@ -58,6 +58,34 @@ import Testing
         #expect(await check("anything", .browser) == nil)
     }
 
+    private static let declarative = #"{"web_push":8030,"notification":{"title":"News","navigate":"https://example.com/news"}}"#
+
+    @Test(
+        "What the browser is to show by itself is complete",
+        arguments: [
+            (#""title":"News","#, "", "has no title"), (#""title":"News""#, #""title":"""#, "has no title"),
+            (#""title":"News""#, #""title":7"#, "has no title"),
+            (#","navigate":"https://example.com/news""#, "", "has no \"navigate\""),
+            ("https://example.com", "", "has no \"navigate\""), ("https:", "file:", "has no \"navigate\""),
+            (#"{"title":"News","navigate":"https://example.com/news"}"#, "[]", "is not a JSON object"),
+        ])
+    func declarative(good: String, bad: String, fault: String) async {
+        let error = await check(Self.declarative.replacing(good, with: bad), .browser)
+        #expect(error?.code == "payload.invalid")
+        #expect(error?.message.contains(fault) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("What is not for the browser itself is the web app's own matter")
+    func notDeclarative() async {
+        #expect(await check(Self.declarative, .browser) == nil)
+        #expect(await check(#"{"web_push":8030}"#, .apns) == nil)
+        for text in [#"{"web_push":8031,"notification":{}}"#, #"{"web_push":"8030"}"#, #"{"a":"\"web_push\": 8030"}"#, #""web_push""#] {
+            #expect(await check(text, .browser) == nil)
+            #expect(!DeclarativePush.isMeant(Array(text.utf8)))
+        }
+        #expect(DeclarativePush.isMeant(Array(Self.declarative.utf8)))
+    }
+
     @Test(
         "The body of WNS is what its type says: XML with that root, or raw",
         arguments: [
