@@ -289,11 +289,17 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "credential.invalid", .failure, means: "A credential for a push service cannot be used.",
-                when: "A key is not in PKCS#8, a file is of another kind, the password of a certificate is wrong, a certificate is for "
-                    + "the other environment, a service account lacks a field, a token address is no URI. The message says which. "
-                    + "Status 400.",
+                when:
+                    "A key is not in PKCS#8, a file is of another kind, the password of a certificate is wrong, a certificate has ended or is "
+                    + "for another app or the other environment, a service account lacks a field, a package SID is none, the two VAPID "
+                    + "keys are no pair, nobody is to be written to. The message says which. What is set so is not kept. Status 400.",
                 cure: "Download the key or the service account again from the push service's console and use it unchanged; export a "
-                    + "certificate together with its key, as .p12. pushhost doctor looks at those of APNs.")
+                    + "certificate together with its key, as .p12. pushhost hub credentials check asks the push services, pushhost "
+                    + "doctor looks at those of the settings."),
+            ErrorDescription(
+                "credential.not_found", .failure, means: "A hub has no credential of its own for a push service.",
+                when: "It is to be taken away, and the hub has none, or sends with that of the server's settings. Status 404.",
+                cure: "pushhost hub credentials show tells where each is from; those of the settings are changed there."),
         ])
 
     private static let channel = ErrorArea(

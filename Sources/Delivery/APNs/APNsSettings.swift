@@ -75,3 +75,41 @@ package struct APNsSettings: Sendable {
         if case .token(let key) = authentication { key } else { nil }
     }
 }
+
+extension APNsSettings {
+    /// What can be known without asking Apple: the key signs, the certificate holds and is for the topic. Throws
+    /// `credential.invalid`.
+    package func check(now: Timestamp) throws(PushError) {
+        guard !topic.isEmpty, topic.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw .invalidCredential("\"\(topic.excerpt)\" is no bundle id", "give the app's bundle id, such as com.example.app")
+        }
+        switch authentication {
+        case .token(let key):
+            try key.check()
+            for (id, name) in [(key.keyID, "key"), (key.teamID, "team")] where !Self.isID(id) {
+                throw .invalidCredential(
+                    "\"\(id.excerpt)\" is no id of a \(name)", "copy the ten letters and digits from Apple's developer account")
+            }
+        case .certificate(let certificate):
+            guard certificate.expires > now else {
+                throw .invalidCredential(
+                    "the certificate ended on \(certificate.expires.iso8601(fraction: false))", "renew it in Apple's developer account")
+            }
+            guard certificate.topics.isEmpty || certificate.topics.contains(topic) || certificate.bundleID == topic else {
+                throw .invalidCredential(
+                    "the certificate is not for \(topic.excerpt), but for \(certificate.topics.joined(separator: ", ").excerpt)",
+                    "use the certificate of that app, or leave the topic out")
+            }
+        }
+    }
+
+    private static func isID(_ text: String) -> Bool {
+        text.utf8.count == 10
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+                default: false
+                }
+            }
+    }
+}

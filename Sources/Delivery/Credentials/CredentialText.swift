@@ -49,7 +49,13 @@ enum CredentialText {
         case "PUBLIC KEY": "it is a public key"
         case "ENCRYPTED PRIVATE KEY": "it is a private key with a password"
         case "RSA PRIVATE KEY": "it is an RSA key"
+        case "PRIVATE KEY": "it is a private key"
         default: "it is \(document.discriminator.lowercased().excerpt)"
         }
+    }
+
+    /// The same where a private key was asked for.
+    static func keyKind(_ bytes: [UInt8]) -> String {
+        documents(bytes).first?.discriminator == "PRIVATE KEY" ? "it is of another kind, or damaged" : kind(bytes)
     }
 }

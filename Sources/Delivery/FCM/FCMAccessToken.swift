@@ -30,13 +30,7 @@ final class FCMAccessToken: Sendable {
             throw .invalidCredential("the token URI of the service account is not a URI", "use \(FCMSettings.tokenURI)")
         }
         grant = AccessTokenGrant(service: "FCM", endpoint: endpoint, transport: transport, clock: clock)
-        do {
-            key = try Insecure.RSA.PrivateKey(pem: settings.privateKey.reveal().replacing("\\n", with: "\n"))
-        } catch {
-            throw .invalidCredential(
-                "the private key of the service account is not an RSA key in PEM",
-                "pass private_key from the account's JSON file")
-        }
+        key = try settings.signer()
     }
 
     func credential(otherThan refused: Credential? = nil) async throws(Undelivered) -> Credential {

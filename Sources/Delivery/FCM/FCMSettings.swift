@@ -1,4 +1,6 @@
+import JWTKit
 import PushCore
+import SwiftASN1
 
 /// A Firebase project and the service account that sends for it ("Authorize send requests").
 package struct FCMSettings: Sendable {
@@ -24,19 +26,79 @@ package struct FCMSettings: Sendable {
         self.tokenURI = tokenURI
     }
 
-    /// Reads the JSON file of a service account as the Google Cloud console hands it out. Throws `credential.invalid`.
+    /// Reads the JSON file of a service account as the Google Cloud console hands it out. Throws `credential.invalid`, which tells
+    /// what was handed in instead.
     package init(serviceAccount file: [UInt8]) throws(PushError) {
-        let json = try? JSON(parsing: file)
+        guard let json = try? JSON(parsing: file.withoutByteOrderMark), json.object != nil else {
+            throw .invalidCredential("the service account is no JSON: \(Self.kind(ofText: file))", Self.cure)
+        }
+        guard json["type"]?.string == "service_account" else {
+            throw .invalidCredential("this is no service account: \(Self.kind(of: json))", Self.cure)
+        }
         func field(_ name: String) throws(PushError) -> String {
-            guard let text = json?[name]?.string, !text.isEmpty else {
-                throw .invalidCredential(
-                    "the service account has no \(name)", "pass the JSON file of the account's key, unchanged")
+            guard let text = json[name]?.string, !text.isEmpty else {
+                throw .invalidCredential("the service account has no \(name)", Self.cure)
             }
             return text
         }
         self.init(
             projectID: try field("project_id"), clientEmail: try field("client_email"),
-            privateKeyID: json?["private_key_id"]?.string, privateKey: Secret(try field("private_key")),
-            tokenURI: json?["token_uri"]?.string ?? Self.tokenURI)
+            privateKeyID: json["private_key_id"]?.string, privateKey: Secret(try field("private_key")),
+            tokenURI: json["token_uri"]?.string ?? Self.tokenURI)
+    }
+
+    private static let cure =
+        "pass the JSON file of the account's key, unchanged: Firebase console, Project settings, Service accounts, Generate new private key"
+
+    private static func kind(ofText file: [UInt8]) -> String {
+        file.isEmpty || !CredentialText.documents(file).isEmpty ? CredentialText.kind(file) : "it is damaged, or another file"
+    }
+
+    private static func kind(of json: JSON) -> String {
+        if json["project_info"] != nil { return "it is google-services.json, which apps are built with" }
+        if json["installed"] != nil || json["web"] != nil { return "it is a client of OAuth" }
+        return json["type"]?.string.map { "its type is \"\($0.excerpt)\"" } ?? "it has no type"
+    }
+}
+
+extension FCMSettings {
+    /// What can be known without asking Google: the key signs, and the names have the form that Google gives them. Throws
+    /// `credential.invalid`.
+    package func check() throws(PushError) {
+        guard !projectID.isEmpty, projectID.utf8.allSatisfy(\.isProjectCharacter) else {
+            throw .invalidCredential(
+                "\"\(projectID.excerpt)\" is no project id",
+                "pass project_id: lower-case letters, digits and hyphens, not the project's name")
+        }
+        let address = clientEmail.split(separator: "@", omittingEmptySubsequences: false)
+        guard address.count == 2, !address.contains(""), clientEmail.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw .invalidCredential(
+                "\"\(clientEmail.excerpt)\" is no address of a service account",
+                "pass client_email, such as NAME@PROJECT.iam.gserviceaccount.com")
+        }
+        guard let endpoint = WebAddress(tokenURI), endpoint.scheme == "https" else {
+            throw .invalidCredential("the token URI of the service account is no https: URI", "use \(Self.tokenURI)")
+        }
+        _ = try signer()
+    }
+
+    /// The key itself. Throws `credential.invalid`, which tells what was handed in instead.
+    func signer() throws(PushError) -> Insecure.RSA.PrivateKey {
+        let bytes = Array(privateKey.reveal().utf8)
+        let document = CredentialText.documents(bytes).first { $0.discriminator.hasSuffix("PRIVATE KEY") }
+        if let document, let key = try? Insecure.RSA.PrivateKey(pem: document.pemString) { return key }
+        throw .invalidCredential(
+            "the private key of the service account is not an RSA key in PEM: \(CredentialText.keyKind(bytes))",
+            "pass private_key from the account's JSON file")
+    }
+}
+
+extension UInt8 {
+    /// Projects of a domain have a colon and dots: `example.com:shop`.
+    fileprivate var isProjectCharacter: Bool {
+        switch self {
+        case 0x30...0x39, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"): true
+        default: false
+        }
     }
 }

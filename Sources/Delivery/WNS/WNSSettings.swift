@@ -36,3 +36,34 @@ package struct WNSSettings: Sendable {
         }
     }
 }
+
+extension WNSSettings {
+    /// What can be known without asking Microsoft. Throws `credential.invalid`.
+    package func check() throws(PushError) {
+        let numbers = packageSID.lowercased().dropFirst(Self.prefix.count).split(separator: "-", omittingEmptySubsequences: false)
+        guard packageSID.lowercased().hasPrefix(Self.prefix),
+            numbers.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { throw .invalidCredential("\"\(packageSID.excerpt)\" is no package SID: \(Self.why(packageSID))", Self.cure) }
+        let secret = clientSecret.reveal()
+        guard !secret.isEmpty, secret.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw .invalidCredential(
+                secret.isEmpty ? "the client secret is empty" : "the client secret has blanks, line ends or characters outside of ASCII",
+                "copy the app's secret from Partner Center, alone")
+        }
+        guard let endpoint = WebAddress(tokenURI), endpoint.scheme == "https" else {
+            throw .invalidCredential("the token URI of WNS is no https: URI", "use \(Self.tokenURI)")
+        }
+    }
+
+    private static let prefix = "ms-app://s-1-15-2-"
+    private static let cure =
+        "pass the app's package SID from Partner Center, Product management, WNS/MPNS: ms-app://s-1-15-2- and seven numbers"
+
+    private static func why(_ text: String) -> String {
+        if text.lowercased().hasPrefix("s-1-15-2-") { return "ms-app:// is missing before it" }
+        if text.count == 36, text.utf8.count(where: { $0 == UInt8(ascii: "-") }) == 4 {
+            return "it is the id of an app in Azure, whose tokens come from elsewhere; apps with such channels are not supported"
+        }
+        return "it is not \(prefix) with numbers behind it"
+    }
+}

@@ -28,23 +28,14 @@ final class WebPushVAPID: Sendable {
 
     /// Throws `credential.invalid` for a subject nobody can write to, and for keys that are none or no pair.
     init(settings: WebPushSettings, clock: any HubClock) throws(PushError) {
-        guard Self.isContact(settings.subject) else {
-            throw .invalidCredential(
-                "the subject of Web Push is neither a mailto: nor an https: URI",
-                "write mailto: and the address of whoever runs this sender")
-        }
-        guard let pair = Self.privateKey(settings.privateKey), let key = try? ES256PrivateKey(backing: pair) else {
-            throw .invalidCredential(
-                "the private VAPID key is not a P-256 key", "pass 32 bytes in base64url, or PEM")
-        }
-        guard Base64URL.decode(settings.publicKey) == Array(pair.publicKey.x963Representation) else {
-            throw .invalidCredential(
-                "the public VAPID key does not belong to the private one",
-                "pass both keys of one pair; the public one is what web apps subscribe with")
+        let pair = try settings.signer()
+        do {
+            key = try ES256PrivateKey(backing: pair)
+        } catch {
+            throw .invalidCredential("the private VAPID key cannot sign", "pass 32 bytes in base64url, or PEM")
         }
         subject = settings.subject
-        publicKey = settings.publicKey
-        self.key = key
+        publicKey = Base64URL.encode(pair.publicKey.x963Representation)
         self.clock = clock
     }
 
@@ -78,18 +69,5 @@ final class WebPushVAPID: Sendable {
                         status: 0, reason: "SigningFailed", explanation: "the VAPID key could not sign a token",
                         outcome: .invalidCredentials)))
         }
-    }
-
-    private static func isContact(_ subject: String) -> Bool {
-        if subject.hasPrefix("https:") { return WebAddress(subject) != nil }
-        let address = subject.dropFirst("mailto:".count).split(separator: "@", omittingEmptySubsequences: false)
-        return subject.hasPrefix("mailto:") && address.count == 2 && !address.contains("")
-            && subject.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-    }
-
-    private static func privateKey(_ secret: Secret) -> P256.Signing.PrivateKey? {
-        let text = secret.reveal()
-        if text.hasPrefix("-----BEGIN") { return try? P256.Signing.PrivateKey(pemRepresentation: text) }
-        return Base64URL.decode(text).flatMap { try? P256.Signing.PrivateKey(rawRepresentation: $0) }
     }
 }

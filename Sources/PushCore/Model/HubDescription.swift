@@ -41,6 +41,8 @@ package struct PlatformCredential: Sendable, Equatable {
         case baidu = "Baidu"
         case fcmV1 = "FcmV1"
         case browser = "Browser"
+
+        package var platform: Platform? { Platform(rawValue: rawValue.lowercased()) }
     }
 
     /// In the order given.
@@ -54,6 +56,9 @@ package struct PlatformCredential: Sendable, Equatable {
     package subscript(name: String) -> Secret? {
         properties.first { $0.name.lowercased() == name.lowercased() }?.value
     }
+
+    /// Without anything in it, as some of Azure's clients send it.
+    package var isEmpty: Bool { properties.isEmpty }
 
     package static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.properties.elementsEqual(rhs.properties) { $0.name == $1.name && $0.value == $1.value }

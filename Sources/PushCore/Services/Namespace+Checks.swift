@@ -1,11 +1,37 @@
 // What hubs and rules may be.
 extension Namespace {
     /// Throws where a hub may not be so in this server.
-    package typealias Admission = @Sendable (HubDescription) throws(PushError) -> Void
+    /// - Parameter before: what the hub was; nil for a new one.
+    package typealias Admission = @Sendable (HubDescription, _ before: HubDescription?) throws(PushError) -> Void
 
-    func admit(_ description: HubDescription) throws(PushError) {
+    func admit(_ description: HubDescription, before: HubDescription?) throws(PushError) {
         try Self.check(description)
-        try admits(description)
+        try admits(description, before)
+    }
+
+    /// When each rule was made and last changed is the server's to say.
+    func dated(_ description: HubDescription, before: HubDescription?) -> HubDescription {
+        var dated = description
+        let now = environment.clock.now
+        dated.rules = description.rules.map { rule in
+            var rule = rule
+            let old = before?.rules.first { $0.name == rule.name }
+            rule.createdAt = old?.createdAt ?? now
+            rule.modifiedAt = old?.modifiedAt ?? now
+            if let old, rule != old { rule.modifiedAt = now }
+            return rule
+        }
+        return dated
+    }
+
+    /// A token names its rule alone: a hub's rule with the name of a server's would never open anything.
+    func checkNames(_ names: [AuthorizationRule], before: [AuthorizationRule]) throws(PushError) {
+        let shared = Set(rules.map { $0.name.lowercased() }).subtracting(before.map { $0.name.lowercased() })
+        if let clash = names.first(where: { shared.contains($0.name.lowercased()) }) {
+            throw PushError(
+                "hub.rule", "the server has a rule named \"\(clash.name)\", which holds for all hubs", hint: "choose another name",
+                status: 400)
+        }
     }
 
     /// First words of paths that are the server's own.

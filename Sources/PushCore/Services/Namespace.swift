@@ -38,7 +38,7 @@ package actor Namespace {
     ///   - admits: asked before a hub is made or changed.
     package init(
         environment: HubEnvironment, store: any NamespaceStore, settings: HubSettings, jobTools: JobService.Tools? = nil,
-        admits: @escaping Admission = { _ in }, connectors: @escaping Connecting
+        admits: @escaping Admission = { _, _ in }, connectors: @escaping Connecting
     ) async throws(PushError) {
         self.environment = environment
         self.store = store
@@ -111,7 +111,7 @@ package actor Namespace {
         _ name: String, _ description: HubDescription, while allowed: Permission = {}
     ) async throws(PushError) -> HubRecord {
         try Self.check(name)
-        try admit(description)
+        try admit(description, before: nil)
         let key = name.lowercased()
         try await takeTurn(key)
         defer { turns.leave(key) }
@@ -146,15 +146,22 @@ package actor Namespace {
     package func update(
         _ name: String, _ description: HubDescription, while allowed: Permission = {}
     ) async throws(PushError) -> HubRecord {
-        try admit(description)
+        try await change(name, while: allowed) { _ in description }
+    }
+
+    /// Changes a hub's description; nobody else changes it meanwhile. Throws `hub.not_found` (404) and what the change throws.
+    package func change(
+        _ name: String, while allowed: Permission = {}, _ change: @Sendable (HubDescription) throws(PushError) -> HubDescription
+    ) async throws(PushError) -> HubRecord {
         let key = name.lowercased()
         try await takeTurn(key)
         defer { turns.leave(key) }
         try allowed()
         guard let existing = hub(name) else { throw Self.noHub(name) }
-        try checkNames(description.rules, before: existing.record.description.rules)
         var record = existing.record
-        var description = description
+        var description = try change(record.description)
+        try admit(description, before: record.description)
+        try checkNames(description.rules, before: record.description.rules)
         if description.rules.isEmpty { description.rules = record.description.rules }
         record.description = dated(description, before: record.description)
         record.updatedAt = environment.clock.now
@@ -283,21 +290,6 @@ package actor Namespace {
         await withCheckedContinuation { turns.wait(key, $0) }
     }
 
-    /// When each rule was made and last changed is the server's to say.
-    private func dated(_ description: HubDescription, before: HubDescription?) -> HubDescription {
-        var dated = description
-        let now = environment.clock.now
-        dated.rules = description.rules.map { rule in
-            var rule = rule
-            let old = before?.rules.first { $0.name == rule.name }
-            rule.createdAt = old?.createdAt ?? now
-            rule.modifiedAt = old?.modifiedAt ?? now
-            if let old, rule != old { rule.modifiedAt = now }
-            return rule
-        }
-        return dated
-    }
-
     // MARK: - Restoring
 
     /// Whether something else is being put in the place of everything; hubs are not to be asked meanwhile.
@@ -365,16 +357,6 @@ package actor Namespace {
             turns.leave(key)
         }
         await stop()
-    }
-
-    /// A token names its rule alone: a hub's rule with the name of a server's would never open anything.
-    private func checkNames(_ names: [AuthorizationRule], before: [AuthorizationRule]) throws(PushError) {
-        let shared = Set(rules.map { $0.name.lowercased() }).subtracting(before.map { $0.name.lowercased() })
-        if let clash = names.first(where: { shared.contains($0.name.lowercased()) }) {
-            throw PushError(
-                "hub.rule", "the server has a rule named \"\(clash.name)\", which holds for all hubs", hint: "choose another name",
-                status: 400)
-        }
     }
 
     private static func noHub(_ name: String) -> PushError {

@@ -1,11 +1,11 @@
 import PushCore
+import WebAPI
 
-/// Whether the credentials for APNs can be used, and for how long.
+/// Whether the credentials can be used, and for how long.
 struct CredentialChecks {
     let settings: ServerSettings
     let now: Timestamp
 
-    private static let name = "APNs"
     private static let patience = Duration.seconds(5)
     /// Apple sends its reminder at this time.
     private static let soon: Duration = .seconds(30 * 86_400)
@@ -16,7 +16,8 @@ struct CredentialChecks {
         guard !settings.isLab else { return [] }
         let server = isRunning ? try? await description() : nil
         let states = server?["credentials"]?.array?.compactMap { CredentialState($0) } ?? []
-        return files(states) + states.filter { !$0.isFromFiles }.map { check($0, "hub \($0.hub)") }
+        return settings.credentialSources.map { check($0, states) }
+            + states.filter { !$0.isFromSettings }.map { check($0, "hub \($0.hub)") }
     }
 
     private func description() async throws(PushError) -> JSON {
@@ -26,25 +27,26 @@ struct CredentialChecks {
     }
 
     /// The files as they are now; a server that runs may still go on with what was in them before.
-    private func files(_ states: [CredentialState]) -> [Check] {
-        guard settings.apns.isGiven else { return [] }
+    private func check(_ source: any CredentialSource, _ states: [CredentialState]) -> Check {
+        let platform = source.kind.platform ?? .apns
         do throws(PushError) {
-            return [check(CredentialState(hub: "", try settings.apns.settings(), tokenIssued: nil), "settings")]
+            return check(CredentialState(hub: "", try source.sender()), "settings")
         } catch {
-            let isUsed = states.contains { $0.isFromFiles && $0.kind != nil }
-            return [.wrong(Self.name, error.message + (isUsed ? "; the server goes on with the one before" : ""), error.hint)]
+            let isUsed = states.contains { $0.isFromSettings && $0.isUsable && $0.platform == platform }
+            return .wrong(platform.displayName, error.message + (isUsed ? "; the server goes on with the one before" : ""), error.hint)
         }
     }
 
     private func check(_ state: CredentialState, _ place: String) -> Check {
-        if let fault = state.fault { return .wrong(Self.name, "\(place): \(fault)", state.hint) }
-        let what = "\(place): \(state.kind ?? "") for \(state.topic ?? ""), \(state.environment ?? "")"
-        guard let end = state.expires else { return .well(Self.name, what) }
+        let name = state.platform.displayName
+        if let fault = state.credential.fault { return .wrong(name, "\(place): \(fault)", state.hint) }
+        let what = "\(place): \(state.credential.words)"
+        guard let end = state.credential.expires else { return .well(name, what) }
         guard let finding = Self.finding(expiring: end, now: now) else {
-            return .well(Self.name, "\(what), good until \(end.iso8601(fraction: false))")
+            return .well(name, "\(what), good until \(end.iso8601(fraction: false))")
         }
         return end <= now
-            ? .wrong(Self.name, "\(what): it \(finding)", Self.renewal) : .soon(Self.name, "\(what): it \(finding)", Self.renewal)
+            ? .wrong(name, "\(what): it \(finding)", Self.renewal) : .soon(name, "\(what): it \(finding)", Self.renewal)
     }
 
     /// Nil as long as there is time enough.

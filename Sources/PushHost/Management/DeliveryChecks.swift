@@ -1,4 +1,5 @@
 import PushCore
+import WebAPI
 
 /// Whether a server that runs can deliver just now.
 struct DeliveryChecks {
@@ -15,7 +16,7 @@ struct DeliveryChecks {
         guard let troubles = description?["troubles"]?.array else { return [] }
         let states = description?["credentials"]?.array?.compactMap { CredentialState($0) } ?? []
         let found = troubles.compactMap { HubTrouble($0) }.map { trouble in
-            Self.check(trouble, address: states.first { $0.hub == trouble.hub && $0.platform == trouble.platform }?.address)
+            Self.check(trouble, address: states.first { $0.hub == trouble.hub && $0.platform == trouble.platform }?.credential.address)
         }
         return found.isEmpty ? [.well(Self.name, "no push service is out of reach, and no tokens are mixed up")] : found
     }

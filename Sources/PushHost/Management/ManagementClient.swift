@@ -75,7 +75,8 @@ final class ManagementClient: Sendable {
         try await json(.POST, path, body: body, patience: patience)
     }
 
-    func put(_ path: String, body: JSON) async throws(PushError) { _ = try await json(.PUT, path, body: body) }
+    @discardableResult
+    func put(_ path: String, body: JSON) async throws(PushError) -> JSON { try await json(.PUT, path, body: body) }
 
     func delete(_ path: String) async throws(PushError) { _ = try await json(.DELETE, path) }
 

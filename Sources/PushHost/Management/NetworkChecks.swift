@@ -103,9 +103,12 @@ struct NetworkChecks {
 
     /// Without a server nobody knows what its hubs have.
     private func waysOfSettings() -> [Way] {
-        guard settings.apns.isGiven else { return [] }
-        let environment = (try? settings.apns.settings())?.environment ?? settings.apns.environment ?? .production
-        return [Way(platform: .apns, address: "https://\(settings.delivery.destination(environment))")]
+        settings.credentialSources.compactMap { source in
+            guard let platform = source.kind.platform else { return nil }
+            guard platform == .apns else { return Self.services[platform].map { Way(platform: platform, address: $0) } }
+            let environment = (try? settings.apns.settings())?.environment ?? settings.apns.environment ?? .production
+            return Way(platform: .apns, address: "https://\(settings.delivery.destination(environment))")
+        }
     }
 
     private func hint(_ way: Way) -> String {

@@ -5,9 +5,11 @@ import PushCore
 struct PasswordPrompt {
     private let errors = Output(descriptor: STDERR_FILENO)
 
+    var canAsk: Bool { isatty(STDIN_FILENO) == 1 && errors.isTerminal }
+
     /// Throws `usage.password` where nobody can be asked, where the two differ, and for none.
     func ask(for name: String) async throws(PushError) -> Secret {
-        guard isatty(STDIN_FILENO) == 1, errors.isTerminal else {
+        guard canAsk else {
             throw PushError(
                 "usage.password", "the password of \(name) is not given, and nobody can be asked",
                 hint: "write it to standard input, and say --password-stdin")
@@ -18,6 +20,16 @@ struct PasswordPrompt {
             throw PushError("usage.password", "the two passwords differ", hint: "try again")
         }
         return first
+    }
+
+    /// Asks for something secret that exists already, once. Throws `usage.password` where nobody can be asked, and for nothing.
+    func askOnce(_ question: String, _ name: String, hint: String) async throws(PushError) -> Secret {
+        guard canAsk else {
+            throw PushError("usage.password", "the \(name) is not given, and nobody can be asked", hint: hint)
+        }
+        let secret = try await hidden(question)
+        guard !secret.isEmpty else { throw Self.empty }
+        return secret
     }
 
     /// The only line of standard input. Throws `usage.password` where there is more already: the rest may have been meant, too. Its

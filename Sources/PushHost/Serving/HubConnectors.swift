@@ -1,6 +1,7 @@
 import Delivery
 import Logging
 import PushCore
+import Synchronization
 import WebAPI
 
 /// Connectors for hubs: from a hub's own credentials where it has them, from those of the settings, or else to the simulators where
@@ -13,10 +14,11 @@ struct HubConnectors: Sendable {
     /// Whether nothing may leave the machine, whatever credentials a hub has.
     var isLab = false
     let senders: APNsSenders
-    /// For hubs that have no APNs credential of their own.
-    var files: WatchedAPNsFiles?
+    /// Those of the settings, for hubs that have none of their own.
+    var watched: [WatchedCredential] = []
     let log: Logger
     private let outages = WatchedConnector.Outages()
+    private let known = KnownCredentials()
 
     func connectors(of hub: HubRecord) -> [any Connector] {
         unwatched(hub).map { WatchedConnector(base: $0, hub: hub.name, outages: outages, log: log) }
@@ -24,94 +26,124 @@ struct HubConnectors: Sendable {
 
     private func unwatched(_ hub: HubRecord) -> [any Connector] {
         let credentials = hub.description.credentials
-        let apns: @Sendable (PlatformCredential) throws(PushError) -> any Connector = { [senders] credential throws(PushError) in
-            try senders.connector(try senders.settings(credential, of: hub.name))
-        }
-        let services: [(PlatformCredential.Kind, Set<Platform>, @Sendable (PlatformCredential) throws(PushError) -> any Connector)] = [
-            (.apns, [.apns], apns), (.fcmV1, [.fcmV1, .gcm], fcm), (.wns, [.wns], wns), (.browser, [.browser], browser),
-        ]
-        if isLab, let kind = services.map(\.0).first(where: { credentials[$0]?.properties.isEmpty == false }) {
+        if isLab, let kind = PlatformCredential.Kind.senders.map(\.kind).first(where: { credentials[$0]?.isEmpty == false }) {
             log.warning("the hub \(hub.name) has credentials (\(kind.rawValue)): they are not used, it sends to the lab alone")
         }
-        return services.compactMap { kind, platforms, make in
+        return PlatformCredential.Kind.senders.compactMap { kind, platforms in
             if let credential = own(kind, of: hub) {
-                return LazyConnector(platforms) { () throws(PushError) in try make(credential) }
+                return LazyConnector(platforms) { () throws(PushError) in
+                    try connector(try known.settings(credential, kind, of: hub.name))
+                }
             }
-            if kind == .apns, !isLab, let files { return APNsFileConnector(files, senders) }
+            if let watched = watched(kind) { return SettingsConnector(platforms, watched, connector) }
             return simulators?.connector(for: platforms)
         }
     }
 
+    private func watched(_ kind: PlatformCredential.Kind) -> WatchedCredential? { watched.first { $0.source.kind == kind } }
+
     /// Nil for one that is not used.
     private func own(_ kind: PlatformCredential.Kind, of hub: HubRecord) -> PlatformCredential? {
-        guard !isLab, let credential = hub.description.credentials[kind], !credential.properties.isEmpty else { return nil }
+        guard !isLab, let credential = hub.description.credentials[kind], !credential.isEmpty else { return nil }
         return credential
     }
 
-    @Sendable private func fcm(_ credential: PlatformCredential) throws(PushError) -> any Connector {
-        try FCMConnector(
-            settings: FCMSettings(
-                projectID: try credential.text("ProjectId", "FCM"), clientEmail: try credential.text("ClientEmail", "FCM"),
-                privateKey: try credential.secret("PrivateKey", "FCM")), transport: transport, clock: clock)
-    }
-
-    @Sendable private func wns(_ credential: PlatformCredential) throws(PushError) -> any Connector {
-        try WNSConnector(
-            settings: WNSSettings(
-                packageSID: try credential.text("PackageSid", "WNS"), clientSecret: try credential.secret("SecretKey", "WNS")),
-            transport: transport, clock: clock)
-    }
-
-    @Sendable private func browser(_ credential: PlatformCredential) throws(PushError) -> any Connector {
-        try WebPushConnector(
-            settings: WebPushSettings(
-                subject: try credential.text("Subject", "Web Push"), publicKey: try credential.text("VapidPublicKey", "Web Push"),
-                privateKey: try credential.secret("VapidPrivateKey", "Web Push")),
-            transport: transport, clock: clock, random: random)
+    /// What sends with these. Throws `credential.invalid`.
+    @Sendable func connector(_ settings: SenderSettings) throws(PushError) -> any Connector {
+        switch settings {
+        case .apns(let settings): try senders.connector(settings)
+        case .fcm(let settings): try FCMConnector(settings: settings, transport: transport, clock: clock)
+        case .wns(let settings): try WNSConnector(settings: settings, transport: transport, clock: clock)
+        case .webPush(let settings): try WebPushConnector(settings: settings, transport: transport, clock: clock, random: random)
+        }
     }
 }
 
 // MARK: - What is known of the credentials
 
 extension HubConnectors {
-    /// Of the hubs that send to APNs with a credential, their own or that of the settings. Reads certificates that were never read.
+    /// Of the hubs that send with a credential, their own or that of the settings. Reads credentials that were never read.
     func credentialStates(of hubs: [HubRecord]) -> [CredentialState] {
-        guard !isLab else { return [] }
-        return hubs.compactMap { hub in
-            do throws(PushError) {
-                if let credential = own(.apns, of: hub) {
-                    let settings = try senders.settings(credential, of: hub.name)
-                    return CredentialState(
-                        hub: hub.name, settings, address: senders.destination(settings), tokenIssued: senders.tokenIssued(settings))
-                }
-                guard let files else { return nil }
-                let settings = try files.current().settings
-                return CredentialState(
-                    hub: hub.name, setting: files.files.setting, settings, address: senders.destination(settings),
-                    tokenIssued: senders.tokenIssued(settings), fault: files.fault)
-            } catch {
-                return CredentialState(hub: hub.name, setting: own(.apns, of: hub) == nil ? files?.files.setting : nil, error)
-            }
+        hubs.flatMap { hub in PlatformCredential.Kind.senders.compactMap { state($0.kind, of: hub) } }
+    }
+
+    /// Nil where it sends to that push service with none.
+    func state(_ kind: PlatformCredential.Kind, of hub: HubRecord) -> CredentialState? {
+        guard let platform = kind.platform else { return nil }
+        let watched = own(kind, of: hub) == nil ? watched(kind) : nil
+        let setting = watched?.source.setting
+        do throws(PushError) {
+            guard let settings = try settings(kind, of: hub) else { return nil }
+            var issued: Timestamp?
+            if case .apns(let settings) = settings { issued = senders.tokenIssued(settings) }
+            return CredentialState(
+                hub: hub.name, setting: setting, settings, address: destination(settings), tokenIssued: issued, fault: watched?.fault)
+        } catch {
+            return CredentialState(hub: hub.name, platform, setting: setting, error)
         }
     }
 
-    /// What a hub sends with, by platforms.
+    /// What a hub sends with; nil where it is nothing. Throws `credential.invalid`.
+    func settings(_ kind: PlatformCredential.Kind, of hub: HubRecord) throws(PushError) -> SenderSettings? {
+        if let credential = own(kind, of: hub) { return try known.settings(credential, kind, of: hub.name) }
+        return try watched(kind)?.current().settings
+    }
+
+    /// The host that pushes go to; nil where devices say it.
+    private func destination(_ settings: SenderSettings) -> String? {
+        switch settings {
+        case .apns(let settings): senders.destination(settings)
+        case .fcm: transport.destination(of: FCMSettings.host)
+        case .wns, .webPush: nil
+        }
+    }
+
+    /// What a hub sends with, by platforms, as its managers see it.
     func credentials(of hub: HubRecord) -> [HubCredential] {
-        guard !isLab else { return [] }
-        let others = HubCredential.own(of: hub).filter { $0.platform != .apns }
-        return (credentialStates(of: [hub]).map(\.credential) + others).sorted { $0.platform < $1.platform }
+        let shown = credentialStates(of: [hub]).map(\.shown)
+        // Those that nothing is sent with are kept for Azure's clients.
+        let others = isLab ? [] : HubCredential.own(of: hub).filter { own in !shown.contains { $0.platform == own.platform } }
+        return (shown + others).sorted { $0.platform < $1.platform }
+    }
+
+    /// For the interfaces that manage hubs.
+    var services: CredentialServices {
+        CredentialServices(
+            credentials: { credentials(of: $0) },
+            read: { platform, body throws(PushError) in try PlatformCredential(platform, request: body) },
+            check: { await checks(of: $0) })
     }
 
     /// The broadcast channels of the app that a hub sends to. Throws `credential.invalid` and, where it sends to no APNs,
     /// `channel.refused` (409).
     func channels(of hub: HubRecord) async throws(PushError) -> APNsChannels {
-        if let credential = own(.apns, of: hub) { return try senders.channels(try senders.settings(credential, of: hub.name)) }
-        if !isLab, let files { return try senders.channels(try files.current().settings) }
+        if case .apns(let settings)? = try settings(.apns, of: hub) { return try senders.channels(settings) }
         guard let simulators else {
             throw PushError(
                 "channel.refused", "the hub \(hub.name) has no APNs credential", hint: "give it one, or apns.* in the settings", status: 409
             )
         }
         return try await simulators.channels()
+    }
+}
+
+/// What was made of the credentials of hubs; reading a certificate takes its time.
+private final class KnownCredentials: Sendable {
+    private struct Place: Hashable {
+        let hub: String
+        let kind: PlatformCredential.Kind
+    }
+
+    private let all = Mutex<[Place: (credential: PlatformCredential, result: Result<SenderSettings, PushError>)]>([:])
+
+    /// Throws `credential.invalid`.
+    func settings(
+        _ credential: PlatformCredential, _ kind: PlatformCredential.Kind, of hub: String
+    ) throws(PushError) -> SenderSettings {
+        let place = Place(hub: hub, kind: kind)
+        if let known = all.withLock({ $0[place] }), known.credential == credential { return try known.result.get() }
+        let result = Result { () throws(PushError) in try credential.settings(kind) }
+        all.withLock { $0[place] = (credential, result) }
+        return try result.get()
     }
 }

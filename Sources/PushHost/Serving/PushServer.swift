@@ -72,11 +72,14 @@ final class PushServer: Sendable {
         }
         let senders = APNsSenders(
             pushes: apnsTransport, connect: channelTransport, clock: hubClock, random: random, providerTokens: storage.providerTokens)
-        let files = settings.isLab || !settings.apns.isGiven ? nil : WatchedAPNsFiles(settings.apns)
+        let watched = settings.credentialSources.map { WatchedCredential($0) }
         let connectors = HubConnectors(
             transport: transport, clock: hubClock, random: random, simulators: simulators, isLab: settings.isLab, senders: senders,
-            files: files, log: log)
-        if let fault = files?.fault { log.error("nothing can be sent to APNs: \(fault.message); \(fault.hint ?? "")") }
+            watched: watched, log: log)
+        for credential in watched {
+            guard let fault = credential.fault else { continue }
+            log.error("nothing can be sent to \(credential.serviceName): \(fault.message); \(fault.hint ?? "")")
+        }
         let environment = HubEnvironment(
             clock: hubClock, random: random, start: { work in lab?.thread.start(work) ?? Task { await work() } },
             observer: { event in
@@ -94,7 +97,10 @@ final class PushServer: Sendable {
                     retryWindow: settings.delivery.retryWindow, retryJitter: settings.isLab ? 0 : 0.25,
                     keepPruned: settings.delivery.keepPruned, isPruningTold: settings.feedback.webhook != nil),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()),
-                admits: { description throws(PushError) in if settings.isLab { try Lab.admit(description) } },
+                admits: { description, before throws(PushError) in
+                    if settings.isLab { try Lab.admit(description) }
+                    try description.checkCredentials(before: before, now: hubClock.now)
+                },
                 connectors: connectors.connectors(of:))
             let sessions = lab.flatMap { lab in wires.map { LabSessions(lab: lab, namespace: namespace, wires: $0, log: log) } }
             let server = PushServer(
@@ -186,7 +192,7 @@ final class PushServer: Sendable {
             system: SystemRoutes(
                 isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() },
                 about: ServerDescription(version: PushHostCommand.release, hasLab: settings.isLab).json),
-            backend: backend, credentials: { [connectors] in connectors.credentials(of: $0) },
+            backend: backend, credentials: connectors.services,
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },

@@ -93,7 +93,9 @@ extension ServerSettings {
         if port == nil, tlsPort == nil {
             faults.append("listen.port and listen.tls_port are none: the server would listen nowhere")
         }
-        faults += backend.contradictions + apns.contradictions + delivery.contradictions + feedback.contradictions
+        faults +=
+            backend.contradictions + apns.contradictions + wns.contradictions + webPush.contradictions + delivery.contradictions
+            + feedback.contradictions
         if isLab, simulators != nil {
             faults.append("lab and simulators exclude each other: give the one that hubs shall send to")
         }

@@ -35,6 +35,9 @@ struct ServerSettings: Sendable, Equatable {
     var keepSecurePayloads: Duration = .seconds(7 * 86_400)
     var backend = BackendSettings()
     var apns = APNsFiles()
+    var fcm = FCMFiles()
+    var wns = WNSFiles()
+    var webPush = WebPushFiles()
     var delivery = DeliverySettings()
     var feedback = FeedbackSettings()
     var jobFolders: [String] = []
@@ -150,5 +153,5 @@ extension ServerSettings {
                 "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "The least that is logged.", default: "info",
                 isLive: true
             ) { $0.logLevel = $1.text },
-        ] + apnsSettings + backendSettings + deliverySettings + feedbackSettings
+        ] + apnsSettings + credentialSettings + backendSettings + deliverySettings + feedbackSettings
 }

@@ -66,7 +66,7 @@ struct ManagementCall: Sendable {
     var top: Int { values["top"]?.int ?? 100 }
     var page: Page { Page(top: top, continuation: text("continuation")) }
 
-    func credentials(of hub: ServedHub) -> [HubCredential] { access.credentials(hub.record) }
+    func credentials(of hub: ServedHub) -> [HubCredential] { access.credentials.credentials(hub.record) }
 
     // MARK: - Answers
 

@@ -53,5 +53,5 @@ struct ManagementInterface: Sendable {
 }
 
 extension ManagementRoute {
-    static let all = hubs + keys + devices + pruned + tags + notifications + [render] + users
+    static let all = hubs + credentials + keys + devices + pruned + tags + notifications + [render] + users
 }

@@ -9,8 +9,7 @@ struct HubAccess: Sendable {
     var testThrottle: Throttle?
     /// Whether every request may do everything.
     var isTrusted = false
-    /// What a hub sends with, by platforms.
-    var credentials: @Sendable (HubRecord) -> [HubCredential] = { HubCredential.own(of: $0) }
+    var credentials = CredentialServices.none
     let proved = ProvedTokens()
 
     /// The hub that a request is for, when the request may do with it what it wants.

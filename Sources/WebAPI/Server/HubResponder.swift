@@ -30,13 +30,13 @@ package struct HubResponder: HTTPResponder {
     private let log: Logger
 
     /// - Parameters:
-    ///   - credentials: what a hub sends with, by platforms.
+    ///   - credentials: what is known of what hubs send with.
     ///   - executor: where hubs are asked; by default on the loop of a connection what takes little, elsewhere the rest.
     package init(
         namespace: Namespace, clock: any HubClock, random: any RandomSource, log: Logger, settings: WebSettings,
         throttles: Throttles, system: SystemRoutes, backend: BackendServices,
-        credentials: @escaping @Sendable (HubRecord) -> [HubCredential] = { HubCredential.own(of: $0) },
-        control: ControlRoutes? = nil, lab: LabRoutes? = nil, executor: (any TaskExecutor)? = nil
+        credentials: CredentialServices = .none, control: ControlRoutes? = nil, lab: LabRoutes? = nil,
+        executor: (any TaskExecutor)? = nil
     ) {
         let access = HubAccess(
             namespace: namespace, throttle: throttles.requests, testThrottle: throttles.testSends, isTrusted: settings.isTrusted,

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The commands of docs/operating.md, one after the other, beside one server.
+/// The commands of docs/operating.md and docs/credentials.md, one after the other, beside one server.
 @Suite struct OperatingPageTests {
     private struct Step {
         let command: String
@@ -21,10 +21,11 @@ import Testing
         }
     }
 
-    private static let steps: [Step] = {
-        let page = (try? String(contentsOf: Program.root.appending(path: "docs/operating.md"), encoding: .utf8)) ?? ""
+    /// - Parameter word: behind `console`, where a block begins.
+    private static func steps(_ page: String, _ word: String) -> [Step] {
+        let page = (try? String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)) ?? ""
         var steps: [Step] = []
-        for block in page.components(separatedBy: "```console server\n").dropFirst() {
+        for block in page.components(separatedBy: "```console \(word)\n").dropFirst() {
             for line in block[..<(block.range(of: "```")?.lowerBound ?? block.endIndex)].split(separator: "\n") {
                 if line.hasPrefix("$ ") {
                     steps.append(Step(command: String(line.dropFirst(2))))
@@ -34,14 +35,16 @@ import Testing
             }
         }
         return steps
-    }()
+    }
 
-    @Test func `Every command prints what the page shows`() async throws {
-        #expect(Self.steps.count > 12)
-        let folder = try ScriptFolder(["pushhost.yaml": "lab: on\nlisten: { port: 0, tls_port: none }\nlog: { level: error }\n"])
+    @Test(arguments: [("operating", "server", "lab: on\n", 13), ("credentials", "credentials", "", 6)])
+    func `Every command prints what the page shows`(page: String, word: String, settings: String, least: Int) async throws {
+        let steps = Self.steps(page, word)
+        #expect(steps.count >= least)
+        let folder = try ScriptFolder(["pushhost.yaml": "\(settings)listen: { port: 0, tls_port: none }\nlog: { level: error }\n"])
         let server = try Dialogue(["serve"], in: folder.url)
         try await server.hear("Ctrl-C ends it.")
-        for step in Self.steps {
+        for step in steps {
             let program = try await Program.shell(
                 step.command.replacing(/(^|\$\(|\| )pushhost/) { "\($0.1)\"$P\"" } + " 2>&1", in: folder.url)
             #expect(program.status == 0, "\(step.command)")

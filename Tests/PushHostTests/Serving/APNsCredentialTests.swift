@@ -3,6 +3,7 @@ import Delivery
 import Foundation
 import HTTPTypes
 import PushCore
+import Storage
 import Synchronization
 import Testing
 
@@ -92,7 +93,7 @@ import Testing
         func path(_ name: String) -> String { folder.url.appending(path: name).path }
         var files = APNsFiles()
         (files.certificate, files.certificateKey) = (path("certificate.pem"), path("key.pem"))
-        let watched = WatchedAPNsFiles(files)
+        let watched = WatchedCredential(files)
         let before = try watched.current()
         #expect(before.settings.certificate?.expires.seconds == (now + .seconds(90 * 86_400)).seconds && watched.fault == nil)
         guard case .none = watched.reload() else { throw Unexpected() }
@@ -117,12 +118,16 @@ import Testing
         var files = APNsFiles()
         files.key = folder.url.appending(path: "AuthKey.p8").path
         (files.keyID, files.teamID, files.topic) = ("KEY1234567", "TEAM123456", "com.example.app")
-        let watched = WatchedAPNsFiles(files)
+        let watched = WatchedCredential(files)
         let transport = CountingTransport()
         let senders = APNsSenders(
             pushes: SequentialTransport(transport), connect: { _ in HTTPClientTransport() }, clock: SystemClock(), random: SystemRandom(),
             providerTokens: NoTokens())
-        let connector = APNsFileConnector(watched, senders)
+        let make: @Sendable (SenderSettings) throws(PushError) -> any Connector = { settings throws(PushError) in
+            guard case .apns(let settings) = settings else { throw PushError("test.platform", "not of APNs") }
+            return try senders.connector(settings)
+        }
+        let connector = SettingsConnector([.apns], watched, make)
         let batch = DeliveryBatch(
             notificationID: "n", platform: .apns, body: Array(#"{"aps":{"alert":"Hi"}}"#.utf8), handles: [.apns(token: "AA")])
         guard case .rejected(let rejection)? = await connector.deliver(batch).first else { throw Unexpected() }
@@ -133,9 +138,9 @@ import Testing
         _ = await connector.deliver(batch)
         #expect(transport.bearers.count == 1)
         // Two hubs with one key share one token.
-        _ = await APNsFileConnector(watched, senders).deliver(batch)
+        _ = await SettingsConnector([.apns], watched, make).deliver(batch)
         #expect(transport.bearers.count == 2 && Set(transport.bearers).count == 1)
-        let settings = try watched.current().settings
+        guard case .apns(let settings) = try watched.current().settings else { throw Unexpected() }
         #expect(senders.tokenIssued(settings) != nil)
         try folder.write("AuthKey.p8", Data(P256.Signing.PrivateKey().pemRepresentation.utf8))
         guard case .renewed = watched.reload() else { throw Unexpected() }
@@ -152,23 +157,44 @@ import Testing
 
     // MARK: - A server
 
+    /// A hub whose certificate was good when it was set; beside it `hub`, which has none.
+    private static func keepHub(_ name: String, _ files: SenderFiles, in folder: URL) async throws {
+        let made = try ScriptFolder(["certificate.pem": files.certificate, "key.pem": files.key])
+        let own = PlatformCredential(properties: [
+            ("ApnsCertificate", Secret(try await SenderFiles.pkcs12(in: made.url.path))), ("CertificateKey", Secret("secret")),
+        ])
+        let data = folder.appending(path: "data")
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let (storage, now) = (try await SQLiteStorage.open(data.appending(path: "pushhost.sqlite").path), SystemClock().now)
+        for (number, name, credentials) in [(1, "hub", [:]), (2, name, [PlatformCredential.Kind.apns: own])] {
+            try await storage.namespace.putHub(
+                HubRecord(
+                    number: Int64(number), name: name, description: HubDescription(credentials: credentials), createdAt: now,
+                    updatedAt: now))
+        }
+        try await storage.close()
+    }
+
     @Test func `A server exchanges its files at SIGHUP; doctor and metrics tell how long they are good`() async throws {
         let files = try SenderFiles(end: now + .seconds(90 * 86_400))
         let folder = try folder(files)
         try folder.write(
             "pushhost.yaml",
             Data("apns: { certificate: certificate.pem, certificate_key: key.pem }\nlisten: { port: 0, tls_port: none }\n".utf8))
+        let ended = try SenderFiles(topic: "com.example.ended", end: now + .seconds(-86_400))
+        try await Self.keepHub("ended", ended, in: folder.url)
         let server = try Dialogue(["serve", "--data", "data"], in: folder.url)
         try await server.hear("Ctrl-C ends it.")
-        func metric() async throws -> String {
-            try await Program.shell(
+        func metric(of hub: String = "hub") async throws -> String {
+            let lines = try await Program.shell(
                 "curl -s --unix-socket data/pushhost.sock http://localhost/metrics | grep '^pushhost_credential_expires'", in: folder.url
-            ).output
+            ).output.split(separator: "\n")
+            return lines.filter { $0.contains("hub=\"\(hub)\"") }.joined(separator: "\n")
         }
         func doctor() async throws -> String { try await Program.shell("$P doctor --data data", in: folder.url).output }
         #expect(
             try await metric()
-                == "pushhost_credential_expires_seconds{hub=\"hub\",platform=\"apns\"} \((now + .seconds(90 * 86_400)).seconds)\n")
+                == "pushhost_credential_expires_seconds{hub=\"hub\",platform=\"apns\"} \((now + .seconds(90 * 86_400)).seconds)")
         let well = try await doctor()
         #expect(well.contains("✓ APNs          settings: certificate for com.example.app, production, good until "), "\(well)")
 
@@ -176,36 +202,19 @@ import Testing
         try folder.write("key.pem", Data(soon.key.utf8))
         server.signal(SIGHUP)
         try await server.hear("the APNs credential stays as it was: certificate.pem: the private key does not belong")
-        let kept = try await Program.shell("$P hub show --data data", in: folder.url).output
+        let kept = try await Program.shell("$P hub show hub --data data", in: folder.url).output
         #expect(kept.contains("apns.certificate, as it is now, cannot be used; pushhost doctor says why"), "\(kept)")
         let broken = try await doctor()
         #expect(broken.contains("✗ APNs          certificate.pem: the private key does not belong to the certificate"), "\(broken)")
         #expect(broken.contains("the server goes on with the one before"))
         try folder.write("certificate.pem", Data(soon.certificate.utf8))
         server.signal(SIGHUP)
-        try await server.hear("the APNs credential was read again: com.example.app, production, good until ")
-        #expect(try await metric().hasSuffix(" \((now + .seconds(10 * 86_400)).seconds)\n"))
+        try await server.hear("the APNs credential was read again: certificate for com.example.app, production, good until ")
+        #expect(try await metric().hasSuffix(" \((now + .seconds(10 * 86_400)).seconds)"))
         let warned = try await doctor()
         #expect(warned.contains("! APNs          settings: certificate for com.example.app, production: it ends on "), "\(warned)")
 
         // A hub's own wins, and is looked at as well.
-        let ended = try SenderFiles(topic: "com.example.ended", end: now + .seconds(-86_400))
-        try folder.write("certificate.pem", Data(ended.certificate.utf8))
-        try folder.write("key.pem", Data(ended.key.utf8))
-        let own = try await SenderFiles.pkcs12(in: folder.url.path)
-        let properties = [("ApnsCertificate", own), ("CertificateKey", "secret")].map {
-            "<Property><Name>\($0.0)</Name><Value>\($0.1)</Value></Property>"
-        }.joined()
-        try folder.write(
-            "hub.xml",
-            Data(
-                """
-                <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><NotificationHubDescription \
-                xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><ApnsCredential><Properties>\(properties)\
-                </Properties></ApnsCredential></NotificationHubDescription></content></entry>
-                """.utf8))
-        _ = try await Program.shell(
-            "curl -s --unix-socket data/pushhost.sock -X PUT http://localhost/ended -d @hub.xml", in: folder.url)
         let found = try await Program.shell("$P doctor --data data", in: folder.url)
         #expect(
             found.output.contains("✗ APNs          hub ended: certificate for com.example.ended, production: it ended on "),
@@ -218,12 +227,18 @@ import Testing
                 && shown.contains(", the hub's own\n"), "\(shown)")
         let other = try await Program.shell("$P hub show hub --data data", in: folder.url).output
         #expect(other.contains("push services       apns\n") && other.contains(", from the settings (apns.certificate)\n"), "\(other)")
-        #expect(try await metric().contains("{hub=\"ended\",platform=\"apns\"} \((now + .seconds(-86_400)).seconds)\n"))
+        #expect(try await metric(of: "ended").contains("{hub=\"ended\",platform=\"apns\"} \((now + .seconds(-86_400)).seconds)"))
         _ = try await Program.shell("$P hub delete ended --yes --data data", in: folder.url)
-        #expect(try await !metric().contains("ended"))
+        #expect(try await metric(of: "ended").isEmpty)
         server.signal(SIGTERM)
         let told = await server.end(closingInput: false)
         #expect(told.status == 0 && !told.output.contains("secret"))
+    }
+}
+
+extension SenderSettings {
+    fileprivate var certificate: APNsCertificate? {
+        if case .apns(let settings) = self { settings.certificate } else { nil }
     }
 }
 

@@ -22,7 +22,7 @@ import Testing
     private static let credentials =
         #"<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><NotificationHubDescription "#
         + #"xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><WnsCredential><Properties>"#
-        + "<Property><Name>PackageSid</Name><Value>ms-app://s-1</Value></Property><Property><Name>SecretKey</Name><Value>x</Value>"
+        + "<Property><Name>PackageSid</Name><Value>ms-app://s-1-15-2-1</Value></Property><Property><Name>SecretKey</Name><Value>x</Value>"
         + "</Property></Properties></WnsCredential></NotificationHubDescription></content></entry>"
 
     @Test func `What a hub sends is shown by the phones of the lab; it goes together with no real credentials`() async throws {

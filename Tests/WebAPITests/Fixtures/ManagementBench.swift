@@ -11,8 +11,8 @@ struct ManagementBench {
     let bench: RouteBench
     private let interface: ManagementInterface
 
-    init() async throws {
-        bench = try await RouteBench()
+    init(credentials: CredentialServices = .none) async throws {
+        bench = try await RouteBench(credentials: credentials)
         interface = ManagementInterface(access: bench.access, accounts: bench.accounts)
     }
 

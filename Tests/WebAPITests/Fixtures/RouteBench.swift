@@ -15,7 +15,7 @@ struct RouteBench {
     let bench: HubBench
     var accounts: AccountService { bench.accounts }
 
-    init() async throws {
+    init(credentials: CredentialServices = .none) async throws {
         let bench = try HubBench(platforms: [.apns, .fcmV1])
         let connector = bench.connector
         self.bench = bench
@@ -24,7 +24,7 @@ struct RouteBench {
             environment: bench.environment, store: store, settings: HubSettings(),
             jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [connector] })
         _ = try await namespace.create("hub", HubDescription())
-        access = HubAccess(namespace: namespace, throttle: nil)
+        access = HubAccess(namespace: namespace, throttle: nil, credentials: credentials)
     }
 
     /// Signed with a key of the hub.

@@ -6,7 +6,7 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Look for what is wrong with a server, whether it runs or not.",
         discussion: """
-            Changes nothing: settings, data folder, database, certificate, APNs credentials, ports, the way to the push services and the clock are \
+            Changes nothing: settings, data folder, database, certificate, credentials, ports, the way to the push services and the clock are \
             looked at.
 
             Exit codes: 0 all is well · 1 something is wrong.

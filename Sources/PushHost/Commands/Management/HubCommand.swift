@@ -3,10 +3,10 @@ import PushCore
 
 struct HubCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hub", abstract: "Make, show and delete the hubs of a server; back them up and restore them.",
+        commandName: "hub", abstract: "Make, show and delete the hubs of a server, and what they send with; back them up and restore them.",
         subcommands: [
-            HubListCommand.self, HubShowCommand.self, HubCreateCommand.self, HubDeleteCommand.self, HubBackupCommand.self,
-            HubRestoreCommand.self,
+            HubListCommand.self, HubShowCommand.self, HubCreateCommand.self, HubDeleteCommand.self, HubCredentialsCommand.self,
+            HubBackupCommand.self, HubRestoreCommand.self,
         ])
 }
 
@@ -59,7 +59,7 @@ struct HubShowCommand: AsyncParsableCommand {
             ("created", hub["createdAt"]?.string ?? ""), ("changed", hub["updatedAt"]?.string ?? ""),
         ]
         let credentials = hub["credentials"]?.array ?? []
-        for credential in credentials { rows.append(("credential", Self.words(credential))) }
+        for credential in credentials { rows.append(("credential", CredentialReport(credential)?.line ?? "of an unknown kind")) }
         if let ttl = hub["registrationTTL"]?.string { rows.append(("registrations live", ttl)) }
         if let metadata = hub["userMetadata"]?.string { rows.append(("metadata", metadata)) }
         for trouble in hub["troubles"]?.array ?? [] {
@@ -71,20 +71,6 @@ struct HubShowCommand: AsyncParsableCommand {
             rows.append(("trouble", "\(platform): \(words)"))
         }
         return [palette.bold("hub \(hub["name"]?.string ?? "")".printable)] + rows.map { "  \($0.0.padded(to: 20))\($0.1.printable)" }
-    }
-}
-
-extension HubShowCommand {
-    /// `APNs: token for com.example.app, production, to api.push.apple.com:443, from the settings (apns.key)`
-    private static func words(_ credential: JSON) -> String {
-        let platform = credential["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
-        var parts: [String] = []
-        if let kind = credential["kind"]?.string { parts.append("\(kind) for \(credential["topic"]?.string ?? "")") }
-        if let environment = credential["environment"]?.string { parts.append(environment) }
-        if let address = credential["address"]?.string { parts.append("to \(address)") }
-        if let end = credential["expiresAt"]?.string { parts.append("good until \(end)") }
-        parts.append(credential["setting"]?.string.map { "from the settings (\($0))" } ?? "the hub's own")
-        return "\(platform): \(parts.joined(separator: ", "))" + (credential["fault"]?.string.map { "; \($0)" } ?? "")
     }
 }
 

@@ -1,9 +1,8 @@
-import Crypto
 import Delivery
 import PushCore
 
 /// An APNs credential in files of the operator, for hubs that have none of their own.
-struct APNsFiles: Sendable, Equatable {
+struct APNsFiles: CredentialSource, Equatable {
     /// The app's bundle id; a certificate may tell it by itself.
     var topic: String?
     var environment: APNsSettings.Environment?
@@ -17,63 +16,43 @@ struct APNsFiles: Sendable, Equatable {
     var certificateKey: String?
     var password: Secret?
 
-    private static let largestFile = 1 << 20
-
+    let kind = PlatformCredential.Kind.apns
     var isGiven: Bool { key != nil || certificate != nil }
+    var files: [String?] { [key, certificate, certificateKey] }
 
     /// The setting that names the credential.
     var setting: String { certificate == nil ? "apns.key" : "apns.certificate" }
+
+    func sender() throws(PushError) -> SenderSettings { .apns(try settings()) }
 
     /// What it is, with what the files hold now. Throws `credential.invalid`, which names the file.
     func settings() throws(PushError) -> APNsSettings {
         if let certificate {
             do throws(PushError) {
                 return try APNsSettings(
-                    certificate: APNsCertificate(try identity(try Self.read(certificate))), topic: topic, environment: environment)
+                    certificate: APNsCertificate(try identity(try CredentialFile.read(certificate))), topic: topic, environment: environment
+                )
             } catch {
-                throw Self.fault(certificate, error)
+                throw CredentialFile.fault(certificate, error)
             }
         }
         guard let key, let keyID, let teamID, let topic else {
             throw PushError("credential.invalid", "there is no APNs credential in the settings", hint: "see apns.* in the settings")
         }
         do throws(PushError) {
-            let own = APNsSigningKey(teamID: teamID, keyID: keyID, file: try Self.read(key))
+            let own = APNsSigningKey(teamID: teamID, keyID: keyID, file: try CredentialFile.read(key))
             try own.check()
             return APNsSettings(authentication: .token(own), topic: topic, environment: environment ?? .production)
         } catch {
-            throw Self.fault(key, error)
+            throw CredentialFile.fault(key, error)
         }
     }
 
     private func identity(_ file: [UInt8]) throws(PushError) -> ClientIdentity {
         guard certificateKey == nil, !file.contains("-----BEGIN ".utf8) else {
-            return try ClientIdentity(certificates: file, key: try certificateKey.map(Self.read), password: password)
+            return try ClientIdentity(certificates: file, key: try certificateKey.map(CredentialFile.read), password: password)
         }
         return try ClientIdentity(pkcs12: file, password: password ?? Secret(""))
-    }
-
-    /// Changes when the content of one of the files does, and when one of them goes or comes.
-    var fingerprint: [UInt8] {
-        var hash = SHA256()
-        for path in [key, certificate, certificateKey] {
-            let bytes = path.flatMap { try? Self.read($0) }
-            hash.update(data: Array("\(bytes?.count ?? -1) ".utf8) + (bytes ?? []))
-        }
-        return Array(hash.finalize())
-    }
-
-    private static func read(_ path: String) throws(PushError) -> [UInt8] {
-        do {
-            return try TextFile.read(path, limit: largestFile, kind: "credential file")
-        } catch {
-            throw PushError("credential.invalid", error.message, hint: "check apns.* in the settings, and the rights of the file")
-        }
-    }
-
-    private static func fault(_ path: String, _ error: PushError) -> PushError {
-        let message = error.message.contains(path) ? error.message : "\(path): \(error.message)"
-        return PushError("credential.invalid", message, hint: error.hint, status: 400)
     }
 }
 

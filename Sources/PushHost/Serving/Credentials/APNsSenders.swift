@@ -9,8 +9,6 @@ final class APNsSenders: Sendable {
         var tokens: [Key: APNsProviderToken] = [:]
         /// For broadcast channels, by the fingerprints of what they show; empty where that is nothing.
         var transports: [String: HTTPClientTransport] = [:]
-        /// What was made of the credentials of hubs; reading a certificate takes its time.
-        var settings: [String: (credential: PlatformCredential, result: Result<APNsSettings, PushError>)] = [:]
     }
 
     private struct Key: Hashable {
@@ -46,14 +44,6 @@ final class APNsSenders: Sendable {
     func channels(_ settings: APNsSettings) throws(PushError) -> APNsChannels {
         try APNsChannels(
             settings: settings, transport: transport(for: settings), clock: clock, random: random, token: try token(for: settings))
-    }
-
-    /// What a hub's own credential says. Throws `credential.invalid`.
-    func settings(_ credential: PlatformCredential, of hub: String) throws(PushError) -> APNsSettings {
-        if let known = state.withLock({ $0.settings[hub] }), known.credential == credential { return try known.result.get() }
-        let result = Result { () throws(PushError) in try credential.apnsSettings() }
-        state.withLock { $0.settings[hub] = (credential, result) }
-        return try result.get()
     }
 
     /// Where pushes with these settings really go: host and port.
@@ -94,34 +84,5 @@ final class APNsSenders: Sendable {
             return Array(state.transports.values)
         }
         for transport in transports { await transport.shutdown() }
-    }
-}
-
-/// Makes another connector as soon as the files hold another credential.
-final class APNsFileConnector: Connector {
-    let platforms: Set<Platform> = [.apns]
-    private let files: WatchedAPNsFiles
-    private let senders: APNsSenders
-    private let made = Mutex<(version: Int, connector: any Connector)?>(nil)
-
-    init(_ files: WatchedAPNsFiles, _ senders: APNsSenders) { (self.files, self.senders) = (files, senders) }
-
-    func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
-        let connector: any Connector
-        do throws(PushError) {
-            connector = try current()
-        } catch {
-            let rejection = Rejection(status: 0, reason: error.code, explanation: error.message, outcome: .invalidCredentials)
-            return batch.handles.map { _ in .rejected(rejection) }
-        }
-        return await connector.deliver(batch)
-    }
-
-    private func current() throws(PushError) -> any Connector {
-        let (settings, version) = try files.current()
-        if let made = made.withLock({ $0 }), made.version == version { return made.connector }
-        let connector = try senders.connector(settings)
-        made.withLock { $0 = (version, connector) }
-        return connector
     }
 }

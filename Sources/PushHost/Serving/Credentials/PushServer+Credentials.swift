@@ -1,18 +1,25 @@
 import Delivery
 import Logging
 import PushCore
+import WebAPI
 
 extension PushServer {
-    /// Takes the files of the APNs credential again where they have changed.
+    /// Takes the files of the settings' credentials again where they have changed.
     func readCredentialsAgain() async {
-        guard let files = connectors.files, let change = try? await blocking({ () throws(PushError) in files.reload() }) else { return }
+        for watched in connectors.watched { await readAgain(watched) }
+    }
+
+    private func readAgain(_ watched: WatchedCredential) async {
+        guard let change = try? await blocking({ () throws(PushError) in watched.reload() }) else { return }
+        let name = watched.serviceName
         switch change {
         case .none: break
         case .renewed(let settings):
-            let end = settings.certificate.map { ", good until \($0.expires.iso8601(fraction: false))" } ?? ""
-            log.notice("the APNs credential was read again: \(settings.topic), \(settings.environment.rawValue)\(end)")
+            let shown = settings.credential(setting: nil)
+            let end = shown.expires.map { ", good until \($0.iso8601(fraction: false))" } ?? ""
+            log.notice("the \(name) credential was read again: \(shown.words)\(end)")
         case .refused(let fault, let goesOn):
-            let what = goesOn ? "the APNs credential stays as it was" : "nothing can be sent to APNs"
+            let what = goesOn ? "the \(name) credential stays as it was" : "nothing can be sent to \(name)"
             log.error("\(what): \(fault.message)\(fault.hint.map { "; \($0)" } ?? "")")
         }
     }
@@ -22,23 +29,27 @@ extension PushServer {
     func warnOfCredentials(known: Set<String>) -> Set<String> {
         var found: Set<String> = []
         for state in connectors.credentialStates(of: namespace.hubs.map(\.record)) {
-            guard let end = state.expires, let finding = CredentialChecks.finding(expiring: end, now: SystemClock().now) else { continue }
+            guard let end = state.credential.expires, let finding = CredentialChecks.finding(expiring: end, now: SystemClock().now) else {
+                continue
+            }
             let text = "the hub \(state.hub): the APNs certificate \(finding)"
             if found.insert(text).inserted, !known.contains(text) { log.warning("\(text); \(CredentialChecks.renewal)") }
         }
         return found
     }
 
-    /// `pushhost_credential_expires_seconds` and `pushhost_provider_token_issued_seconds`, both since 1970.
+    /// `pushhost_credential_usable` (1, or 0 where nothing can be sent with it), `pushhost_credential_expires_seconds` and
+    /// `pushhost_provider_token_issued_seconds`, both since 1970.
     func measureCredentials() {
         let states = connectors.credentialStates(of: namespace.hubs.map(\.record))
-        func values(_ moment: (CredentialState) -> Timestamp?) -> [(dimensions: [(String, String)], value: Double)] {
+        func values(_ value: (CredentialState) -> Int64?) -> [(dimensions: [(String, String)], value: Double)] {
             states.compactMap { state in
-                moment(state).map { ([("hub", state.hub), ("platform", state.platform.rawValue)], Double($0.seconds)) }
+                value(state).map { ([("hub", state.hub), ("platform", state.platform.rawValue)], Double($0)) }
             }
         }
-        metrics.replace("pushhost_credential_expires_seconds", with: values(\.expires))
-        metrics.replace("pushhost_provider_token_issued_seconds", with: values(\.tokenIssued))
+        metrics.replace("pushhost_credential_usable", with: values { $0.isUsable ? 1 : 0 })
+        metrics.replace("pushhost_credential_expires_seconds", with: values { $0.credential.expires?.seconds })
+        metrics.replace("pushhost_provider_token_issued_seconds", with: values { $0.tokenIssued?.seconds })
     }
 
     /// `{"hub", "action": "create" | "show" | "list" | "delete", "channel"?, "keep"?}`, as `pushhost apns channels` sends it.

@@ -1,34 +1,35 @@
-import Delivery
 import PushCore
 import Synchronization
 
-/// The credential of the operator's files as it was last found good. Files that are exchanged are read again; where the new ones
-/// cannot be used, the old credential stays.
-final class WatchedAPNsFiles: Sendable {
+/// A credential of the settings as it was last found good. Files that are exchanged are read again; where the new ones cannot be
+/// used, the old credential stays.
+final class WatchedCredential: Sendable {
     enum Change: Sendable {
         case none
-        case renewed(APNsSettings)
+        case renewed(SenderSettings)
         /// Nothing can be sent with the new files; whether there are old ones to go on with.
         case refused(PushError, goesOn: Bool)
     }
 
     private struct State {
         var fingerprint: [UInt8]
-        var settings: APNsSettings?
+        var settings: SenderSettings?
         var fault: PushError?
         /// Counts what was found good.
         var version = 0
     }
 
-    let files: APNsFiles
+    let source: any CredentialSource
+    /// As people read it: `APNs`.
+    var serviceName: String { source.kind.platform?.displayName ?? "" }
     private let state: Mutex<State>
 
-    init(_ files: APNsFiles) {
-        self.files = files
+    init(_ source: any CredentialSource) {
+        self.source = source
         // Before the files: what changes between the two is read once more.
-        var found = State(fingerprint: files.fingerprint)
+        var found = State(fingerprint: source.fingerprint)
         do throws(PushError) {
-            found.settings = try files.settings()
+            found.settings = try source.sender()
         } catch {
             found.fault = error
         }
@@ -36,7 +37,7 @@ final class WatchedAPNsFiles: Sendable {
     }
 
     /// What is used, with a number that changes with it. Throws `credential.invalid` where the files were never good.
-    func current() throws(PushError) -> (settings: APNsSettings, version: Int) {
+    func current() throws(PushError) -> (settings: SenderSettings, version: Int) {
         let state = state.withLock { $0 }
         guard let settings = state.settings else { throw state.fault ?? Self.nothing }
         return (settings, state.version)
@@ -47,10 +48,10 @@ final class WatchedAPNsFiles: Sendable {
 
     /// Reads the files again where they have changed.
     func reload() -> Change {
-        let fingerprint = files.fingerprint
+        let fingerprint = source.fingerprint
         guard state.withLock({ $0.fingerprint != fingerprint }) else { return .none }
         do throws(PushError) {
-            let settings = try files.settings()
+            let settings = try source.sender()
             state.withLock { state in
                 (state.fingerprint, state.settings, state.fault) = (fingerprint, settings, nil)
                 state.version += 1
@@ -64,5 +65,5 @@ final class WatchedAPNsFiles: Sendable {
         }
     }
 
-    private static let nothing = PushError("credential.invalid", "there is no APNs credential in the settings")
+    private static let nothing = PushError("credential.invalid", "there is no credential in the settings")
 }

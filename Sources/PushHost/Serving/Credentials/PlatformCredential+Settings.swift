@@ -3,6 +3,30 @@ import FoundationEssentials
 import PushCore
 
 extension PlatformCredential {
+    /// What a hub sends with. Throws `credential.invalid`, for kinds that nothing is sent with, too.
+    func settings(_ kind: Kind) throws(PushError) -> SenderSettings {
+        switch kind {
+        case .apns: .apns(try apnsSettings())
+        case .fcmV1: .fcm(try fcmSettings())
+        case .wns:
+            .wns(WNSSettings(packageSID: try text("PackageSid", "WNS"), clientSecret: try secret("SecretKey", "WNS")))
+        case .browser:
+            .webPush(
+                WebPushSettings(
+                    subject: try text("Subject", "Web Push"), publicKey: try text("VapidPublicKey", "Web Push"),
+                    privateKey: try secret("VapidPrivateKey", "Web Push")))
+        case .gcm, .mpns, .adm, .baidu:
+            throw PushError("credential.invalid", "nothing is sent with a credential of \(kind.rawValue)", status: 400)
+        }
+    }
+
+    /// Azure's `FcmV1Credential` has `ProjectId`, `ClientEmail` and `PrivateKey`; `PrivateKeyId` and `TokenUri` are ours.
+    private func fcmSettings() throws(PushError) -> FCMSettings {
+        FCMSettings(
+            projectID: try text("ProjectId", "FCM"), clientEmail: try text("ClientEmail", "FCM"), privateKeyID: filled("PrivateKeyId"),
+            privateKey: try secret("PrivateKey", "FCM"), tokenURI: filled("TokenUri") ?? FCMSettings.tokenURI)
+    }
+
     /// What Azure's `ApnsCredential` says: `AppId` (the team), `AppName` (the bundle id), `KeyId` and `Token` (the signing key), or
     /// `ApnsCertificate` (base64 of a PKCS #12 file) and `CertificateKey` (its password). `Endpoint` tells the environment. Throws
     /// `credential.invalid`.
@@ -29,13 +53,14 @@ extension PlatformCredential {
         self[name].flatMap { $0.isEmpty ? nil : $0.reveal() }
     }
 
-    func secret(_ name: String, _ service: String) throws(PushError) -> Secret {
+    private func secret(_ name: String, _ service: String) throws(PushError) -> Secret {
         guard let value = self[name], !value.isEmpty else {
             throw PushError(
-                "credential.invalid", "the hub's credential for \(service) has no \(name)", hint: "update the hub with all of it")
+                "credential.invalid", "the hub's credential for \(service) has no \(name)", hint: "update the hub with all of it",
+                status: 400)
         }
         return value
     }
 
-    func text(_ name: String, _ service: String) throws(PushError) -> String { try secret(name, service).reveal() }
+    private func text(_ name: String, _ service: String) throws(PushError) -> String { try secret(name, service).reveal() }
 }

@@ -1,0 +1,107 @@
+import Crypto
+import Delivery
+import Logging
+import PushCore
+import Testing
+import WebAPI
+
+@testable import PushHost
+
+/// What the push services say of a hub's credentials when they are asked, which devices notice nothing of.
+@Suite struct CredentialCheckTests {
+    private static func connectors(_ transport: HTTPClientTransport) -> HubConnectors {
+        let (clock, random) = (SystemClock(), SystemRandom())
+        let senders = APNsSenders(
+            pushes: SequentialTransport(transport), connect: { _ in transport }, clock: clock, random: random, providerTokens: NoTokens())
+        return HubConnectors(
+            transport: transport, clock: clock, random: random, simulators: nil, senders: senders, log: Logger(label: "test"))
+    }
+
+    private static func hub(_ credentials: [PlatformCredential.Kind: PlatformCredential]) -> HubRecord {
+        HubRecord(
+            number: 1, name: "hub", description: HubDescription(credentials: credentials), createdAt: Timestamp(seconds: 0),
+            updatedAt: Timestamp(seconds: 0))
+    }
+
+    /// What the developer portals would give, as the JSON interface takes it.
+    private static func credentials(_ bench: SimulatorBench) async throws -> [PlatformCredential.Kind: PlatformCredential] {
+        let all = try await bench.get("/credentials")
+        func text(_ service: String, _ name: String) throws -> JSON { try #require(all[service]?[name]) }
+        return [
+            .apns: try PlatformCredential(
+                .apns,
+                request: [
+                    "key": try text("apns", "private_key"), "keyId": try text("apns", "key_id"), "teamId": try text("apns", "team_id"),
+                    "topic": try text("apns", "topic"),
+                ]),
+            .fcmV1: try PlatformCredential(.fcmV1, request: ["serviceAccount": try #require(all["fcm"])]),
+            .wns: try PlatformCredential(
+                .wns, request: ["packageSid": try text("wns", "package_sid"), "clientSecret": try text("wns", "client_secret")]),
+            .browser: try PlatformCredential(
+                .browser, request: ["subject": try text("browser", "subject"), "privateKey": try text("browser", "private_key")]),
+        ]
+    }
+
+    private static func with(_ body: (SimulatorBench) async throws -> Void) async throws {
+        let bench = try await SimulatorBench()
+        do {
+            try await body(bench)
+        } catch {
+            _ = await bench.end()
+            throw error
+        }
+        #expect(await bench.end().status == 0)
+    }
+
+    @Test func `Good ones are taken on every platform, and no device gets anything`() async throws {
+        try await Self.with { bench in
+            let checks = await Self.connectors(bench.transport).checks(of: Self.hub(try await Self.credentials(bench)))
+            #expect(checks.map(\.isGood) == [true, true, true, true], "\(checks)")
+            #expect(checks.map(\.credential.platform) == [.apns, .fcmV1, .wns, .browser])
+            #expect(checks[0].finding == "it takes the credential (BadDeviceToken of a made-up device)")
+            #expect(checks[1].finding == "it takes the credential (UNREGISTERED of a made-up device)")
+            #expect(checks[2].finding == "it gave an access token")
+            #expect(checks[0].asked == "127.0.0.1:\(bench.port)" && checks[3].asked == nil)
+            #expect(try await bench.ledger().allSatisfy { $0["reason"] != .null })
+            #expect(try await bench.get("/phones")["phones"]?.array?.isEmpty ?? true)
+        }
+    }
+
+    @Test func `What a push service refuses is told in its word, and what cannot be used is not sent at all`() async throws {
+        try await Self.with { bench in
+            var credentials = try await Self.credentials(bench)
+            func change(_ kind: PlatformCredential.Kind, _ name: String, _ value: String) {
+                credentials[kind]?.properties.removeAll { $0.name == name }
+                credentials[kind]?.properties.append((name, Secret(value)))
+            }
+            change(.apns, "Token", P256.Signing.PrivateKey().pemRepresentation)
+            change(.fcmV1, "ProjectId", "another-project")
+            change(.wns, "SecretKey", "UNSPEAKABLE")
+            change(.browser, "VapidPublicKey", "AAAA")
+            let checks = await Self.connectors(bench.transport).checks(of: Self.hub(credentials))
+            #expect(checks.map(\.isGood) == [false, false, false, false], "\(checks)")
+            #expect(
+                checks.map(\.finding) == [
+                    "it refuses the credential: InvalidProviderToken", "it refuses the credential: NOT_FOUND",
+                    "it refuses the credential: invalid_client", "the public VAPID key does not belong to the private one",
+                ])
+            #expect(checks.allSatisfy { $0.hint?.isEmpty == false })
+            #expect(!"\(checks.map { $0.json.text() })".contains("UNSPEAKABLE"))
+            #expect(try await bench.ledger().count == 2)
+        }
+    }
+
+    @Test func `A push service that is away says nothing of the credential`() async throws {
+        let transport = HTTPClientTransport(route: WebAddress("http://127.0.0.1:\(try FreePort.any())"))
+        let own = try PlatformCredential(.wns, request: ["packageSid": "ms-app://s-1-15-2-1-2-3", "clientSecret": "s"])
+        let checks = await Self.connectors(transport).checks(of: Self.hub([.wns: own]))
+        #expect(checks.map(\.isGood) == [false])
+        #expect(checks.first?.finding == "it says nothing of the credential: Unreachable", "\(checks)")
+        await transport.shutdown()
+    }
+}
+
+private struct NoTokens: ProviderTokenStore {
+    func token(_ key: String) -> ProviderToken? { nil }
+    func put(_ token: ProviderToken, for key: String) {}
+}

@@ -1,0 +1,114 @@
+import Crypto
+import CryptoExtras
+import Delivery
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// Credentials of FCM, WNS and Web Push in the settings: read, exchanged, looked at.
+@Suite struct CredentialSourceTests {
+    private static let sid = "ms-app://s-1-15-2-1-2-3-4-5-6-7"
+
+    private func faults(_ yaml: String) -> [String] {
+        do {
+            _ = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:])
+            return []
+        } catch {
+            return error.details["faults"]?.array?.compactMap(\.string) ?? []
+        }
+    }
+
+    @Test func `What does not go together is told`() {
+        #expect(faults("fcm: { service_account: a.json }").isEmpty)
+        #expect(faults("wns: { package_sid: ms-app://s, client_secret: s }\nwebpush: { subject: 'mailto:a@b', key: k.pem }").isEmpty)
+        #expect(
+            faults("wns: { package_sid: ms-app://s, client_secret: s, client_secret_file: f }") == [
+                "wns.client_secret and wns.client_secret_file exclude each other: give one of them"
+            ])
+        #expect(
+            faults("wns: { package_sid: ms-app://s }") == [
+                "wns.package_sid needs wns.client_secret or wns.client_secret_file beside it"
+            ])
+        #expect(faults("wns: { client_secret_file: f }") == ["the client secret of wns.* needs wns.package_sid beside it"])
+        #expect(faults("webpush: { key: k.pem }") == ["webpush.key needs webpush.subject beside it"])
+        #expect(faults("webpush: { subject: 'mailto:a@b' }") == ["webpush.subject needs webpush.key beside it"])
+    }
+
+    @Test func `A secret in a file is read again when it changes; one that cannot be used leaves the one before`() throws {
+        let folder = try ScriptFolder(["secret": "first\n"])
+        var files = WNSFiles()
+        (files.packageSID, files.clientSecretFile) = (Self.sid, folder.url.appending(path: "secret").path)
+        let watched = WatchedCredential(files)
+        func secret() throws -> Secret? {
+            if case .wns(let settings) = try watched.current().settings { settings.clientSecret } else { nil }
+        }
+        #expect(try secret() == Secret("first") && watched.fault == nil)
+        try folder.write("secret", Data("second and more\n".utf8))
+        guard case .refused(let fault, goesOn: true) = watched.reload() else { throw Unexpected() }
+        #expect(fault.message.contains("the client secret has blanks") && !fault.message.contains("second"))
+        #expect(try secret() == Secret("first"))
+        try folder.write("secret", Data("third\r\n".utf8))
+        guard case .renewed = watched.reload() else { throw Unexpected() }
+        #expect(try secret() == Secret("third") && watched.fault == nil)
+    }
+
+    @Test func `A VAPID key stands in a file or in the setting itself`() throws {
+        let key = P256.Signing.PrivateKey()
+        let folder = try ScriptFolder(["vapid.pem": key.pemRepresentation])
+        let path = folder.url.appending(path: "vapid.pem").path
+        for text in [path, Base64URL.encode(key.rawRepresentation)] {
+            var files = WebPushFiles()
+            (files.subject, files.key) = ("mailto:a@b.example", Secret(text))
+            guard case .webPush(let settings) = try files.sender() else { throw Unexpected() }
+            #expect(settings.publicKey == Base64URL.encode(key.publicKey.x963Representation))
+        }
+        var gone = WebPushFiles()
+        (gone.subject, gone.key) = ("mailto:a@b.example", Secret("nowhere.pem"))
+        let error = #expect(throws: PushError.self) { try gone.sender() }
+        #expect(error?.code == "credential.invalid" && error?.message == "nowhere.pem does not exist")
+    }
+
+    @Test func `A server sends with them, and tells what it has; one that cannot be used is refused for the platform`() async throws {
+        let key = P256.Signing.PrivateKey()
+        let account: JSON = [
+            "type": "service_account", "project_id": "demo-project", "client_email": "hub@demo-project.iam.gserviceaccount.com",
+            "private_key": .string(try _RSA.Signing.PrivateKey(keySize: .bits2048).pkcs8PEMRepresentation),
+        ]
+        let folder = try ScriptFolder(["account.json": account.text(), "secret": "two words"])
+        func path(_ name: String) -> String { folder.url.appending(path: name).path }
+        let settings = [
+            "PUSHHOST_FCM_SERVICE_ACCOUNT": path("account.json"), "PUSHHOST_WNS_PACKAGE_SID": Self.sid,
+            "PUSHHOST_WNS_CLIENT_SECRET_FILE": path("secret"), "PUSHHOST_WEBPUSH_SUBJECT": "mailto:ops@example.com",
+            "PUSHHOST_WEBPUSH_KEY": Base64URL.encode(key.rawRepresentation),
+        ]
+        try await ServedHub.serving(settings: settings.merging(["PUSHHOST_LOG_LEVEL": "notice"]) { $1 }) { hub in
+            let shown = try await hub.command(["hub", "credentials", "show"]).output
+            let address = "hub@demo-project.iam.gserviceaccount.com"
+            #expect(
+                shown.contains("service account \(address) for the project demo-project, to fcm.googleapis.com, from the settings"),
+                "\(shown)")
+            #expect(
+                shown.contains("WNS       from the settings (wns.package_sid); wns.package_sid, as it is now, cannot be used"), "\(shown)")
+            #expect(shown.contains("\n  \(Base64URL.encode(key.publicKey.x963Representation))\n"), "\(shown)")
+            let own = try await hub.command(["hub", "credentials", "remove", "fcm", "--yes"])
+            #expect(own.errors.contains("those of the server's settings are changed there"), "\(own)")
+
+            let doctor = try await hub.command(["doctor"], environment: settings).output
+            #expect(doctor.contains("✓ FCM           settings: service account \(address) for the project demo-project\n"), "\(doctor)")
+            #expect(doctor.contains("✗ WNS           the client secret has blanks"), "\(doctor)")
+            #expect(doctor.contains("✓ Web Push      settings: VAPID key "), "\(doctor)")
+            let metrics = try await hub.call("GET", "/metrics", by: nil).body
+            #expect(metrics.contains(#"pushhost_credential_usable{hub="hub",platform="wns"} 0"#), "\(metrics)")
+
+            let installation = #"{"installationId": "w", "platform": "wns", "pushChannel": "https://db3.notify.windows.com/?token=t"}"#
+            #expect(try await hub.call("PUT", "/hub/installations/w?api-version=2020-06", body: installation).status == 200)
+            let sent = try await hub.command(["send", "--native", "wns", path("secret"), "--broadcast", "--yes"])
+            #expect(sent.output.contains("InvalidCredentials") && sent.output.contains("credential.invalid"), "\(sent)")
+            try await hub.hear("the hub hub: WNS takes nothing: credential.invalid: the client secret has blanks")
+        }
+    }
+}
+
+private struct Unexpected: Error {}
