@@ -18,5 +18,5 @@ push.send {
 
 push.rehearse("the browser shows it without the app", function()
   local item = laptop:wait_for { title = "Your order is ready" }
-  push.expect(item.is_background).to.be_false()
+  push.expect(item.background).to.be_false()
 end)
