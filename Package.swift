@@ -110,7 +110,7 @@ let package = Package(
         .target(
             name: "Simulators",
             dependencies: [
-                "CNGHTTP2", crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioPosix, nioTLS, nioSSL, x509, asn1,
+                "CNGHTTP2", crypto, cryptoExtras, httpTypes, hummingbird, logging, nioCore, nioPosix, nioTLS, nioHTTP1, nioSSL, x509, asn1,
             ],
             swiftSettings: strict),
 

@@ -4,10 +4,18 @@ package protocol RefusalReason: RawRepresentable<String>, CaseIterable, Sendable
     static var words: [String] { get }
 
     init?(word: String)
+
+    /// The HTTP status.
+    var status: Int { get }
+
+    /// Whether its answers may say how long to wait, in `Retry-After`.
+    var namesPause: Bool { get }
 }
 
 extension RefusalReason {
     package static var words: [String] { allCases.map(\.rawValue) }
 
     package init?(word: String) { self.init(rawValue: word) }
+
+    package var namesPause: Bool { [429, 503].contains(status) }
 }

@@ -31,8 +31,8 @@ import Testing
             "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
         ],
         "Simulators": [
-            "CNGHTTP2", "Crypto", "CryptoExtras", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "NIOTLS", "NIOSSL", "X509",
-            "SwiftASN1", "FoundationEssentials",
+            "CNGHTTP2", "Crypto", "CryptoExtras", "HTTPTypes", "Hummingbird", "Logging", "NIOCore", "NIOPosix", "NIOTLS", "NIOHTTP1",
+            "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
         ],
         "PushHost": [
             "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", "Crypto",

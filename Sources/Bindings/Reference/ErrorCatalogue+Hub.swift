@@ -85,9 +85,13 @@ extension ErrorCatalogue {
                 when: "The Host of a request to pushhost simulate is neither that of a push service nor the machine's own. Status 421.",
                 cure: "Send requests with the Host that the real service has, such as api.push.apple.com."),
             ErrorDescription(
+                "simulator.protocol", .answer, means: "The simulated APNs is spoken to in HTTP/2 alone.",
+                when: "A request to the simulated APNs comes over TLS with HTTP/1.1, which Apple does not have. Status 505.",
+                cure: "Let the client name h2 when it connects, as one of Apple's does."),
+            ErrorDescription(
                 "simulator.path", .answer, means: "The control plane of the simulators has no such path.",
                 when: "Method or path of a request to pushhost simulate are none of those that the hint lists. Status 404.",
-                cure: "Take one of the hint; a service is apns, fcm, wns or browser."),
+                cure: "Take one of the hint; a service is apns, fcm, wns or webpush."),
             ErrorDescription(
                 "simulator.request", .answer, means: "The control plane of the simulators cannot use what was sent.",
                 when: "The body is no JSON object, a field is missing, unknown or has the wrong type, a number is out of its range: "

@@ -8,19 +8,16 @@ import ServiceLifecycle
 import Simulators
 import Synchronization
 
-/// `pushhost simulate`, and `pushhost simulate apns`, from its files to its end.
+/// `pushhost simulate` from its files to its end.
 struct SimulateSession {
     let options: SimulateOptions
-    let port: UInt16
-    /// Nil without HTTP/2.
-    var apns: SimulatedAPNsPlan?
+    let plan: SimulatePlan
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
 
-    init(options: SimulateOptions, port: UInt16, apns: SimulatedAPNsPlan? = nil) {
+    init(options: SimulateOptions, plan: SimulatePlan) {
         self.options = options
-        self.port = port
-        self.apns = apns
+        self.plan = plan
     }
 
     /// Whoever is not done by then is cut off. Shorter than what SIGTERM leaves.
@@ -49,28 +46,28 @@ struct SimulateSession {
         let randomness = SimulatorRandom(bytes: random.bytes)
         let time = SimulatorClock(now: { clock.now.milliseconds })
         try OpenFiles.require(
-            OpenFiles.ofSharedLoops + (apns?.threads ?? 0) * OpenFiles.ofLoop + Self.reserve,
-            for: apns == nil ? "pushhost simulate" : "pushhost simulate apns")
+            OpenFiles.ofSharedLoops + (plan.port == nil ? 0 : plan.threads) * OpenFiles.ofLoop + Self.reserve, for: plan.command)
         let credentials = try Self.credentials(in: folder, randomness)
-        let identity = apns == nil ? nil : try SimulatorFolder.identity(in: folder, now: time)
-        // At the rate of HTTP/2 every line in a file costs.
-        let path = options.ledger ?? (apns == nil ? folder?.ledgerPath : nil)
+        let identity =
+            plan.port == nil ? nil : try SimulatorFolder.identity(in: folder, now: time, names: plan.publicHost.map { [$0] } ?? [])
+        // At the rate of a load test of APNs every line in a file costs.
+        let path = options.ledger ?? (plan.inboxes == nil ? folder?.ledgerPath : nil)
         let ledger = try path.map { path throws(PushError) in try LedgerFile(path: path) }
-        let chance = apns.map { SimulatorRandom(bytes: SeededRandom(seed: $0.seed).bytes) }
+        let chance = SimulatorRandom(bytes: SeededRandom(seed: plan.seed).bytes)
         let server = SimulatorServer(
-            port: Int(port), credentials: credentials, clock: time, random: randomness, adoptsHandles: options.adopt,
-            closeCircle: apns?.inboxes, chance: chance, certificate: identity?.certificate, ledger: ledger?.append,
+            port: Int(plan.controlPort), credentials: credentials, clock: time, random: randomness, adoptsHandles: options.adopt,
+            closeCircle: plan.inboxes, chance: chance, certificate: identity?.certificate, ledger: ledger?.append,
             onShortage: { [errors] error in
                 errors.note(
                     "warning: new connections wait: \(String(cString: strerror(error.errnoCode))); \(OpenFiles.hint(for: error.errnoCode))")
             })
-        try apns?.prepare(server)
+        try plan.prepare(server)
         let listener = try await listen(server, identity)
         let application = server.application { port in
             tell(port: port, listener: listener, hosts: server.hosts, folder: folder, ledger: ledger)
         }
         var services: [any Service] = [application]
-        if let listener { services.append(HTTP2ListenerService(listener: listener)) }
+        if let listener { services.append(TLSListenerService(listener: listener)) }
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) }, logger: Logger(label: "pushhost") { _ in SwiftLogNoOpLogHandler() })
         configuration.maximumGracefulShutdownDuration = Self.grace
@@ -82,20 +79,17 @@ struct SimulateSession {
             try await group.run()
         } catch {
             // What ends late is cut off by cancelling it.
-            if !interruption.happened, ledger?.failure == nil { throw refusal(error, port: port, option: "--\(controlOption)") }
+            if !interruption.happened, ledger?.failure == nil { throw refusal(error, port: plan.controlPort, option: "--control-port") }
         }
         if let failure = ledger?.failure { throw failure }
     }
 
-    private var controlOption: String { apns == nil ? "port" : "control-port" }
-
-    private func listen(_ server: SimulatorServer, _ identity: ServerIdentity?) async throws(PushError) -> HTTP2Listener? {
-        guard let apns, let identity else { return nil }
+    private func listen(_ server: SimulatorServer, _ identity: ServerIdentity?) async throws(PushError) -> TLSListener? {
+        guard let port = plan.port, let identity else { return nil }
         do {
-            return try await server.listenForAPNs(
-                port: Int(apns.port), threads: apns.threads, identity: identity, settings: apns.settings)
+            return try await server.listen(port: Int(port), threads: plan.threads, identity: identity, serving: plan.selection)
         } catch {
-            throw refusal(error, port: apns.port, option: "--port")
+            throw refusal(error, port: port, option: "--port")
         }
     }
 
@@ -123,21 +117,19 @@ struct SimulateSession {
 
     /// The first screen.
     private func tell(
-        port: Int, listener: HTTP2Listener?, hosts: [(platform: PhonePlatform, hosts: [String])], folder: SimulatorFolder?,
+        port: Int, listener: TLSListener?, hosts: [(platform: PhonePlatform, hosts: [String])], folder: SimulatorFolder?,
         ledger: LedgerFile?
     ) {
         let address = "http://127.0.0.1:\(port)"
         if let listener {
-            output.line("Simulated APNs on https://127.0.0.1:\(listener.port), over HTTP/2, told apart by host:")
-            for entry in hosts where entry.platform == .apns { for host in entry.hosts { output.line("  \(host)") } }
-            output.line()
+            output.line("Simulated \(plan.title) on https://127.0.0.1:\(listener.port), \(plan.languages), told apart by host:")
+            tell(hosts.filter { plan.selection.platforms.contains($0.platform) })
             let trust = folder.map { "give clients \($0.certificatePath.printable) as their authority" }
             output.line("  TLS       \(trust ?? "new at every start, GET /certificate: give it to clients as their authority")")
-            output.line("  control   \(address), with the other push services over HTTP/1.1")
+            output.line("  control   \(address), with all push services over plain HTTP/1.1")
         } else {
             output.line("Simulated push services on \(address), told apart by Host:")
-            for entry in hosts { output.line("  \(entry.platform.rawValue.padded(to: 10))\(entry.hosts.joined(separator: ", "))") }
-            output.line()
+            tell(hosts)
         }
         output.line("  keys      \(folder.map { "\($0.credentialsPath.printable), " } ?? "new at every start, ")GET /credentials")
         output.line("  ledger    \(ledger.map { "\($0.path.printable), " } ?? "")GET /ledger")
@@ -149,11 +141,16 @@ struct SimulateSession {
         output.line("Ctrl-C ends it.")
         output.flush()
     }
+
+    private func tell(_ hosts: [(platform: PhonePlatform, hosts: [String])]) {
+        for entry in hosts { output.line("  \(entry.platform.rawValue.padded(to: 10))\(entry.hosts.joined(separator: ", "))") }
+        output.line()
+    }
 }
 
-/// Ends HTTP/2 with the rest: GOAWAY, what is open is answered, then the connections close.
-private struct HTTP2ListenerService: Service {
-    let listener: HTTP2Listener
+/// Ends the connections of TLS with the rest: GOAWAY, what is open is answered, then they close.
+private struct TLSListenerService: Service {
+    let listener: TLSListener
 
     func run() async throws {
         do {

@@ -29,15 +29,19 @@ struct SimulatedConnectors: Sendable {
                 transport: transport, clock: clock)
         }
         if platforms.contains(.wns) {
+            // Channels of its phones may be on its own address.
+            let hosts = credentials["wns"]?["channel_hosts"]?.array?.compactMap(\.string)
             return try WNSConnector(
                 settings: WNSSettings(
-                    packageSID: try text("wns", "package_sid"), clientSecret: Secret(try text("wns", "client_secret"))),
+                    packageSID: try text("wns", "package_sid"), clientSecret: Secret(try text("wns", "client_secret")),
+                    channelHosts: hosts ?? WNSSettings.channelHosts),
                 transport: transport, clock: clock)
         }
+        let origin = credentials["browser"]?["origin"]?.string
         return try WebPushConnector(
             settings: WebPushSettings(
                 subject: try text("browser", "subject"), publicKey: try text("browser", "public_key"),
-                privateKey: Secret(try text("browser", "private_key"))),
+                privateKey: Secret(try text("browser", "private_key")), allowedOrigins: origin.map { [$0] } ?? []),
             transport: transport, clock: clock, random: random)
     }
 

@@ -37,21 +37,26 @@ struct SimulatorFolder {
 
     /// The certificate of the folder, which is made where there is none that will do for a while; one for this start without a
     /// folder. Throws `simulate.data`.
-    static func identity(in folder: SimulatorFolder?, now clock: SimulatorClock) throws(PushError) -> ServerIdentity {
-        if let known = folder?.identity(now: clock) { return known }
-        guard let identity = ServerIdentity(now: clock) else {
+    ///
+    /// - Parameter names: Those that it is to have beside those of the services.
+    static func identity(
+        in folder: SimulatorFolder?, now clock: SimulatorClock, names: [String] = []
+    ) throws(PushError) -> ServerIdentity {
+        if let known = folder?.identity(now: clock, names) { return known }
+        guard let identity = ServerIdentity(now: clock, names: names) else {
             throw PushError("tls.unusable", "the simulators could not make a certificate")
         }
         try folder?.keep(identity)
         return identity
     }
 
-    private func identity(now clock: SimulatorClock) -> ServerIdentity? {
+    private func identity(now clock: SimulatorClock, _ names: [String]) -> ServerIdentity? {
         guard let certificate = try? TextFile.read(certificatePath, limit: 1 << 20, kind: "secrets"),
             let key = try? TextFile.read(keyPath, limit: 1 << 20, kind: "secrets")
         else { return nil }
         return ServerIdentity(
-            certificate: String(decoding: certificate, as: UTF8.self), key: String(decoding: key, as: UTF8.self), now: clock)
+            certificate: String(decoding: certificate, as: UTF8.self), key: String(decoding: key, as: UTF8.self), now: clock,
+            names: names)
     }
 
     private func keep(_ identity: ServerIdentity) throws(PushError) {

@@ -45,6 +45,9 @@ package enum APNsReason: String, RefusalReason {
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
 
+    /// Apple names no reason that has none.
+    package var namesPause: Bool { true }
+
     /// The HTTP status that carries the reason.
     package var status: Int {
         switch self {

@@ -81,7 +81,7 @@ package final class APNsSimulator: RefusingService {
         APNsSimulatorConnection(simulator: self)
     }
 
-    package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
+    package func respond(to request: HTTPRequest, body: [UInt8]) -> (response: HTTPResponse, body: [UInt8]) {
         var sender = APNsSender()
         return respond(to: request, body: body, sender: &sender)
     }

@@ -13,7 +13,7 @@ struct FCMMessage {
 
     private static let longestStorage: Int64 = 2_419_200_000
     private static let fields: Set<String> = [
-        "name", "data", "notification", "android", "webpush", "apns", "fcm_options", "token", "topic", "condition",
+        "name", "data", "notification", "android", "webpush", "apns", "fcm_options", "token", "fid", "topic", "condition",
     ]
 
     init(_ message: JSONValue) throws(FCMRefusal) {
@@ -30,7 +30,7 @@ struct FCMMessage {
         collapseKey = android?["collapse_key"]?.string
         timeToLive = try FCMFieldCheck.timeToLive(android?["ttl"]) ?? Self.longestStorage
         restrictedPackage = android?["restricted_package_name"]?.string
-        json = message.removing("token").removing("topic").removing("condition")
+        json = message.removing("token").removing("fid").removing("topic").removing("condition")
         guard size <= target.sizeLimit else {
             throw .badField("message", "Android message is too big: \(size) bytes, at most \(target.sizeLimit)")
         }

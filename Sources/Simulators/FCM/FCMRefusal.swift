@@ -19,7 +19,9 @@ struct FCMRefusal: Error {
     }
 
     /// A refusal with an `FcmError`, as documented for each error code.
-    init(_ reason: FCMReason, _ message: String? = nil) {
+    ///
+    /// - Parameter retryAfter: Seconds, in place of those that go with the code.
+    init(_ reason: FCMReason, _ message: String? = nil, retryAfter pause: Int? = nil) {
         status = reason.status
         canonical = reason.canonical
         self.message = message ?? reason.message
@@ -34,6 +36,7 @@ struct FCMRefusal: Error {
             retryAfter = 60
         }
         if reason == .unavailable { retryAfter = 10 }
+        if let pause { retryAfter = pause }
     }
 
     /// A fault of the message itself: `BadRequest` names the field, the registration token is not to blame.

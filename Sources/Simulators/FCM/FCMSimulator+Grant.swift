@@ -23,6 +23,7 @@ extension FCMSimulator {
         guard request.method == .post else { return (HTTPResponse(status: .methodNotAllowed), []) }
         do {
             let scopes = try checkedScopes(FormBody(body), contentType: request.headerFields.first("content-type"))
+            if let fault = grantFaults?.next(for: nil) { return fault.reason.answer(retryAfter: fault.retryAfter) }
             let token = "ya29.c." + random.base64URL(96)
             let now = clock.now()
             state.withLock { state in

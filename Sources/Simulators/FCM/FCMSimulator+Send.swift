@@ -29,7 +29,7 @@ extension FCMSimulator {
         }
         guard let value = json["message"] else { throw .badField("message", "The message is not set.") }
         let message = try FCMMessage(value)
-        let phones = try addressees(of: message, settings: settings)
+        let (phones, handle) = try addressees(of: message, settings: settings)
         if json["validate_only"]?.bool == true {
             return "projects/\(settings.projectID)/messages/fake_message_id"
         }
@@ -37,7 +37,7 @@ extension FCMSimulator {
             state.messages.admit(settings.projectID, now: now, limit: settings.messagesPerMinute)
         }
         guard isAdmitted else { throw FCMRefusal(.quotaExceeded) }
-        if let fault = faults.next(for: message.target.token)?.reason { throw FCMRefusal(fault) }
+        if let fault = faults.next(for: handle) { throw FCMRefusal(fault.reason, retryAfter: fault.retryAfter) }
         let id = "0:\(now * 1000)%\(random.hex(8))"
         for phone in phones {
             guard let description = lab.description(of: phone),
@@ -48,21 +48,29 @@ extension FCMSimulator {
         return "projects/\(settings.projectID)/messages/\(id)"
     }
 
-    /// The phones that the message is for; a topic without subscribers is no fault.
-    private func addressees(of message: FCMMessage, settings: FCMSimulatorSettings) throws(FCMRefusal) -> [PhoneID] {
+    /// The phones that the message is for, with the token where it is for one; a topic without subscribers is no fault.
+    private func addressees(
+        of message: FCMMessage, settings: FCMSimulatorSettings
+    ) throws(FCMRefusal) -> (phones: [PhoneID], handle: String?) {
         switch message.target {
-        case .token(let token):
-            let stranger = PhoneDescription(name: token, platform: .fcm, app: message.restrictedPackage ?? settings.projectID)
-            guard let record = lab.record(of: token, adoptingAs: stranger), record.platform == .fcm, record.retiredAt == nil
-            else { throw FCMRefusal(.unregistered) }
-            guard record.project ?? settings.projectID == settings.projectID else {
-                throw FCMRefusal(.senderIDMismatch)
-            }
-            return [record.phone]
+        case .token(let token): return ([try phone(of: token, message, settings)], token)
+        case .installation(let id):
+            guard let token = lab.token(ofInstallation: id) else { throw FCMRefusal(.unregistered) }
+            return ([try phone(of: token, message, settings)], token)
         case .topic(let topic):
-            return lab.subscribers(project: settings.projectID).filter { $0.topics.contains(topic) }.map(\.phone)
+            return (lab.subscribers(project: settings.projectID).filter { $0.topics.contains(topic) }.map(\.phone), nil)
         case .condition(let condition):
-            return lab.subscribers(project: settings.projectID).filter { condition.matches($0.topics) }.map(\.phone)
+            return (lab.subscribers(project: settings.projectID).filter { condition.matches($0.topics) }.map(\.phone), nil)
         }
+    }
+
+    private func phone(
+        of token: String, _ message: FCMMessage, _ settings: FCMSimulatorSettings
+    ) throws(FCMRefusal) -> PhoneID {
+        let stranger = PhoneDescription(name: token, platform: .fcm, app: message.restrictedPackage ?? settings.projectID)
+        guard let record = lab.record(of: token, adoptingAs: stranger), record.platform == .fcm, record.retiredAt == nil
+        else { throw FCMRefusal(.unregistered) }
+        guard record.project ?? settings.projectID == settings.projectID else { throw FCMRefusal(.senderIDMismatch) }
+        return record.phone
     }
 }

@@ -18,12 +18,17 @@ package final class FCMSimulator: RefusingService {
     let random: SimulatorRandom
     let state: Mutex<State>
     package let faults: FaultScript<FCMReason>
+    package let grantFaults: FaultScript<GrantReason>?
 
-    package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: FCMSimulatorSettings) {
+    /// - Parameter chance: What refusals of a share of all notifications are drawn with; `random` for nil.
+    package init(
+        lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, settings: FCMSimulatorSettings, chance: SimulatorRandom? = nil
+    ) {
         self.lab = lab
         self.clock = clock
         self.random = random
-        faults = FaultScript(random: random)
+        faults = FaultScript(random: chance ?? random)
+        grantFaults = FaultScript(random: chance ?? random)
         state = Mutex(State(settings: settings))
     }
 
@@ -49,7 +54,7 @@ package final class FCMSimulator: RefusingService {
         state.withLock { change(&$0.settings) }
     }
 
-    package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
+    package func respond(to request: HTTPRequest, body: [UInt8]) -> (response: HTTPResponse, body: [UInt8]) {
         isGrant(request) ? grant(request, body: body) : send(request, body: body)
     }
 

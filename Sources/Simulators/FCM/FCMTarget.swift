@@ -1,12 +1,14 @@
 /// Whom a message is for (Google, "REST Resource: projects.messages", union field `target`).
 enum FCMTarget {
     case token(String)
+    /// A Firebase installation id.
+    case installation(String)
     case topic(String)
     case condition(FCMCondition)
 
-    private static let names = ["token", "topic", "condition"]
+    private static let names = ["token", "fid", "topic", "condition"]
 
-    /// Exactly one of the three must be there, with a text that can be one.
+    /// Exactly one of the four must be there, with a text that can be one.
     init(message: JSONValue) throws(FCMRefusal) {
         let present = (message.members ?? []).filter { Self.names.contains($0.name) }
         guard let target = present.first else {
@@ -28,6 +30,11 @@ enum FCMTarget {
                 throw FCMRefusal(.invalidArgument, "The registration token is not a valid FCM registration token")
             }
             self = .token(text)
+        case "fid":
+            guard text.utf8.count == 22, text.utf8.allSatisfy(Self.isTokenByte) else {
+                throw FCMRefusal(.invalidArgument, "The Firebase installation id is not a valid one")
+            }
+            self = .installation(text)
         case "topic":
             guard Self.isTopic(text) else { throw .badField("message.topic", "Malformed topic name") }
             self = .topic(text)
@@ -40,11 +47,11 @@ enum FCMTarget {
     }
 
     /// Topics have half the room.
-    var sizeLimit: Int { token == nil ? 2048 : 4096 }
-
-    /// The one device that is meant; nil for topics and conditions.
-    var token: String? {
-        if case .token(let token) = self { token } else { nil }
+    var sizeLimit: Int {
+        switch self {
+        case .token, .installation: 4096
+        case .topic, .condition: 2048
+        }
     }
 
     /// An installation id of 22 characters, a colon, and at least a hundred characters of base64url.

@@ -1,32 +1,13 @@
-import CNGHTTP2
 import HTTPTypes
 import NIOCore
-import NIOSSL
-import NIOTLS
-
-/// Answers the requests of one connection; called on its event loop.
-protocol HTTP2Responder: AnyObject {
-    /// The client has finished the TLS handshake; how many requests it may have open.
-    ///
-    /// - Parameter certificate: The client's, DER; nil without one.
-    func open(_ connection: HTTP2ServerHandler, certificate: [UInt8]?) -> UInt32
-
-    /// A request, which is answered now or later with `respond`, or never.
-    func handle(_ request: HTTPRequest, body: [UInt8], stream: Int32, on connection: HTTP2ServerHandler)
-
-    /// The server ends: what the connection does about it, such as GOAWAY.
-    func end(_ connection: HTTP2ServerHandler)
-
-    func closed(_ connection: HTTP2ServerHandler)
-}
 
 /// An HTTP/2 connection behind TLS: bytes to requests, answers to bytes. Belongs to the event loop of its channel.
-final class HTTP2ServerHandler: ChannelDuplexHandler {
+final class HTTP2ServerHandler: ChannelDuplexHandler, ServerConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
-    private let responder: any HTTP2Responder
+    private let responder: any ConnectionResponder
     private let wire: WireEnd
     private let limits: HTTP2Limits
     private var codec: HTTP2ServerCodec?
@@ -40,7 +21,7 @@ final class HTTP2ServerHandler: ChannelDuplexHandler {
     private static let portion = 65_536
 
     /// - Parameter wire: Below TLS in the same pipeline.
-    init(responder: any HTTP2Responder, wire: WireEnd, limits: HTTP2Limits = HTTP2Limits()) {
+    init(responder: any ConnectionResponder, wire: WireEnd, limits: HTTP2Limits = HTTP2Limits()) {
         self.responder = responder
         self.wire = wire
         self.limits = limits
@@ -49,36 +30,29 @@ final class HTTP2ServerHandler: ChannelDuplexHandler {
     // MARK: - For the responder
 
     var eventLoop: (any EventLoop)? { context?.eventLoop }
-    var openCount: Int { codec?.openCount ?? 0 }
+    var isMultiplexed: Bool { true }
 
-    func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8]) {
+    func respond(to stream: Int32, _ response: HTTPResponse, body: [UInt8], farewell: [UInt8]?) {
         codec?.respond(to: stream, response, body: body)
+        if let farewell { codec?.goAway(after: stream, debugData: farewell) }
         schedulePump()
     }
 
-    /// See `HTTP2ServerCodec`, as of the next.
     func setStreamLimit(_ limit: UInt32) {
         codec?.setStreamLimit(limit)
         schedulePump()
     }
 
-    func goAway(_ code: nghttp2_error_code = NGHTTP2_NO_ERROR, debugData: [UInt8]) {
-        codec?.goAway(code, debugData: debugData)
+    func goAway(debugData: [UInt8]) {
+        codec?.goAway(debugData: debugData)
         schedulePump()
     }
 
-    func goAway(after stream: Int32, debugData: [UInt8]) {
-        codec?.goAway(after: stream, debugData: debugData)
-        schedulePump()
-    }
-
-    /// Breaks the connection off without another word: the client gets a TCP reset, and never learns what became of its requests.
     func breakOff() {
         isClosing = true
         wire.breakOff()
     }
 
-    /// Ends the connection when what is open is answered.
     func endSoon() { responder.end(self) }
 
     func close() {
@@ -93,17 +67,11 @@ final class HTTP2ServerHandler: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case TLSUserEvent.handshakeCompleted(let name)? = event as? TLSUserEvent { begin(context, protocol: name) }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    private func begin(_ context: ChannelHandlerContext, protocol name: String?) {
-        // Some clients name no protocol and speak HTTP/2 all the same, to Apple's servers too.
-        guard name ?? "h2" == "h2", codec == nil else { return close() }
-        let certificate = (try? context.pipeline.syncOperations.nioSSL_peerCertificate()) ?? nil
-        let limit = responder.open(self, certificate: certificate.flatMap { try? $0.toDERBytes() })
-        codec = try? HTTP2ServerCodec(streamLimit: limit, limits: limits)
+    /// The handshake is over, and the client speaks HTTP/2.
+    ///
+    /// - Parameter certificate: The client's, DER.
+    func begin(certificate: [UInt8]?) throws(HTTP2Failure) {
+        codec = try HTTP2ServerCodec(streamLimit: responder.open(self, certificate: certificate), limits: limits)
         pump()
     }
 

@@ -1,8 +1,11 @@
 /// All phones, all handles, and who waits for them.
 struct LabState: Sendable {
     var phones: [PhoneID: Phone] = [:]
+    var address = ServiceAddress()
     /// By `PushHandle.address`.
     var handles: [String: HandleRecord] = [:]
+    /// Registration tokens of FCM, alive and dead, by the ids of their installations.
+    private(set) var installations: [String: String] = [:]
     /// Adopted phones that are only counted; none of them is among `phones`.
     var crowd = Crowd()
     var mailboxes: [PhoneID: [AppDelivery]] = [:]
@@ -30,7 +33,7 @@ struct LabState: Sendable {
         let record = HandleRecord(
             phone: id, platform: description.platform, app: description.app, environment: description.environment,
             project: description.project, subscription: nil, issuedAt: now)
-        handles[handle] = record
+        enter(record, at: handle)
         phones[id]?.handle = PushHandle(text: handle, address: handle)
         return record
     }
@@ -47,11 +50,18 @@ struct LabState: Sendable {
     mutating func issueHandle(for id: PhoneID, now: Int64, random: SimulatorRandom) {
         guard let description = phones[id]?.description else { return }
         retireHandle(of: id, now: now)
-        let (handle, subscription) = HandleMint.handle(for: description, random: random)
-        handles[handle.address] = HandleRecord(
+        let (handle, subscription) = HandleMint.handle(
+            for: description, at: address.authority(of: description.platform), random: random)
+        let record = HandleRecord(
             phone: id, platform: description.platform, app: description.app, environment: description.environment,
             project: description.project, subscription: subscription, issuedAt: now)
+        enter(record, at: handle.address)
         phones[id]?.handle = handle
+    }
+
+    private mutating func enter(_ record: HandleRecord, at address: String) {
+        handles[address] = record
+        if record.platform == .fcm { installations[String(address.prefix { $0 != ":" })] = address }
     }
 
     mutating func retireHandle(of id: PhoneID, now: Int64) {

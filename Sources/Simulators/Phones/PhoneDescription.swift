@@ -1,6 +1,12 @@
 /// The push service behind a phone. A browser, wherever it runs, counts as a phone whose app is one web app.
 package enum PhonePlatform: String, Sendable, CaseIterable {
     case apns, fcm, wns, browser
+
+    /// By the name of the service as well: browsers have `webpush`.
+    package init?(service word: String) {
+        guard let platform = word == "webpush" ? .browser : Self(rawValue: word) else { return nil }
+        self = platform
+    }
 }
 
 /// The two separate worlds of APNs: a device token of one is a bad device token in the other.

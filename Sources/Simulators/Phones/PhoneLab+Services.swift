@@ -4,6 +4,14 @@ import Synchronization
 extension PhoneLab {
     func record(of handle: String) -> HandleRecord? { state.withLock { $0.handles[handle] } }
 
+    /// The registration token of an app of FCM, which begins with the id of its installation.
+    func token(ofInstallation id: String) -> String? { state.withLock { $0.installations[id] } }
+
+    /// What a browser's app has subscribed with; nil for one whose keys are not known, and for any other phone.
+    func subscription(of phone: PhoneID) -> WebPushSubscription? {
+        state.withLock { state in state.phones[phone]?.handle.flatMap { state.handles[$0.address]?.subscription } }
+    }
+
     /// FCM apps of a project with their topics, in the order in which the phones were added.
     func subscribers(project: String) -> [(phone: PhoneID, topics: Set<String>)] {
         state.withLock { state in

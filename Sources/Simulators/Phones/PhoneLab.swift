@@ -35,6 +35,11 @@ package final class PhoneLab: Sendable {
         self.wakeObserver = wakeObserver
     }
 
+    /// Where the services can be reached; handles that are given out from now on are there.
+    package func publish(_ address: ServiceAddress) { state.withLock { $0.address = address } }
+
+    var address: ServiceAddress { state.withLock { $0.address } }
+
     /// Adds a phone that is online, with its app installed and running in the background.
     package func addPhone(_ description: PhoneDescription) -> PhoneID {
         let now = clock.now()

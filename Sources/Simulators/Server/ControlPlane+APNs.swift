@@ -77,19 +77,27 @@ extension ControlPlane {
     func connections(_ method: HTTPRequest.Method, body: [UInt8]) throws(ControlRefusal) -> Answer? {
         switch method {
         case .get: break
-        case .delete: connections.change { $0 = ConnectionFaults.Plan() }
+        case .delete: connections.clear()
         case .post: try plan(JSONObject(body))
         default: return nil
         }
-        let (plan, counts) = (connections.plan, connections.counts)
-        return answer(
-            200,
-            json: JSONValue(members: [
-                "latency_ms": Self.number(plan.latency), "reset_every": Self.number(plan.resetEvery),
-                "reset_connections_every": Self.number(plan.resetConnectionsEvery), "goaway_every": Self.number(plan.goAwayEvery),
-                "stall_every": Self.number(plan.stallEvery), "connections": Self.number(counts.connections),
-                "open": Self.number(counts.open), "requests": Self.number(counts.requests),
-            ]))
+        let (own, counts) = (connections.own, connections.counts)
+        let services = PhonePlatform.allCases.compactMap { platform in
+            own[platform].map { JSONValue.Member(name: platform.rawValue, value: .object(Self.members(of: $0))) }
+        }
+        let numbers = JSONValue(members: [
+            "services": .object(services), "connections": Self.number(counts.connections), "open": Self.number(counts.open),
+            "requests": Self.number(counts.requests),
+        ])
+        return answer(200, json: .object(Self.members(of: connections.plan) + (numbers.members ?? [])))
+    }
+
+    private static func members(of plan: ConnectionFaults.Plan) -> [JSONValue.Member] {
+        let numbers = [
+            ("latency_ms", plan.latency), ("reset_every", plan.resetEvery), ("reset_connections_every", plan.resetConnectionsEvery),
+            ("goaway_every", plan.goAwayEvery), ("stall_every", plan.stallEvery),
+        ]
+        return numbers.map { .init(name: $0.0, value: number($0.1)) }
     }
 
     private static func interval(_ name: String, in fields: JSONObject) throws(ControlRefusal) -> Int? {
@@ -100,13 +108,14 @@ extension ControlPlane {
 
     /// What is not named stays as it is.
     private func plan(_ fields: JSONObject) throws(ControlRefusal) {
-        try fields.check(allowing: ["latency_ms", "reset_every", "reset_connections_every", "goaway_every", "stall_every"])
+        try fields.check(allowing: ["service", "latency_ms", "reset_every", "reset_connections_every", "goaway_every", "stall_every"])
+        let platform = try fields.optionalText("service").map { word throws(ControlRefusal) in try service(word) }
         let latency = try fields.optionalNumber("latency_ms", from: 0, hint: "it is milliseconds; 0 is none, and left out it stays")
         let reset = try Self.interval("reset_every", in: fields)
         let resetConnections = try Self.interval("reset_connections_every", in: fields)
         let goAway = try Self.interval("goaway_every", in: fields)
         let stall = try Self.interval("stall_every", in: fields)
-        connections.change { plan in
+        connections.change(platform) { plan in
             plan.latency = latency ?? plan.latency
             plan.resetEvery = reset ?? plan.resetEvery
             plan.resetConnectionsEvery = resetConnections ?? plan.resetConnectionsEvery

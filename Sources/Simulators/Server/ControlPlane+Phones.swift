@@ -18,7 +18,7 @@ extension ControlPlane {
         try fields.check(allowing: ["name", "platform", "user", "locale", "environment", "handle"])
         let name = try fields.text("name")
         let word = try fields.text("platform")
-        guard let platform = PhonePlatform(rawValue: word) else {
+        guard let platform = PhonePlatform(service: word) else {
             throw .request("there are no phones on the platform \"\(word)\"", hint: "platforms are \(Self.platforms)")
         }
         let environment = try fields.optionalEnvironment("environment") ?? .production
@@ -63,11 +63,13 @@ extension ControlPlane {
 
     private func summary(of phone: PhoneID) -> JSONValue {
         let description = site.phones.description(of: phone)
-        return JSONValue(members: [
+        let subscription = site.phones.subscription(of: phone).map { [JSONValue.Member(name: "subscription", value: $0.json)] } ?? []
+        let summary = JSONValue(members: [
             "name": .init(description?.name), "platform": .init(description?.platform.rawValue),
             "user": .init(description?.user), "locale": .init(description?.locale),
             "handle": .init(site.phones.pushHandle(of: phone)),
         ])
+        return .object((summary.members ?? []) + subscription)
     }
 
     /// Its handle is dead from now on.

@@ -9,7 +9,7 @@ struct ControlPlane: Sendable {
     /// What its paths begin with; no path of a push service does.
     private static let places: Set<Substring> = [
         "health", "credentials", "certificate", "push-certificate", "certificates", "keys", "phones", "crowd", "ledger", "faults",
-        "connections",
+        "tokens", "connections",
     ]
 
     let site: SimulatedSite
@@ -37,7 +37,7 @@ struct ControlPlane: Sendable {
         let path = (target.first ?? "").split(separator: "/").map { Self.decoded($0) }
         switch (request.method, path.first ?? "", path.count) {
         case (.get, "health", 2) where path[1] == "live": return answer(200, json: JSONValue(members: ["status": .string("live")]))
-        case (.get, "credentials", 1): return answer(200, json: site.credentials.json)
+        case (.get, "credentials", 1): return answer(200, json: site.credentials.json(at: site.phones.address))
         case (.get, "certificate", 1) where certificate != nil: return serverCertificate
         case (.get, "push-certificate", 1): return try pushCertificate
         case (.post, "certificates", 1): return try issueCertificate(JSONObject(body))
@@ -47,9 +47,8 @@ struct ControlPlane: Sendable {
         case (.get, "crowd", 1): return answer(200, json: census)
         case (.get, "ledger", 1): return try lines(FormBody(Array((target.count > 1 ? target[1] : "").utf8)))
         case (.post, "faults", 2): return try fail(service(path[1]), JSONObject(body))
-        case (.delete, "faults", 2):
-            site[try service(path[1])].clearFaults()
-            return answer(200, json: JSONValue(members: ["service": .string(path[1]), "reason": .null]))
+        case (.delete, "faults", 2): return try clearFaults(service(path[1]))
+        case (.delete, "tokens", 2): return try revokeTokens(service(path[1]))
         case (_, "connections", 1): if let answer = try connections(request.method, body: body) { return answer }
         default: break
         }
@@ -57,7 +56,7 @@ struct ControlPlane: Sendable {
             404, "simulator.path", "there is no \(request.method.rawValue) \(target.first ?? "")",
             hint: "GET /credentials, /push-certificate, /phones, /phones/{name}, /crowd, /ledger, /connections, /health/live; "
                 + "POST /phones, /phones/{name}/channels, /certificates, /keys, /faults/{service}, /connections; DELETE /phones/{name}, "
-                + "/keys/{key_id}, /faults/{service}, /connections")
+                + "/keys/{key_id}, /faults/{service}, /tokens/{service}, /connections")
     }
 
     static func number(_ number: Int?) -> JSONValue { number.map { .number(String($0)) } ?? .null }
@@ -82,36 +81,8 @@ struct ControlPlane: Sendable {
         return number
     }
 
-    // MARK: - Faults
-
-    private func fail(_ platform: PhonePlatform, _ fields: JSONObject) throws(ControlRefusal) -> Answer {
-        try fields.check(allowing: ["reason", "count", "handle", "share", "retry_after"])
-        let reason = try fields.text("reason")
-        let count = try fields.optionalNumber("count", hint: "leave it out for all until DELETE /faults")
-        let share = try fields.optionalShare("share")
-        let pause = try fields.optionalNumber("retry_after", hint: "it is how many seconds the answer names; leave it out for none")
-        if let pause, platform != .apns {
-            throw .request("only APNs names \(pause) seconds to wait", hint: "leave \"retry_after\" out")
-        }
-        var handle = try fields.optionalText("handle")
-        if platform == .apns { handle = handle?.lowercased() }
-        let service = site[platform]
-        guard service.fail(reason, count: count, handle: handle, share: share ?? 1, retryAfter: pause) else {
-            throw ControlRefusal(
-                400, "simulator.reason", "\(platform.rawValue) does not refuse with \"\(reason)\"",
-                hint: "it says \(service.reasons.joined(separator: ", "))")
-        }
-        return answer(
-            200,
-            json: JSONValue(members: [
-                "service": .string(platform.rawValue), "reason": .string(reason),
-                "count": Self.number(count), "handle": .init(handle), "share": share.map { .number(String($0)) } ?? .null,
-                "retry_after": Self.number(pause),
-            ]))
-    }
-
-    private func service(_ word: String) throws(ControlRefusal) -> PhonePlatform {
-        guard let platform = PhonePlatform(rawValue: word) else {
+    func service(_ word: String) throws(ControlRefusal) -> PhonePlatform {
+        guard let platform = PhonePlatform(service: word) else {
             throw ControlRefusal(404, "simulator.path", "there is no service \"\(word)\"", hint: "services are \(Self.platforms)")
         }
         return platform

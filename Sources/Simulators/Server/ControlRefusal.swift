@@ -25,6 +25,10 @@ struct ControlRefusal: Error {
             413, "simulator.request", "the body is larger than \(limit) bytes", hint: "push services take 5,000 bytes at most")
     }
 
+    /// A request for APNs that did not come over HTTP/2.
+    static let version = ControlRefusal(
+        505, "simulator.protocol", "APNs speaks HTTP/2 alone", hint: "let the client name h2 in TLS; it came with HTTP/1.1")
+
     /// A request for a host that nobody here answers for.
     static func host(_ host: String, hosts: [String]) -> ControlRefusal {
         ControlRefusal(

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// A notification as its request and its answer tell of it.
 package struct NotificationSummary: Sendable, Equatable {
-    /// Device token, registration token, channel URI or endpoint, as the request has it; of FCM also `/topics/<topic>` or a
-    /// condition. Nil when the request names none.
+    /// Device token, registration token, channel URI or endpoint, as the request has it; of FCM also an installation id,
+    /// `/topics/<topic>` or a condition. Nil when the request names none.
     package var handle: String?
     /// The service's word for the refusal; nil when it took the notification.
     package var reason: String?
@@ -37,7 +37,7 @@ extension FCMSimulator {
         let error = told?["error"]
         let code = error?["details"]?.elements?.lazy.compactMap { $0["errorCode"]?.string }.first
         return NotificationSummary(
-            handle: message?["token"]?.string ?? message?["topic"]?.string.map { "/topics/\($0)" }
+            handle: message?["token"]?.string ?? message?["fid"]?.string ?? message?["topic"]?.string.map { "/topics/\($0)" }
                 ?? message?["condition"]?.string,
             reason: code ?? error?["status"]?.string,
             push: told?["name"]?.string?.split(separator: "/").last.map { String($0) })
@@ -64,7 +64,7 @@ extension WebPushSimulator {
         of request: HTTPRequest, body: [UInt8], answer: HTTPResponse, answerBody: [UInt8]
     ) -> NotificationSummary? {
         NotificationSummary(
-            handle: "https://\(request.host)\(request.path ?? "")",
+            handle: endpoint(of: request),
             reason: WebPushReason(word: String(answer.status.code))?.rawValue,
             push: answer.headerFields.first("location")?.split(separator: "/").last.map { String($0) })
     }

@@ -9,10 +9,11 @@ package struct ServerIdentity: Sendable {
     package let certificate: String
     package let key: String
 
-    /// The names that clients know APNs by.
+    /// The names that clients know the services by.
     package static let names = [
         "localhost", "api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push.apple.com",
-        "api-manage-broadcast.push.apple.com", "api-manage-broadcast.sandbox.push.apple.com",
+        "api-manage-broadcast.push.apple.com", "api-manage-broadcast.sandbox.push.apple.com", "fcm.googleapis.com",
+        "oauth2.googleapis.com", "login.live.com", "*.notify.windows.com", "updates.push.services.mozilla.com",
     ]
     /// Apple's clients take no more.
     private static let lifetime: TimeInterval = 825 * 86_400
@@ -21,28 +22,31 @@ package struct ServerIdentity: Sendable {
 
     /// A new one; nil where the machine cannot make it.
     ///
-    /// - Parameter clock: Its time is the certificate's, which counts from the day before.
-    package init?(now clock: SimulatorClock) {
+    /// - Parameters:
+    ///   - clock: Its time is the certificate's, which counts from the day before.
+    ///   - more: Names beside those of the services.
+    package init?(now clock: SimulatorClock, names more: [String] = []) {
         let start: Date = .init(timeIntervalSince1970: TimeInterval(clock.seconds - 86_400))
         let own = P256.Signing.PrivateKey()
-        guard let certificate = try? Self.certificate(own, from: start), let text = try? certificate.serializeAsPEM().pemString
+        guard let certificate = try? Self.certificate(own, from: start, names: Self.names + more),
+            let text = try? certificate.serializeAsPEM().pemString
         else { return nil }
         self.certificate = text + "\n"
         key = own.pemRepresentation + "\n"
     }
 
     /// One that was made before; nil unless key and certificate belong together, with all names, for a month to come.
-    package init?(certificate: String, key: String, now clock: SimulatorClock) {
+    package init?(certificate: String, key: String, now clock: SimulatorClock, names more: [String] = []) {
         self.certificate = certificate
         self.key = key
         let soon: Date = .init(timeIntervalSince1970: TimeInterval(clock.seconds) + Self.remainder)
         guard let read = try? Certificate(pemEncoded: certificate), let own = try? P256.Signing.PrivateKey(pemRepresentation: key),
             read.publicKey == Certificate.PublicKey(own.publicKey), read.notValidAfter > soon,
-            let names = try? read.extensions.subjectAlternativeNames, Self.names.allSatisfy({ names.contains(.dnsName($0)) })
+            let names = try? read.extensions.subjectAlternativeNames, (Self.names + more).allSatisfy({ names.contains(.dnsName($0)) })
         else { return nil }
     }
 
-    private static func certificate(_ own: P256.Signing.PrivateKey, from start: Date) throws -> Certificate {
+    private static func certificate(_ own: P256.Signing.PrivateKey, from start: Date, names: [String]) throws -> Certificate {
         let name = try DistinguishedName { CommonName("PushHost simulated push services") }
         return try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(own.publicKey), notValidBefore: start,
@@ -56,12 +60,14 @@ package struct ServerIdentity: Sendable {
             }, issuerPrivateKey: .init(own))
     }
 
-    /// HTTP/2 alone; a client may show a certificate, which the service judges.
-    func context() throws -> NIOSSLContext {
+    /// A client may show a certificate, which the service judges.
+    ///
+    /// - Parameter protocols: What is offered, the best first.
+    func context(for protocols: [WireProtocol]) throws -> NIOSSLContext {
         let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)).map { NIOSSLCertificateSource.certificate($0) }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-        configuration.applicationProtocols = ["h2"]
+        configuration.applicationProtocols = protocols.map(\.rawValue)
         configuration.minimumTLSVersion = .tlsv12
         configuration.certificateVerification = .optionalVerification
         return try NIOSSLContext(configuration: configuration)

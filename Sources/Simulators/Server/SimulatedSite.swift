@@ -44,13 +44,13 @@ struct SimulatedSite: Sendable {
             lab: phones, clock: clock, random: random,
             settings: FCMSimulatorSettings(
                 projectID: SimulatorCredentials.projectID, clientEmail: SimulatorCredentials.clientEmail,
-                keys: [SimulatorCredentials.keyID: credentials.fcmKey.publicKey]))
+                keys: [SimulatorCredentials.keyID: credentials.fcmKey.publicKey]), chance: chance)
         wns = WNSSimulator(
             lab: phones, clock: clock, random: random,
             settings: WNSSimulatorSettings(
                 packageSID: SimulatorCredentials.packageSID, clientSecret: credentials.windowsSecret,
-                appName: SimulatorCredentials.app))
-        webPush = WebPushSimulator(lab: phones, clock: clock, random: random)
+                appName: SimulatorCredentials.app), chance: chance)
+        webPush = WebPushSimulator(lab: phones, clock: clock, random: random, chance: chance)
     }
 
     subscript(platform: PhonePlatform) -> any RefusingService {
@@ -93,10 +93,31 @@ struct SimulatedSite: Sendable {
         return isKnown
     }
 
-    /// The service that answers for a host; nil when none does.
-    func service(answeringFor host: String) -> (platform: PhonePlatform, service: any RefusingService)? {
-        if apnsDevelopment.answers(for: host) { return (.apns, apnsDevelopment) }
-        return PhonePlatform.allCases.first { self[$0].answers(for: host) }.map { ($0, self[$0]) }
+    /// Makes all access tokens bad that a service has given out; false for one that gives none.
+    func revokeAccessTokens(_ platform: PhonePlatform) -> Bool {
+        switch platform {
+        case .fcm: fcm.revokeAccessTokens()
+        case .wns: wns.revokeAccessTokens()
+        case .apns, .browser: return false
+        }
+        return true
+    }
+
+    /// The service that has a host among the names of the real one, and of APNs its environment; nil when none does.
+    func service(answeringFor host: String) -> (platform: PhonePlatform, environment: APNsEnvironment)? {
+        if apnsDevelopment.answers(for: host) { return (.apns, .development) }
+        return PhonePlatform.allCases.first { self[$0].answers(for: host) }.map { ($0, .production) }
+    }
+
+    /// Whether a host is this machine, or what the simulators' own port is called.
+    func isOwn(_ host: String) -> Bool { Self.machine.contains(host) || host == phones.address.host }
+
+    private static let machine: Set<String> = ControlPlane.hosts.union(["[::1]", ""])
+
+    /// Hands out handles and credentials of these services under an address of their own.
+    func publish(_ address: ServiceAddress) {
+        phones.publish(address)
+        if let authority = address.authority(of: .fcm) { fcm.update { $0.audiences.insert("https://\(authority)/token") } }
     }
 
     /// The hosts of a platform; `*.` stands for any labels.

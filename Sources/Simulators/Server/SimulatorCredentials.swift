@@ -46,15 +46,18 @@ package struct SimulatorCredentials: Sendable {
     var apnsAuthority: APNsAuthority { APNsAuthority(seed: apnsKey) }
 
     /// JSON: `apns` (`team_id`, `key_id`, `private_key`, `topic`, `environment`), `fcm` (the file of a service account),
-    /// `wns` (`package_sid`, `client_secret`), `browser` (`subject`, `public_key`, `private_key`); keys are PEM, but for the
-    /// public one, which is base64url of 65 bytes.
-    package var text: String { json.text }
+    /// `wns` (`package_sid`, `client_secret`, `token_uri`, `channel_hosts`), `browser` (`subject`, `public_key`, `private_key`,
+    /// `origin`); keys are PEM, but for the public one, which is base64url of 65 bytes.
+    package var text: String { json(at: ServiceAddress()).text }
 
     /// 65 bytes, uncompressed.
     var applicationServerPublicKey: [UInt8] { Array(applicationServerKey.publicKey.x963Representation) }
 
-    var json: JSONValue {
-        JSONValue(members: [
+    /// The same with the addresses under which clients reach the services.
+    func json(at address: ServiceAddress) -> JSONValue {
+        let tokenHost = address.authority(of: .fcm) ?? "oauth2.googleapis.com"
+        let channelHosts = ["*.notify.windows.com"] + (address.authority(of: .wns).map { [$0] } ?? [])
+        return JSONValue(members: [
             "apns": JSONValue(members: [
                 "team_id": .string(Self.teamID), "key_id": .string(Self.keyID),
                 "private_key": .string(apnsKey.pemRepresentation), "topic": .string(Self.app),
@@ -63,14 +66,17 @@ package struct SimulatorCredentials: Sendable {
             "fcm": JSONValue(members: [
                 "type": .string("service_account"), "project_id": .string(Self.projectID),
                 "private_key_id": .string(Self.keyID), "private_key": .string(fcmKey.pkcs8PEMRepresentation),
-                "client_email": .string(Self.clientEmail), "token_uri": .string("https://oauth2.googleapis.com/token"),
+                "client_email": .string(Self.clientEmail), "token_uri": .string("https://\(tokenHost)/token"),
             ]),
             "wns": JSONValue(members: [
                 "package_sid": .string(Self.packageSID), "client_secret": .string(windowsSecret),
+                "token_uri": .string("https://\(address.authority(of: .wns) ?? "login.live.com")/accesstoken.srf"),
+                "channel_hosts": .array(channelHosts.map { .string($0) }),
             ]),
             "browser": JSONValue(members: [
                 "subject": .string(Self.subject), "public_key": .string(Base64URL.text(applicationServerPublicKey)),
                 "private_key": .string(applicationServerKey.pemRepresentation),
+                "origin": .string("https://\(address.authority(of: .browser) ?? HandleMint.endpointHost)"),
             ]),
         ])
     }

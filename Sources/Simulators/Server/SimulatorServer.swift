@@ -45,7 +45,11 @@ package struct SimulatorServer: Sendable {
 
     /// The platform whose service answers for a request's host; nil when none does.
     package func platform(of request: HTTPRequest) -> PhonePlatform? {
-        responder.site.service(answeringFor: request.host)?.platform
+        switch responder.destination(of: request) {
+        case .apns: .apns
+        case .service(let platform): platform
+        case .controlPlane, .nobody: nil
+        }
     }
 
     /// The hosts of each service; `*.` stands for any labels.
@@ -70,22 +74,27 @@ package struct SimulatorServer: Sendable {
 }
 
 extension SimulatorServer {
-    /// What goes wrong with HTTP/2 connections.
+    /// What goes wrong with connections of TLS.
     package var connections: ConnectionFaults { responder.controlPlane.connections }
 
-    /// Serves APNs, of both environments, over HTTP/2 and TLS, beside the port of all services. Throws an `IOError` where the
-    /// port cannot be had.
+    /// Serves some of the services as they are, over TLS, beside the port of all. Their handles and credentials name this port from
+    /// now on. Throws an `IOError` where the port cannot be had.
     ///
     /// - Parameters:
     ///   - port: Of the loopback interface; 0 takes a free one.
     ///   - threads: Event loops that share the connections.
-    package func listenForAPNs(
-        port: Int, threads: Int, identity: ServerIdentity, settings: APNsHTTP2Settings
-    ) async throws -> HTTP2Listener {
+    package func listen(
+        port: Int, threads: Int, identity: ServerIdentity, serving selection: ServiceSelection
+    ) async throws -> TLSListener {
         let responder = responder
-        return try await HTTP2Listener(
-            port: port, threads: threads, tls: try identity.context(), limits: HTTP2Limits(), onShortage: onShortage
-        ) { APNsResponder(responder, settings: settings) }
+        let protocols = selection.protocols
+        let listener = try await TLSListener(
+            port: port, threads: threads, tls: try identity.context(for: protocols), protocols: protocols, limits: HTTP2Limits(),
+            onShortage: onShortage
+        ) { SiteConnection(responder, serving: selection) }
+        let authority = selection.authority ?? "localhost:\(listener.port)"
+        responder.site.publish(ServiceAddress(authority: authority, platforms: selection.platforms))
+        return listener
     }
 }
 
@@ -111,16 +120,29 @@ struct SimulatorResponder: HTTPResponder {
     }
 
     private func answer(_ request: HTTPRequest, body: [UInt8]) async -> Answer {
-        if ControlPlane.hosts.contains(request.host) { return controlPlane.handle(request, body: body) }
-        guard let (platform, service) = site.service(answeringFor: request.host) else {
-            return ControlRefusal.host(request.host, hosts: PhonePlatform.allCases.flatMap { site.hosts(of: $0) }).answer
+        let (platform, service): (PhonePlatform, any RefusingService)
+        switch destination(of: request) {
+        case .apns(let environment): (platform, service) = (.apns, site[environment])
+        case .service(let known): (platform, service) = (known, site[known])
+        case .controlPlane: return controlPlane.handle(request, body: body)
+        case .nobody: return ControlRefusal.host(request.host, hosts: PhonePlatform.allCases.flatMap { site.hosts(of: $0) }).answer
         }
-        let (response, answerBody) = await service.handle(request, body: body)
+        let (response, answerBody) = service.respond(to: request, body: body)
         if let summary = service.summary(of: request, body: body, answer: response, answerBody: answerBody) {
             await ledger.record(
                 summary, service: platform, status: response.status.code, payload: body, time: site.clock.now())
         }
         return (response, answerBody)
+    }
+
+    /// What was sent to the services' own port, by a sender whose connections are led here, is told apart as there.
+    func destination(of request: HTTPRequest) -> ServiceSelection.Destination {
+        let address = site.phones.address
+        if let authority = address.authority, request.authority?.lowercased() == authority.lowercased() {
+            return ServiceSelection(address.platforms).destination(of: request, in: site)
+        }
+        if ControlPlane.hosts.contains(request.host) { return .controlPlane }
+        return ServiceSelection().destination(of: request, in: site)
     }
 }
 

@@ -28,6 +28,9 @@ package enum WNSReason: String, RefusalReason {
     case internalError = "InternalServerError"
     case unavailable = "ServiceUnavailable"
 
+    /// 406 is how WNS says 429.
+    package var namesPause: Bool { [406, 503].contains(status) }
+
     /// The HTTP status.
     package var status: Int {
         switch self {

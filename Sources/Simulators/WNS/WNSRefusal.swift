@@ -3,9 +3,13 @@ struct WNSRefusal: Error {
     var reason: WNSReason
     /// The text of `X-WNS-Error-Description`.
     var description: String
+    /// Seconds.
+    var retryAfter: Int?
 
-    init(_ reason: WNSReason) {
+    /// - Parameter retryAfter: Seconds, in place of those that go with the reason.
+    init(_ reason: WNSReason, retryAfter: Int? = nil) {
         self.init(reason, reason.description)
+        self.retryAfter = retryAfter ?? (reason.namesPause ? 60 : nil)
     }
 
     private init(_ reason: WNSReason, _ description: String) {

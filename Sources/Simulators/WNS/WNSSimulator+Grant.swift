@@ -26,6 +26,7 @@ extension WNSSimulator {
         guard scope == "notify.windows.com" else {
             return refusal("invalid_scope", "The provided value for 'scope' is not valid.")
         }
+        if let fault = grantFaults?.next(for: nil) { return fault.reason.answer(retryAfter: fault.retryAfter) }
         let token = "EgA" + random.base64URL(96)
         let now = clock.now()
         state.withLock { state in

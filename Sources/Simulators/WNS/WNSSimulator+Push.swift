@@ -21,20 +21,25 @@ extension WNSSimulator {
             switch error.reason {
             case .unauthorized: fields.add("www-authenticate", "Bearer")
             case .methodNotAllowed: fields.add("allow", "POST")
-            case .throttled, .unavailable: fields.add("retry-after", "60")
             default: break
             }
+            if let seconds = error.retryAfter { fields.add("retry-after", String(seconds)) }
             return (HTTPResponse(status: .init(code: error.reason.status), headerFields: fields), [])
         }
     }
 
     /// The channel URI that a request is for.
-    func channel(of request: HTTPRequest) -> String { "https://\(request.host)\(request.path ?? "")" }
+    func channel(of request: HTTPRequest) -> String {
+        let own = answers(for: request.host) ? nil : lab.address.authority(of: .wns)
+        return "https://\(own ?? request.host)\(request.path ?? "")"
+    }
 
     /// What is known of the channel; nil when it is none. One with a token may be adopted.
     private func record(of channel: String, app: String) -> HandleRecord? {
+        let own = lab.address.authority(of: .wns)
+        let isChannel = channel.contains(".notify.windows.com/?token=") || own.map { channel.hasPrefix("https://\($0)/?token=") } == true
         let record =
-            channel.contains(".notify.windows.com/?token=")
+            isChannel
             ? lab.record(of: channel, adoptingAs: PhoneDescription(name: channel, platform: .wns, app: app))
             : lab.record(of: channel)
         return record?.platform == .wns ? record : nil
@@ -62,8 +67,9 @@ extension WNSSimulator {
         }
         guard isAdmitted else { throw WNSRefusal(.throttled) }
         guard let phone = lab.description(of: record.phone) else { throw WNSRefusal(.gone) }
-        let fault = faults.next(for: channel)?.reason ?? (isChannelAdmitted ? nil : .channelThrottled)
-        if let fault, fault.status != 200 { throw WNSRefusal(fault) }
+        let due = faults.next(for: channel)
+        let fault = due?.reason ?? (isChannelAdmitted ? nil : .channelThrottled)
+        if let fault, fault.status != 200 { throw WNSRefusal(fault, retryAfter: due?.retryAfter) }
         let isOnline = lab.isOnline(record.phone) && fault != .disconnected
         if notification.asksForStatus {
             fields.add("x-wns-deviceconnectionstatus", isOnline ? "connected" : "disconnected")

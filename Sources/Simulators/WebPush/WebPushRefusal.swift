@@ -6,9 +6,13 @@ struct WebPushRefusal: Error {
     /// Tells what the status leaves open; nil where autopush has no number.
     var errno: Int?
     var message: String
+    /// Seconds.
+    var retryAfter: Int?
 
-    init(_ reason: WebPushReason) {
+    /// - Parameter retryAfter: Seconds, in place of those that go with the reason.
+    init(_ reason: WebPushReason, retryAfter: Int? = nil) {
         self.init(reason, errno: reason.errno, reason.message)
+        self.retryAfter = retryAfter ?? reason.pause
     }
 
     private init(_ reason: WebPushReason, errno: Int?, _ message: String) {
@@ -32,10 +36,9 @@ struct WebPushRefusal: Error {
         case .unauthorized: fields.add("www-authenticate", "vapid")
         case .methodNotAllowed: fields.add("allow", "POST")
         case .gone: fields.add("cache-control", "max-age=86400")
-        case .tooManyRequests: fields.add("retry-after", "60")
-        case .serviceUnavailable: fields.add("retry-after", "120")
         default: break
         }
+        if let retryAfter { fields.add("retry-after", String(retryAfter)) }
         return Simulators.answer(
             reason.status,
             json: JSONValue(members: [
@@ -46,6 +49,15 @@ struct WebPushRefusal: Error {
 }
 
 extension WebPushReason {
+    /// Seconds that the service asks for.
+    fileprivate var pause: Int? {
+        switch self {
+        case .tooManyRequests: 60
+        case .serviceUnavailable: 120
+        default: nil
+        }
+    }
+
     fileprivate var errno: Int? {
         switch self {
         case .badRequest: 110

@@ -11,7 +11,6 @@ package final class WebPushSimulator: RefusingService {
         var messages = RateMeter(window: 60_000)
     }
 
-    private static let origin = "https://\(HandleMint.endpointHost)"
     private static let largestBody = 4096
     private static let adoptedApp = "adopted"
 
@@ -21,11 +20,12 @@ package final class WebPushSimulator: RefusingService {
     let state = Mutex(State())
     package let faults: FaultScript<WebPushReason>
 
-    package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom) {
+    /// - Parameter chance: What refusals of a share of all messages are drawn with; `random` for nil.
+    package init(lab: PhoneLab, clock: SimulatorClock, random: SimulatorRandom, chance: SimulatorRandom? = nil) {
         self.lab = lab
         self.clock = clock
         self.random = random
-        faults = FaultScript(random: random)
+        faults = FaultScript(random: chance ?? random)
     }
 
     package var hosts: Set<String> { [HandleMint.endpointHost] }
@@ -36,11 +36,11 @@ package final class WebPushSimulator: RefusingService {
     }
 
     /// 201 with `Location` and the `TTL` that was granted, or a refusal.
-    package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
+    package func respond(to request: HTTPRequest, body: [UInt8]) -> (response: HTTPResponse, body: [UInt8]) {
         do {
             let (id, timeToLive) = try accept(request, body: body)
             var fields = HTTPFields()
-            fields.add("location", "\(Self.origin)/m/\(id)")
+            fields.add("location", "\(origin(of: request))/m/\(id)")
             fields.add("ttl", String(timeToLive))
             return (HTTPResponse(status: .created, headerFields: fields), [])
         } catch {
@@ -52,9 +52,9 @@ package final class WebPushSimulator: RefusingService {
         _ request: HTTPRequest, body: [UInt8]
     ) throws(WebPushRefusal) -> (id: String, timeToLive: Int64) {
         guard request.method == .post else { throw WebPushRefusal(.methodNotAllowed) }
-        let endpoint = Self.origin + (request.path ?? "")
-        guard let record = record(of: endpoint) else { throw WebPushRefusal(.notFound) }
-        try authenticate(request, for: record.subscription)
+        let (origin, endpoint) = (origin(of: request), endpoint(of: request))
+        guard let record = record(of: endpoint, origin: origin) else { throw WebPushRefusal(.notFound) }
+        try authenticate(request, origin: origin, for: record.subscription)
         guard record.retiredAt == nil else { throw WebPushRefusal(.gone) }
         guard body.count <= Self.largestBody else { throw WebPushRefusal(.payloadTooLarge) }
         let message = try WebPushRequest(request.headerFields, bodySize: body.count)
@@ -63,16 +63,25 @@ package final class WebPushSimulator: RefusingService {
             state.messages.admit(endpoint, now: now, limit: state.settings.messagesPerMinutePerSubscription)
         }
         guard isAdmitted else { throw WebPushRefusal(.tooManyRequests) }
-        if let fault = faults.next(for: endpoint)?.reason { throw WebPushRefusal(fault) }
+        if let fault = faults.next(for: endpoint) { throw WebPushRefusal(fault.reason, retryAfter: fault.retryAfter) }
         let id = random.base64URL(24)
         lab.accept(message.parcel(id: id, body: body, for: record.subscription, now: now), for: record.phone)
         return (id, message.timeToLive)
     }
 
+    /// Of the service as the sender has addressed it, which tokens must be meant for.
+    private func origin(of request: HTTPRequest) -> String {
+        let own = answers(for: request.host) ? nil : lab.address.authority(of: .browser)
+        return "https://\(own ?? HandleMint.endpointHost)"
+    }
+
+    /// The subscription that a request is for.
+    func endpoint(of request: HTTPRequest) -> String { origin(of: request) + (request.path ?? "") }
+
     /// What is known of the endpoint; nil when it is none. One of the right path may be adopted.
-    private func record(of endpoint: String) -> HandleRecord? {
+    private func record(of endpoint: String, origin: String) -> HandleRecord? {
         let record =
-            endpoint.hasPrefix("\(Self.origin)/wpush/")
+            endpoint.hasPrefix("\(origin)/wpush/")
             ? lab.record(
                 of: endpoint, adoptingAs: PhoneDescription(name: endpoint, platform: .browser, app: Self.adoptedApp))
             : lab.record(of: endpoint)
@@ -82,7 +91,7 @@ package final class WebPushSimulator: RefusingService {
     /// A subscription that was made with a key takes messages of its owner alone (RFC 8292 section 4.2); any other needs no
     /// token, but a bad one is refused all the same.
     private func authenticate(
-        _ request: HTTPRequest, for subscription: WebPushSubscription?
+        _ request: HTTPRequest, origin: String, for subscription: WebPushSubscription?
     ) throws(WebPushRefusal) {
         let applicationServerKey = subscription?.applicationServerKey
         guard let token = try WebPushToken(request.headerFields) else {
@@ -92,6 +101,6 @@ package final class WebPushSimulator: RefusingService {
         guard applicationServerKey ?? token.publicKey == token.publicKey else {
             throw WebPushRefusal(.forbidden)
         }
-        try token.check(origin: Self.origin, seconds: clock.seconds)
+        try token.check(origin: origin, seconds: clock.seconds)
     }
 }

@@ -27,12 +27,14 @@ struct WebPushSubscription: Sendable {
     var publicKey: [UInt8] { Array(key.publicKey.x963Representation) }
 
     /// What `JSON.stringify(subscription)` gives.
-    var text: String {
+    var text: String { json.text }
+
+    var json: JSONValue {
         JSONValue(members: [
             "endpoint": .string(endpoint), "expirationTime": .null,
             "keys": JSONValue(members: [
                 "p256dh": .string(Base64URL.text(publicKey)), "auth": .string(Base64URL.text(secret)),
             ]),
-        ]).text
+        ])
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What goes wrong with connections on demand, and how many there were. Requests and connections are counted from the start,
-/// and all together.
+/// What goes wrong with connections on demand, for each service, and how many there were. Each service's requests, and the
+/// connections that have brought it any, are counted from the start.
 package final class ConnectionFaults: Sendable {
     /// Nil, and a latency of 0, for what does not happen.
     package struct Plan: Sendable, Equatable {
@@ -34,34 +34,59 @@ package final class ConnectionFaults: Sendable {
     }
 
     private struct State {
+        /// Of services without their own.
         var plan = Plan()
+        var own: [PhonePlatform: Plan] = [:]
         var counts = Counts()
+        var requests: [PhonePlatform: Int] = [:]
+        var connections: [PhonePlatform: Int] = [:]
     }
 
     private let state = Mutex(State())
 
     init() {}
 
+    /// What was ordered for all services.
     var plan: Plan { state.withLock { $0.plan } }
+    /// What was ordered for single ones.
+    var own: [PhonePlatform: Plan] { state.withLock { $0.own } }
     var counts: Counts { state.withLock { $0.counts } }
 
-    package func change(_ change: @Sendable (inout Plan) -> Void) { state.withLock { change(&$0.plan) } }
+    /// - Parameter platform: Nil for all services.
+    package func change(_ platform: PhonePlatform? = nil, _ change: @Sendable (inout Plan) -> Void) {
+        state.withLock { state in
+            if let platform { return change(&state.own[platform, default: state.plan]) }
+            change(&state.plan)
+            for platform in state.own.keys { change(&state.own[platform, default: Plan()]) }
+        }
+    }
 
-    /// Whether the new connection is to break off.
-    func connect() -> Bool {
+    /// Nothing goes wrong any more.
+    func clear() { state.withLock { ($0.plan, $0.own) = (Plan(), [:]) } }
+
+    func connect() {
         state.withLock { state in
             state.counts.connections += 1
             state.counts.open += 1
-            return Self.isDue(state.counts.connections, every: state.plan.resetConnectionsEvery)
         }
     }
 
     func disconnect() { state.withLock { $0.counts.open -= 1 } }
 
-    func request() -> Fate {
+    /// A connection's first request to a service: whether the connection is to break off.
+    func firstRequest(to platform: PhonePlatform) -> Bool {
+        state.withLock { state in
+            state.connections[platform, default: 0] += 1
+            let plan = state.own[platform] ?? state.plan
+            return Self.isDue(state.connections[platform, default: 0], every: plan.resetConnectionsEvery)
+        }
+    }
+
+    func request(to platform: PhonePlatform) -> Fate {
         state.withLock { state in
             state.counts.requests += 1
-            let (plan, number) = (state.plan, state.counts.requests)
+            state.requests[platform, default: 0] += 1
+            let (plan, number) = (state.own[platform] ?? state.plan, state.requests[platform, default: 0])
             return Fate(
                 latency: plan.latency, isStalled: Self.isDue(number, every: plan.stallEvery),
                 breaksOff: Self.isDue(number, every: plan.resetEvery), goesAway: Self.isDue(number, every: plan.goAwayEvery))

@@ -92,7 +92,9 @@ async def failures():
     order("/faults/apns", reason="Shutdown", count=1)
     await answered(client, "503", "Shutdown")
 
-    # The connection has gone, and aioapns makes another.
+    # The connection goes, and aioapns makes another once it has noticed.
+    while client.pool.connections:
+        await asyncio.sleep(0)
     await answered(client, "200")
     order("/connections", reset_connections_every=2)
     for _ in range(4):

@@ -13,7 +13,7 @@ final class SimulatorBench: Sendable {
     let transport: HTTPClientTransport
 
     init(_ arguments: [String] = [], in folder: URL = Program.root) async throws {
-        dialogue = try Dialogue(["simulate", "--port", "0"] + arguments, in: folder)
+        dialogue = try Dialogue(["simulate", "--port", "none", "--control-port", "0"] + arguments, in: folder)
         try await dialogue.hear("on http://127.0.0.1:")
         port = try #require(Int(try await dialogue.hear(",").dropLast()))
         try await dialogue.hear("Ctrl-C ends it.")

@@ -97,7 +97,10 @@ import Testing
 
     @Test func `every make command of the pages exists, and every link leads somewhere`() throws {
         let makefile = try String(contentsOf: Program.root.appending(path: "Makefile"), encoding: .utf8)
-        for page in Self.pages + ["CONTRIBUTING.md", "docs/decisions/README.md", "docs/reference/lua.md", "docs/reference/errors.md"] {
+        let services = ["apns", "fcm", "wns", "webpush"].map { "docs/simulators/\($0).md" }
+        for page in Self.pages + services + [
+            "CONTRIBUTING.md", "docs/decisions/README.md", "docs/reference/lua.md", "docs/reference/errors.md",
+        ] {
             let url = Program.root.appending(path: page)
             let text = try String(contentsOf: url, encoding: .utf8)
             for match in text.matches(of: /(?:`|\n)make ([a-z]+)/) {

@@ -21,7 +21,7 @@ import Testing
 
     @Test func `It is shown with the hub, looked at by the doctor, and messages name where it leads`() async throws {
         let (folder, key) = try folder()
-        let apns = try await SimulatedAPNs()
+        let apns = try await SimulatorProgram()
         let place = "127.0.0.1:\(apns.port)"
         let settings = Self.settings(
             key, ["PUSHHOST_APNS_ADDRESS": "https://\(place)", "PUSHHOST_APNS_ROOTS": apns.certificate, "PUSHHOST_LOG_LEVEL": "warning"])

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `curl reaches a phone through either environment, with the certificate that the folder keeps`() async throws {
-        let apns = try await SimulatedAPNs(["--adopt"])
+        let apns = try await SimulatorProgram(["--adopt"])
         let first = try await apns.shell(Self.push())
         #expect(first.output.hasPrefix("HTTP/2 200"), "\(first.output)\(first.errors)")
         #expect(first.output.contains("apns-id: "))
@@ -35,25 +35,25 @@ import Testing
     }
 
     @Test func `the certificate stays, its key is nobody else's, and without a folder the control plane has it`() async throws {
-        let first = try await SimulatedAPNs()
+        let first = try await SimulatorProgram()
         let made = try String(contentsOfFile: first.certificate, encoding: .utf8)
         let key = first.folder.url.appending(path: "sim/key.pem").path
         #expect(try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int == 0o600)
         #expect(first.screen.contains("sim/certificate.pem"))
         #expect(try await first.shell("curl -sS $CONTROL/certificate").output == made)
         #expect(await first.end(SIGTERM).status == 0)
-        let second = try await SimulatedAPNs(in: first.folder)
+        let second = try await SimulatorProgram(in: first.folder)
         #expect(try String(contentsOfFile: second.certificate, encoding: .utf8) == made)
         #expect(await second.end().status == 0)
         try Data("no certificate".utf8).write(to: URL(filePath: first.certificate))
-        let third = try await SimulatedAPNs(in: first.folder)
+        let third = try await SimulatorProgram(in: first.folder)
         #expect(try String(contentsOfFile: third.certificate, encoding: .utf8).hasPrefix("-----BEGIN CERTIFICATE-----"))
         #expect(await third.end().status == 0)
     }
 
     @Test(arguments: [5000, 65_536, 65_537, 300_000, 1_000_000])
     func `curl reads why a body is refused, however large it is`(size: Int) async throws {
-        let apns = try await SimulatedAPNs(["--adopt"])
+        let apns = try await SimulatorProgram(["--adopt"])
         let answer = try await apns.shell(
             "head -c \(size) /dev/zero | curl -sSi --http2 --cacert sim/certificate.pem \(Self.fields) --data-binary @- "
                 + "$APNS/3/device/\(Self.token)")
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `A body that is too large for the control plane is refused as that, on either port`() async throws {
-        let apns = try await SimulatedAPNs()
+        let apns = try await SimulatorProgram()
         for place in ["--http2 --cacert sim/certificate.pem $APNS", "$CONTROL"] {
             let answer = try await apns.shell("head -c 100000 /dev/zero | curl -sS -w '%{http_code}' --data-binary @- \(place)/phones")
             #expect(answer.output.contains("the body is larger than 65536 bytes") && answer.output.hasSuffix("413"), "\(answer)")
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `curl asks for the head alone, and gets no more`() async throws {
-        let apns = try await SimulatedAPNs()
+        let apns = try await SimulatorProgram()
         let answer = try await apns.shell("curl -sSI --http2 --cacert sim/certificate.pem $APNS/3/device/\(Self.token)")
         #expect(answer.status == 0, "\(answer.errors)")
         #expect(answer.output.hasPrefix("HTTP/2 405") && answer.output.contains("apns-id: "), "\(answer.output)")
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func `connections that there are no files for wait, which is said once, and are served when there is room`() async throws {
-        let apns = try await SimulatedAPNs(["--adopt"], files: 44)
+        let apns = try await SimulatorProgram(["--adopt"], files: 44)
         for port in [apns.port, apns.controlPort] {
             var idle = try (0..<60).map { _ in try WireConnection(port: port) }
             let said = try await apns.dialogue.hear("ulimit -n, which is 44")
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func `a client that is connected is told when it ends`() async throws {
-        let apns = try await SimulatedAPNs(["--latency", "200ms"])
+        let apns = try await SimulatorProgram(["--latency", "200ms"])
         let answer = Task { try await apns.shell(Self.push("-w '%{http_code}'")) }
         while try await apns.control("GET", "/connections")["requests"]?.int == 0 {}
         #expect(await apns.end().status == 0)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `h2load has every request answered, through several connections and many streams`() async throws {
-        let apns = try await SimulatedAPNs(["--adopt", "--first-streams", "1000", "--inboxes", "0", "--ledger", "ledger.jsonl"])
+        let apns = try await SimulatorProgram(["--adopt", "--first-streams", "1000", "--inboxes", "0", "--ledger", "ledger.jsonl"])
         try apns.folder.write("body", Data(#"{"aps":{"alert":"Hello"}}"#.utf8))
         let paths = (0..<100).map { "\(Self.token.dropLast(3))\(String(1000 + $0).dropFirst())" }
         try apns.folder.write("paths", Data(paths.map { "https://127.0.0.1:\(apns.port)/3/device/\($0)\n" }.joined().utf8))
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func `h2load stays within one stream until it is trusted, and within one after each rejection`() async throws {
-        let apns = try await SimulatedAPNs()
+        let apns = try await SimulatorProgram()
         try apns.folder.write("body", Data(#"{"aps":{"alert":"Hello"}}"#.utf8))
         let load = try await apns.shell("h2load -n 500 -c 2 -m 1 -d body \(Self.fields) $APNS/3/device/\(Self.token)")
         #expect(load.output.contains("500 total, 500 started, 500 done, 0 succeeded"), "\(load.output)")
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func `nghttp sees the settings of APNs, and GOAWAY with its reason`() async throws {
-        let apns = try await SimulatedAPNs(["--goaway-every", "1"])
+        let apns = try await SimulatorProgram(["--goaway-every", "1"])
         let seen = try await apns.shell("nghttp -nv $APNS/3/device/\(Self.token)")
         for text in [
             "[SETTINGS_MAX_CONCURRENT_STREAMS(0x03):1]", "[SETTINGS_MAX_HEADER_LIST_SIZE(0x06):8000]",
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func `faults of the command line are there from the start`() async throws {
-        let apns = try await SimulatedAPNs([
+        let apns = try await SimulatorProgram([
             "--adopt", "--fail", "ServiceUnavailable", "--retry-after", "9", "--fail", "TooManyRequests=0.5",
         ])
         var statuses: Set<String> = []
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `what cannot be had ends the program with a cure`() async throws {
-        let apns = try await SimulatedAPNs()
+        let apns = try await SimulatorProgram()
         let folder = try ScriptFolder(["file": ""])
         let cases = [
             (["--port", String(apns.port)], "error[simulate.port]: port \(apns.port) of 127.0.0.1", "--port"),
@@ -175,7 +175,7 @@ import Testing
             (["--port", "0", "--fail", "NoSuchWord"], "error[usage.argument]", "BadDeviceToken"),
             (["--fail", "Shutdown=2"], "--fail Shutdown=2", "percentage"),
             (["--environment", "moon"], "--environment moon", "development"),
-            (["--streams", "0"], "from 1", "inboxes"),
+            (["--streams", "0"], "from 1", "streams"),
         ]
         for (arguments, message, cure) in cases {
             let program = try await Program.run(["simulate", "apns"] + arguments, in: folder.url)
@@ -187,41 +187,26 @@ import Testing
     }
 
     @Test func `aioapns has what it sends answered, with the choreography of streams`() async throws {
-        let apns = try await SimulatedAPNs()
+        let apns = try await SimulatorProgram()
         try await Self.run("apns_aioapns.py", "successes", apns)
         #expect(await apns.end().status == 0)
     }
 
     /// Without the choreography: it does not survive a limit that falls below what it counts on.
     @Test func `aioapns meets every class of failure that it can, new connections, and certificates`() async throws {
-        let apns = try await SimulatedAPNs(["--first-streams", "1000"])
+        let apns = try await SimulatorProgram(["--first-streams", "1000"])
         try await Self.run("apns_aioapns.py", "failures", apns)
         #expect(await apns.end().status == 0)
     }
 
-    private static func run(_ script: String, _ mode: String, _ apns: SimulatedAPNs) async throws {
+    private static func run(_ script: String, _ mode: String, _ apns: SimulatorProgram) async throws {
         try await PythonClientTests.run(
             script, [mode, String(apns.port), String(apns.controlPort), apns.folder.url.path], trusting: apns.certificate)
     }
 
     @Test func `httpx meets every class of failure over HTTP2, and broadcasts`() async throws {
-        let apns = try await SimulatedAPNs()
+        let apns = try await SimulatorProgram()
         try await PythonClientTests.run("apns_httpx.py", [String(apns.port), String(apns.controlPort)], trusting: apns.certificate)
-        #expect(await apns.end().status == 0)
-    }
-
-    @Test func `the commands of the page do what they say`() async throws {
-        let page = try String(contentsOf: Program.root.appending(path: "docs/simulators.md"), encoding: .utf8)
-        let section = try #require(page.components(separatedBy: "\n## ").first { $0.hasPrefix("APNs over HTTP/2\n") })
-        let block = try #require(section.components(separatedBy: "```sh\n").dropFirst().first?.components(separatedBy: "```").first)
-        #expect(block.hasPrefix("pushhost simulate apns --data sim &\n"))
-        let apns = try await SimulatedAPNs()
-        let commands = block.split(separator: "\n").dropFirst().joined(separator: "\n")
-            .replacing(":8443", with: ":\(apns.port)").replacing(":8090", with: ":\(apns.controlPort)")
-            .replacing("curl ", with: "curl --silent --show-error --fail-with-body ")
-        let run = try await Program.shell("set -e\n" + commands, in: apns.folder.url)
-        #expect(run.status == 0, "\(run.output)\(run.errors)")
-        #expect(run.output.contains(#""text":"Hello""#), "\(run.output)")
         #expect(await apns.end().status == 0)
     }
 }

@@ -157,12 +157,12 @@ import Testing
         let folder = try ScriptFolder(["junk/credentials.json": "{}", "file": ""])
         let bench = try await SimulatorBench()
         let cases = [
-            (["--port", String(bench.port)], "simulate.port"), (["--port", "0", "--ledger", "no/such/ledger"], "simulate.ledger"),
-            (["--port", "0", "--ledger", "junk"], "simulate.ledger"), (["--port", "0", "--data", "junk"], "simulate.data"),
-            (["--port", "0", "--data", "no/such/folder"], "simulate.data"), (["--port", "0", "--data", "file"], "simulate.data"),
+            (["--control-port", String(bench.port)], "simulate.port"), (["--ledger", "no/such/ledger"], "simulate.ledger"),
+            (["--ledger", "junk"], "simulate.ledger"), (["--data", "junk"], "simulate.data"),
+            (["--data", "no/such/folder"], "simulate.data"), (["--data", "file"], "simulate.data"),
         ]
         for (arguments, code) in cases {
-            let program = try await Program.run(["simulate"] + arguments, in: folder.url)
+            let program = try await Program.run(["simulate", "--port", "0"] + arguments, in: folder.url)
             #expect(program.status == 2, "\(arguments)")
             #expect(program.output == "")
             #expect(program.errors.contains("error[\(code)]"), "\(program.errors)")

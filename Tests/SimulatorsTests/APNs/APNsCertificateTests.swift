@@ -7,17 +7,17 @@ import Testing
 
 /// Senders who prove who they are in the TLS handshake.
 @Suite struct APNsCertificateTests {
-    private func certificate(_ network: APNsNetwork, _ order: String = "{}") throws -> (certificate: String, key: String) {
+    private func certificate(_ network: SimulatorNetwork, _ order: String = "{}") throws -> (certificate: String, key: String) {
         let issued = try network.control(.post, "/certificates", order)
         return (try #require(issued["certificate"]?.string), try #require(issued["private_key"]?.string))
     }
 
     /// The answer to a push of which a test says more.
     private func verdict(
-        _ network: APNsNetwork, _ order: String = "{}", host: String = "api.push.apple.com", _ fields: [(String, String)] = [],
+        _ network: SimulatorNetwork, _ order: String = "{}", host: String = "api.push.apple.com", _ fields: [(String, String)] = [],
         to phone: String? = nil
     ) async throws -> String {
-        let caller = try await APNsCaller(network, certificate: try certificate(network, order))
+        let caller = try await HTTP2Caller(network, certificate: try certificate(network, order))
         let token = try phone ?? network.phone("ana")
         let answer = try await caller.send(network.push(to: token, host: host, isBare: true) + fields)
         try await caller.close()
@@ -25,9 +25,9 @@ import Testing
     }
 
     @Test func `a certificate of one topic needs neither a token nor a topic, and many streams are there at once`() async throws {
-        let network = try await APNsNetwork()
+        let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
-        let caller = try await APNsCaller(network, certificate: try certificate(network))
+        let caller = try await HTTP2Caller(network, certificate: try certificate(network))
         try await caller.wait { client, _ in client.limits == [1000] }
         #expect(try await caller.send(network.push(to: phone, isBare: true)).verdict == "200")
         // A provider token is not even looked at.
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a certificate of several topics must be told which, and pushes to no other`() async throws {
-        let network = try await APNsNetwork()
+        let network = try await SimulatorNetwork()
         let app = SimulatorCredentials.app
         let order = #"{"topics": ["\#(app)", "\#(app).voip", "\#(app).complication"]}"#
         let phone = try network.phone("ana")
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `a certificate is for one environment, or for both`() async throws {
-        let network = try await APNsNetwork()
+        let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         #expect(try await verdict(network, #"{"environment": "development"}"#, to: phone) == "403 BadCertificateEnvironment")
         #expect(try await verdict(network, #"{"environment": "production"}"#, to: phone) == "200")
@@ -62,14 +62,14 @@ import Testing
     }
 
     @Test func `a certificate that has expired, and a stranger's, are bad, and the connection ends`() async throws {
-        let network = try await APNsNetwork()
+        let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
         let now = network.time.seconds
         let stranger = try #require(
             APNsAuthority(seed: P256.Signing.PrivateKey()).issue(
                 .init(topics: [SimulatorCredentials.app], from: now - 10, until: now + 10)))
         for certificate in [try certificate(network, #"{"expires_in": -1}"#), stranger] {
-            let caller = try await APNsCaller(network, certificate: certificate)
+            let caller = try await HTTP2Caller(network, certificate: certificate)
             #expect(try await caller.send(network.push(to: phone, isBare: true)).verdict == "403 BadCertificate")
             try await caller.wait { client, isClosed in isClosed && client.goAways.map(\.debug) == [#"{"reason":"BadCertificate"}"#] }
         }

@@ -34,7 +34,7 @@ import Testing
 
     @Test func `a request reaches the service, and its answer comes back whole`() async throws {
         let (listener, certificate) = try await listener()
-        let caller = try await APNsCaller(port: listener.port, trusting: certificate)
+        let caller = try await HTTP2Caller(port: listener.port, trusting: certificate)
         for path in ["/a", "/b"] {
             let answer = try await caller.send(request(path), Array("hello \(path)".utf8))
             #expect(answer.status == 200)
@@ -47,12 +47,12 @@ import Testing
 
     @Test func `an answer that breaks leaves the client without one, and the service has acted`() async throws {
         let (listener, certificate) = try await listener()
-        let caller = try await APNsCaller(port: listener.port, trusting: certificate)
+        let caller = try await HTTP2Caller(port: listener.port, trusting: certificate)
         listener.breakNext(.answer)
         #expect(try await caller.send(request("/a")).status == 0)
         #expect(echo.requests.withLock { $0 } == 1)
         // Once.
-        let next = try await APNsCaller(port: listener.port, trusting: certificate)
+        let next = try await HTTP2Caller(port: listener.port, trusting: certificate)
         #expect(try await next.send(request("/b")).status == 200)
         await listener.end()
     }
@@ -61,15 +61,15 @@ import Testing
         let (listener, certificate) = try await listener()
         listener.breakNext(.connection)
         // It may break before the client has noticed that it is there.
-        let broken = try? await APNsCaller(port: listener.port, trusting: certificate)
+        let broken = try? await HTTP2Caller(port: listener.port, trusting: certificate)
         if let broken { #expect(try await broken.send(request("/a")).status == 0) }
         #expect(echo.requests.withLock { $0 } == 0)
-        let next = try await APNsCaller(port: listener.port, trusting: certificate)
+        let next = try await HTTP2Caller(port: listener.port, trusting: certificate)
         #expect(try await next.send(request("/b")).status == 200)
         // One that was taken back breaks nothing.
         listener.breakNext(.connection)
         listener.breakNext(nil)
-        let third = try await APNsCaller(port: listener.port, trusting: certificate)
+        let third = try await HTTP2Caller(port: listener.port, trusting: certificate)
         #expect(try await third.send(request("/c")).status == 200)
         await listener.end()
     }

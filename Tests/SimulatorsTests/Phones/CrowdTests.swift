@@ -53,8 +53,8 @@ import Testing
     }
 
     @Test func `phones beyond the close circle are counted, until somebody looks at one`() async throws {
-        let network = try await APNsNetwork(adopts: true, closeCircle: 2)
-        let caller = try await APNsCaller(network)
+        let network = try await SimulatorNetwork(adopts: true, closeCircle: 2)
+        let caller = try await HTTP2Caller(network)
         let tokens = (1...5).map { String(repeating: String($0), count: 64) }
         for token in tokens + tokens[3...] { #expect(try await caller.send(network.push(to: token)).verdict == "200") }
         #expect(try network.control(.get, "/phones")["phones"]?.elements?.count == 2)
@@ -75,11 +75,11 @@ import Testing
     }
 
     @Test func `a phone with a token of one's own choice is there before its first push`() async throws {
-        let network = try await APNsNetwork()
+        let network = try await SimulatorNetwork()
         let token = String(repeating: "5", count: 64)
         _ = try network.control(
             .post, "/phones", #"{"name": "eve", "platform": "apns", "handle": "\#(token)", "environment": "development"}"#)
-        let caller = try await APNsCaller(network)
+        let caller = try await HTTP2Caller(network)
         #expect(try await caller.send(network.push(to: token)).verdict == "400 BadDeviceToken")
         #expect(try await caller.send(network.push(to: token, host: "api.sandbox.push.apple.com")).verdict == "200")
         #expect(try network.control(.get, "/phones/eve")["inbox"]?.elements?.count == 1)

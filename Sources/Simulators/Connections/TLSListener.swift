@@ -4,8 +4,8 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Takes HTTP/2 connections over TLS on a port of this machine.
-package final class HTTP2Listener: Sendable {
+/// Takes connections over TLS on a port of this machine, with HTTP/2, HTTP/1.1, or whichever of them the client names.
+package final class TLSListener: Sendable {
     private let channel: any Channel
     /// Nil where it uses those of the process.
     private let ownLoops: MultiThreadedEventLoopGroup?
@@ -19,12 +19,14 @@ package final class HTTP2Listener: Sendable {
     /// - Parameters:
     ///   - port: Of the loopback interface; 0 takes a free one.
     ///   - threads: Event loops of its own that share the connections; nil for those of the process.
+    ///   - protocols: What is spoken; what TLS is told is in `tls`.
     ///   - admits: Asked of each new connection: one that is not admitted breaks off before a byte of it is read.
     ///   - onShortage: Told once for each time that connections have to wait for want of files or memory; they are taken later.
     ///   - responder: Makes one for each connection; called on its event loop.
     init(
-        port: Int, threads: Int?, tls: NIOSSLContext, limits: HTTP2Limits, admits: @escaping @Sendable () -> Bool = { true },
-        onShortage: @escaping @Sendable (IOError) -> Void = { _ in }, responder: @escaping @Sendable () -> any HTTP2Responder
+        port: Int, threads: Int?, tls: NIOSSLContext, protocols: [WireProtocol], limits: HTTP2Limits,
+        admits: @escaping @Sendable () -> Bool = { true }, onShortage: @escaping @Sendable (IOError) -> Void = { _ in },
+        responder: @escaping @Sendable () -> any ConnectionResponder
     ) async throws {
         let ownLoops = threads.map { MultiThreadedEventLoopGroup(numberOfThreads: $0) }
         self.ownLoops = ownLoops
@@ -42,11 +44,11 @@ package final class HTTP2Listener: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     guard admits() else { throw Refusal(channel) }
                     let wire = WireEnd()
-                    let handler = HTTP2ServerHandler(responder: responder(), wire: wire, limits: limits)
+                    let choice = ProtocolChoice(protocols: protocols, wire: wire, limits: limits, responder: responder)
                     // Who sends with a certificate is the service's to judge, which says why where it does not like it.
                     let secured = NIOSSLServerHandler(context: tls) { _, verdict in verdict.succeed(.certificateVerified) }
-                    try channel.pipeline.syncOperations.addHandlers(wire, secured, handler)
-                    connections.join(channel, NIOLoopBound(handler, eventLoop: channel.eventLoop))
+                    try channel.pipeline.syncOperations.addHandlers(wire, secured, choice)
+                    connections.join(channel, NIOLoopBound(choice, eventLoop: channel.eventLoop))
                 }
             }
         do {
@@ -77,15 +79,15 @@ private struct Refusal: Error {
 /// The connections of a listener.
 private final class OpenConnections: Sendable {
     private struct State {
-        var members: [ObjectIdentifier: (channel: any Channel, handler: NIOLoopBound<HTTP2ServerHandler>)] = [:]
+        var members: [ObjectIdentifier: (channel: any Channel, choice: NIOLoopBound<ProtocolChoice>)] = [:]
         var isEnding = false
     }
 
     private let state = Mutex(State())
 
-    func join(_ channel: any Channel, _ handler: NIOLoopBound<HTTP2ServerHandler>) {
+    func join(_ channel: any Channel, _ choice: NIOLoopBound<ProtocolChoice>) {
         let isLate = state.withLock { state in
-            state.members[ObjectIdentifier(channel)] = (channel, handler)
+            state.members[ObjectIdentifier(channel)] = (channel, choice)
             return state.isEnding
         }
         channel.closeFuture.whenComplete { [self] _ in
@@ -99,8 +101,8 @@ private final class OpenConnections: Sendable {
             state.isEnding = true
             return Array(state.members.values)
         }
-        for (channel, handler) in open {
-            channel.eventLoop.execute { handler.value.endSoon() }
+        for (channel, choice) in open {
+            channel.eventLoop.execute { choice.value.endSoon(channel) }
             let deadline = channel.eventLoop.scheduleTask(in: grace) { channel.close(promise: nil) }
             channel.closeFuture.whenComplete { _ in deadline.cancel() }
         }

@@ -10,23 +10,26 @@ import Testing
 
 @testable import Simulators
 
-/// The simulators' APNs on a socket, and credentials for it.
-final class APNsNetwork: Sendable {
+/// Simulated services on a socket, APNs alone unless others are named, and credentials for them.
+final class SimulatorNetwork: Sendable {
     let server: SimulatorServer
-    let listener: HTTP2Listener
+    let listener: TLSListener
     let identity: ServerIdentity
     let credentials: SimulatorCredentials
     let time = ManualTime()
 
     init(
-        _ settings: APNsHTTP2Settings = APNsHTTP2Settings(), adopts: Bool = false, closeCircle: Int? = nil, ledger: LedgerSink? = nil
+        _ settings: APNsHTTP2Settings = APNsHTTP2Settings(), serving platforms: Set<PhonePlatform> = [.apns],
+        at authority: String? = nil, adopts: Bool = false, closeCircle: Int? = nil, ledger: LedgerSink? = nil
     ) async throws {
         credentials = try #require(Self.credentials)
         identity = try #require(ServerIdentity(now: time.clock))
         server = SimulatorServer(
             port: 0, credentials: credentials, clock: time.clock, random: time.random, adoptsHandles: adopts, closeCircle: closeCircle,
             chance: Self.chance, ledger: ledger)
-        listener = try await server.listenForAPNs(port: 0, threads: 1, identity: identity, settings: settings)
+        var selection = ServiceSelection(platforms)
+        (selection.apns, selection.authority) = (settings, authority)
+        listener = try await server.listen(port: 0, threads: 1, identity: identity, serving: selection)
     }
 
     /// SplitMix64 (Steele, Lea, Flood 2014), whose numbers are as good as drawn.
@@ -89,8 +92,8 @@ final class APNsNetwork: Sendable {
     static let hello = Array(#"{"aps":{"alert":"Hello"}}"#.utf8)
 }
 
-/// One connection of a client of APNs.
-actor APNsCaller {
+/// One connection of a client of HTTP/2.
+actor HTTP2Caller {
     private let channel: any Channel
     private let bound: NIOLoopBound<Conversation>
 
@@ -135,7 +138,7 @@ actor APNsCaller {
     }
 
     /// - Parameter certificate: Certificate and key, PEM, to show.
-    init(_ network: APNsNetwork, certificate: (certificate: String, key: String)? = nil, protocols: [String] = ["h2"]) async throws {
+    init(_ network: SimulatorNetwork, certificate: (certificate: String, key: String)? = nil, protocols: [String] = ["h2"]) async throws {
         try await self.init(
             port: network.listener.port, trusting: network.identity.certificate, certificate: certificate, protocols: protocols)
     }
@@ -190,7 +193,7 @@ actor APNsCaller {
     }
 
     /// Sends a request and waits for its answer; status 0 where the connection ends, or the stream, without one.
-    func send(_ fields: [(String, String)], _ body: [UInt8] = APNsNetwork.hello) async throws -> HTTP2Client.Answer {
+    func send(_ fields: [(String, String)], _ body: [UInt8] = SimulatorNetwork.hello) async throws -> HTTP2Client.Answer {
         let stream = try await act { $0.request(fields, body: body) }
         try await wait { client, isClosed in client.answers[stream]?.code != nil || isClosed }
         return try await act { $0.answers[stream] ?? HTTP2Client.Answer() }

@@ -13,7 +13,7 @@ package final class ServiceListener: Sendable {
         case answer
     }
 
-    private let listener: HTTP2Listener
+    private let listener: TLSListener
     private let breaks: ConnectionBreaks
 
     /// Returns once connections are taken. Throws an `IOError` where no port is to be had, what TLS says of the identity otherwise.
@@ -27,9 +27,9 @@ package final class ServiceListener: Sendable {
     ) async throws {
         let breaks = ConnectionBreaks()
         self.breaks = breaks
-        listener = try await HTTP2Listener(
-            port: 0, threads: nil, tls: try identity.context(), limits: HTTP2Limits(), admits: { !breaks.take(.connection) },
-            onShortage: onShortage
+        listener = try await TLSListener(
+            port: 0, threads: nil, tls: try identity.context(for: [.http2]), protocols: [.http2], limits: HTTP2Limits(),
+            admits: { !breaks.take(.connection) }, onShortage: onShortage
         ) { ServiceResponder(service, breaks: breaks, executor: executor) }
     }
 
@@ -61,7 +61,7 @@ private final class ConnectionBreaks: Sendable {
 }
 
 /// Hands the requests of one connection to a service.
-private final class ServiceResponder: HTTP2Responder {
+private final class ServiceResponder: ConnectionResponder {
     private let service: any SimulatedService
     private let breaks: ConnectionBreaks
     private let executor: (any TaskExecutor)?
@@ -76,9 +76,9 @@ private final class ServiceResponder: HTTP2Responder {
         self.executor = executor
     }
 
-    func open(_ connection: HTTP2ServerHandler, certificate: [UInt8]?) -> UInt32 { Self.streams }
+    func open(_ connection: any ServerConnection, certificate: [UInt8]?) -> UInt32 { Self.streams }
 
-    func handle(_ request: HTTPRequest, body: [UInt8], stream: Int32, on connection: HTTP2ServerHandler) {
+    func handle(_ request: HTTPRequest, body: [UInt8], stream: Int32, on connection: any ServerConnection) {
         guard let loop = connection.eventLoop else { return }
         let here = NIOLoopBound((self, connection), eventLoop: loop)
         Task(executorPreference: executor) { [service] in
@@ -90,12 +90,12 @@ private final class ServiceResponder: HTTP2Responder {
         }
     }
 
-    private func give(_ response: HTTPResponse, _ body: [UInt8], stream: Int32, on connection: HTTP2ServerHandler) {
+    private func give(_ response: HTTPResponse, _ body: [UInt8], stream: Int32, on connection: any ServerConnection) {
         if breaks.take(.answer) { return connection.breakOff() }
-        if isOpen { connection.respond(to: stream, response, body: body) }
+        if isOpen { connection.respond(to: stream, response, body: body, farewell: nil) }
     }
 
-    func end(_ connection: HTTP2ServerHandler) { connection.close() }
+    func end(_ connection: any ServerConnection) { connection.close() }
 
-    func closed(_ connection: HTTP2ServerHandler) { isOpen = false }
+    func closed(_ connection: any ServerConnection) { isOpen = false }
 }

@@ -5,10 +5,10 @@ import Testing
 
 @testable import PushHost
 
-/// `pushhost simulate apns` in a process of its own.
-final class SimulatedAPNs: Sendable {
+/// `pushhost simulate apns`, or with another word, in a process of its own.
+final class SimulatorProgram: Sendable {
     let dialogue: Dialogue
-    /// Of HTTP/2.
+    /// Of TLS.
     let port: Int
     let controlPort: Int
     let folder: ScriptFolder
@@ -16,10 +16,10 @@ final class SimulatedAPNs: Sendable {
     let screen: String
 
     /// - Parameter files: How many it may have open; nil for as many as the tests.
-    init(_ arguments: [String] = [], in folder: ScriptFolder? = nil, files: Int? = nil) async throws {
+    init(_ arguments: [String] = [], serving service: String = "apns", in folder: ScriptFolder? = nil, files: Int? = nil) async throws {
         let folder = try folder ?? ScriptFolder()
         self.folder = folder
-        let words = ["simulate", "apns", "--port", "0", "--control-port", "0", "--data", "sim"] + arguments
+        let words = ["simulate", service, "--port", "0", "--control-port", "0", "--data", "sim"] + arguments
         if let files {
             let limited = ["-c", #"ulimit -n "$0"; exec "$P" "$@""#, String(files)] + words
             dialogue = try Dialogue(limited, tool: "/bin/sh", in: folder.url)
@@ -42,6 +42,11 @@ final class SimulatedAPNs: Sendable {
     func end(_ signal: Int32 = SIGINT) async -> (output: String, status: Int32) {
         dialogue.signal(signal)
         return await dialogue.end(closingInput: false)
+    }
+
+    /// Runs a script of `Clients`, which gets both ports.
+    func run(_ script: String, _ more: [String] = []) async throws {
+        try await PythonClientTests.run(script, [String(port), String(controlPort)] + more, trusting: certificate)
     }
 
     /// Runs a shell line in the folder, in which `$APNS` and `$CONTROL` are the addresses and `$TOKEN` is a provider token.

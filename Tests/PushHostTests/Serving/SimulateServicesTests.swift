@@ -1,0 +1,160 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// `pushhost simulate` with all services, or one, and programs of others that send to them.
+@Suite struct SimulateServicesTests {
+    @Test func `firebase-admin sends to phones, and meets every class of failure`() async throws {
+        let simulator = try await SimulatorProgram(serving: "all")
+        try await simulator.run("fcm_firebase_admin.py")
+        #expect(await simulator.end().status == 0)
+    }
+
+    @Test func `firebase-admin does the same with FCM alone`() async throws {
+        let simulator = try await SimulatorProgram(serving: "fcm")
+        try await simulator.run("fcm_firebase_admin.py")
+        #expect(await simulator.end().status == 0)
+    }
+
+    @Test(arguments: ["all", "webpush"])
+    func `pywebpush reaches browsers that decrypt, and meets every class of failure`(service: String) async throws {
+        let simulator = try await SimulatorProgram(serving: service)
+        try await simulator.run("webpush_pywebpush.py")
+        #expect(await simulator.end().status == 0)
+    }
+
+    @Test func `httpx meets every status of FCM and Web Push over HTTP2, and of WNS over HTTP1`() async throws {
+        let simulator = try await SimulatorProgram(serving: "all")
+        try await simulator.run("simulators_httpx.py")
+        #expect(await simulator.end().status == 0)
+    }
+
+    @Test func `aioapns and httpx have the same of APNs beside the others as of APNs alone`() async throws {
+        let simulator = try await SimulatorProgram(["--first-streams", "1000"], serving: "all")
+        try await simulator.run("apns_httpx.py")
+        #expect(await simulator.end().status == 0)
+        let other = try await SimulatorProgram(["--first-streams", "1000"], serving: "all")
+        try await PythonClientTests.run(
+            "apns_aioapns.py", ["failures", String(other.port), String(other.controlPort), other.folder.url.path],
+            trusting: other.certificate)
+        #expect(await other.end().status == 0)
+    }
+
+    @Test(arguments: [("apns", "h2", false), ("fcm", "h2", true), ("wns", "http/1.1", true), ("webpush", "h2", true), ("all", "h2", true)])
+    func `a client of TLS chooses among the protocols of the service`(service: String, best: String, hasHTTP1: Bool) async throws {
+        let simulator = try await SimulatorProgram(serving: service)
+        func chosen(_ offer: String) async throws -> String {
+            let seen = try await simulator.shell("openssl s_client -connect 127.0.0.1:${APNS##*:} -alpn \(offer) </dev/null 2>&1")
+            return seen.output
+        }
+        #expect(try await chosen("h2,http/1.1").contains("ALPN protocol: \(best)\n"))
+        #expect(try await chosen("http/1.1").contains("ALPN protocol: http/1.1\n") == hasHTTP1)
+        #expect(await simulator.end().status == 0)
+    }
+
+    @Test func `faults of the command line are those of the service that they name`() async throws {
+        let simulator = try await SimulatorProgram(
+            [
+                "--adopt", "--fail", "fcm:token:invalid_grant", "--fail", "webpush:503", "--fail", "apns:ServiceUnavailable",
+                "--retry-after", "9",
+            ],
+            serving: "all")
+        let token = try await simulator.shell("curl -sS --cacert sim/certificate.pem $APNS/accesstoken.srf -d x=y")
+        #expect(token.output.contains("invalid_request"), "\(token.output)\(token.errors)")
+        let push = try await simulator.shell("curl -sSi --cacert sim/certificate.pem $APNS/wpush/v2/x -H 'TTL: 0' -X POST")
+        #expect(push.output.contains("HTTP/2 503") && push.output.contains("retry-after: 9"), "\(push.output)\(push.errors)")
+        let apns = try await simulator.shell(
+            "curl -sSi --cacert sim/certificate.pem $APNS/3/device/\(String(repeating: "ab", count: 32)) -d '{\"aps\":{}}' "
+                + "-H \"authorization: bearer $TOKEN\" -H 'apns-topic: dev.pushhost.simulated' -H 'apns-push-type: alert'")
+        #expect(apns.output.contains("ServiceUnavailable") && apns.output.contains("retry-after: 9"), "\(apns.output)\(apns.errors)")
+        #expect(await simulator.end().status == 0)
+    }
+
+    @Test func `another name for the port is in its certificate, in handles and in credentials`() async throws {
+        let simulator = try await SimulatorProgram(["--public", "push.test:9443"], serving: "webpush")
+        let phone = try await simulator.control("POST", "/phones", #"{"name": "eve", "platform": "webpush"}"#)
+        let endpoint = try #require(phone["subscription"]?["endpoint"]?.string)
+        #expect(endpoint.hasPrefix("https://push.test:9443/wpush/v2/"))
+        #expect(try await simulator.control("GET", "/credentials")["browser"]?["origin"]?.string == "https://push.test:9443")
+        let push = try await simulator.shell(
+            "curl -sSi --cacert sim/certificate.pem --connect-to push.test:9443:127.0.0.1:\(simulator.port) -X POST -H 'TTL: 0' '\(endpoint)'"
+        )
+        #expect(push.output.contains("HTTP/2 401"), "\(push.output)\(push.errors)")
+        #expect(await simulator.end().status == 0)
+        // The certificate of the folder gets the new name, and keeps it.
+        let again = try await SimulatorProgram(["--public", "other.test:1"], serving: "webpush", in: simulator.folder)
+        let names = try await again.shell("openssl x509 -in sim/certificate.pem -noout -ext subjectAltName")
+        #expect(names.output.contains("DNS:other.test") && names.output.contains("DNS:*.notify.windows.com"), "\(names.output)")
+        #expect(await again.end().status == 0)
+    }
+
+    @Test func `a body is refused over HTTP1, however large it is, and curl reads why`() async throws {
+        let simulator = try await SimulatorProgram(serving: "all")
+        for size in [5000, 65_537, 1_000_000] {
+            let answer = try await simulator.shell(
+                "head -c \(size) /dev/zero | curl -sSi --http1.1 --cacert sim/certificate.pem --data-binary @- $APNS/phones")
+            #expect(answer.status == 0, "\(answer.errors)")
+            #expect(answer.output.contains(size == 5000 ? "HTTP/1.1 400" : "HTTP/1.1 413"), "\(answer.output)")
+        }
+        #expect(await simulator.end().status == 0)
+    }
+
+    @Test func `connections that there are no files for wait, and are served when there is room`() async throws {
+        let simulator = try await SimulatorProgram(serving: "all", files: 44)
+        var idle = try (0..<60).map { _ in try WireConnection(port: simulator.port) }
+        #expect(try await simulator.dialogue.hear("ulimit -n, which is 44").contains("warning: new connections wait: Too many open files"))
+        #expect(!idle.isEmpty)
+        idle = []
+        let answer = try await simulator.shell("curl -sS --http1.1 --cacert sim/certificate.pem $APNS/health/live")
+        #expect(answer.output == #"{"status":"live"}"#, "\(answer.errors)")
+        #expect(await simulator.end().status == 0)
+    }
+
+    @Test func `what cannot be had ends the program with a cure`() async throws {
+        let cases = [
+            (["all", "--fail", "UNAVAILABLE"], "say of which service", "fcm:UNAVAILABLE"),
+            (["all", "--fail", "sms:UNAVAILABLE"], "there is no service sms", "webpush"),
+            (["fcm", "--fail", "Throttled"], "FCM does not refuse with that", "QUOTA_EXCEEDED"),
+            (["webpush", "--fail", "token:invalid_grant"], "Web Push does not refuse with that", "no token endpoint"),
+            (["wns", "--port", "none"], "--port none leaves no port", "pushhost simulate --port none"),
+            (["--port", "none", "--latency", "1ms"], "those of the port of TLS", "leave out --port none"),
+            (["--public", "https://localhost"], "--public https://localhost", "localhost:9443"),
+            (["fcm", "--port", "x"], "--port", "x"),
+        ]
+        for (arguments, message, cure) in cases {
+            let program = try await Program.run(["simulate"] + arguments + (arguments.contains("--port") ? [] : ["--port", "0"]))
+            #expect(program.status == 2, "\(arguments)")
+            #expect(program.output == "")
+            #expect(program.errors.contains(message) && program.errors.contains(cure), "\(arguments) \(program.errors)")
+        }
+    }
+
+    /// The first block of a language on a page, for the ports of a simulator.
+    private static func block(_ language: String, of page: String, for simulator: SimulatorProgram) -> String? {
+        page.components(separatedBy: "```\(language)\n").dropFirst().first?.components(separatedBy: "```").first.map {
+            $0.replacing(":8443", with: ":\(simulator.port)").replacing(":8090", with: ":\(simulator.controlPort)")
+        }
+    }
+
+    @Test(arguments: [("apns", "ana"), ("fcm", "bob"), ("wns", "tom"), ("webpush", "eve")])
+    func `the commands of the services' pages reach a phone`(service: String, phone: String) async throws {
+        let page = try String(contentsOf: Program.root.appending(path: "docs/simulators/\(service).md"), encoding: .utf8)
+        let simulator = try await SimulatorProgram(serving: service)
+        let commands = try #require(Self.block("sh", of: page, for: simulator))
+        let start = "pushhost simulate \(service) --data sim &\n"
+        #expect(commands.hasPrefix(start))
+        let script = commands.dropFirst(start.count).replacing("curl ", with: "curl --silent --show-error --fail-with-body ")
+        let run = try await Program.shell("set -e\n" + script, in: simulator.folder.url)
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        if let source = Self.block("python", of: page, for: simulator) {
+            try simulator.folder.write("client.py", Data((source + "\nprint('done')\n").utf8))
+            let path = simulator.folder.url.appending(path: "client.py").path
+            try await PythonClientTests.run(path, [], trusting: simulator.certificate)
+        }
+        let inbox = try #require(try await simulator.control("GET", "/phones/\(phone)")["inbox"]?.array)
+        #expect(inbox.map { $0["text"]?.string } == ["Hello"])
+        #expect(await simulator.end().status == 0)
+    }
+}
