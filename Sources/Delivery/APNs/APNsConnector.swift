@@ -128,15 +128,11 @@ package struct APNsConnector: Connector {
 
     /// What an outcome means. The text of an id is made once, here.
     private func verdict(_ outcome: PushOutcome, ownID: PushID?, _ request: APNsRequest) -> Verdict {
-        switch outcome {
-        case .answered(let answer):
+        outcome.verdict(over: transport, to: PushOrigin(authority: settings.environment.host)) { answer in
             if answer.status == 200 {
                 return .accepted(id: answer.details?.idText ?? (answer.id ?? ownID)?.description ?? request.fixedID)
             }
             return APNsAnswer(answer.response, id: ownID?.description ?? request.fixedID ?? "", now: clock.now).verdict(with: settings)
-        case .notSent(let failure):
-            return failure.verdict(host: transport.destination(of: PushOrigin(authority: settings.environment.host)))
-        case .unknown(let failure): return .unknown(reason: failure.text)
         }
     }
 }
@@ -150,17 +146,5 @@ extension APNsConnector {
             status: 0, reason: reason.rawValue,
             explanation: "apns-channel-id goes with a direct send to that channel, and not with tags or device tokens",
             outcome: reason.outcome)
-    }
-}
-
-extension PushFailure {
-    /// What it means that nothing was sent.
-    func verdict(host: String) -> Verdict {
-        switch self {
-        case .cancelled: .transient(.abandoned, retryAfter: nil)
-        case .forbidden(let why): .rejected(.forbidden(host, why: why))
-        case .unreachable(let why, let retryAfter): .transient(.unreachable(host, why: why), retryAfter: retryAfter)
-        default: .transient(.unreachable(host, why: text), retryAfter: nil)
-        }
     }
 }

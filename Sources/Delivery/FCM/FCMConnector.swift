@@ -1,4 +1,3 @@
-import HTTPTypes
 import PushCore
 
 /// Speaks FCM's HTTP v1 interface ("Send a message using FCM HTTP v1 API"), for legacy bodies too.
@@ -7,15 +6,26 @@ package struct FCMConnector: Connector {
 
     private let settings: FCMSettings
     private let token: FCMAccessToken
-    private let transport: any PushTransport
+    private let transport: any PushBatchTransport
     private let clock: any HubClock
 
+    /// - Parameters:
+    ///   - transport: for messages.
+    ///   - grants: for access tokens.
+    ///
     /// Throws `credential.invalid`.
-    package init(settings: FCMSettings, transport: any PushTransport, clock: any HubClock) throws(PushError) {
+    package init(
+        settings: FCMSettings, transport: any PushBatchTransport, grants: any PushTransport, clock: any HubClock
+    ) throws(PushError) {
         self.settings = settings
         self.transport = transport
         self.clock = clock
-        token = try FCMAccessToken(settings: settings, transport: transport, clock: clock)
+        token = try FCMAccessToken(settings: settings, transport: grants, clock: clock)
+    }
+
+    /// One request after the other, through a transport that takes them singly.
+    package init(settings: FCMSettings, transport: any PushTransport, clock: any HubClock) throws(PushError) {
+        try self.init(settings: settings, transport: SequentialTransport(transport), grants: transport, clock: clock)
     }
 
     package func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
@@ -31,28 +41,59 @@ package struct FCMConnector: Connector {
         }
         message.apply(batch.options, now: clock.now)
         let request = FCMRequest(message, settings: settings)
-        return await batch.verdicts { (handle) async throws(Undelivered) in
+        var verdicts = BatchVerdicts(batch.handles.count)
+        var devices: [Device] = []
+        devices.reserveCapacity(batch.handles.count)
+        for (place, handle) in batch.handles.enumerated() {
             switch handle {
-            case .fcmV1(let device), .gcm(let device): try await send(request, to: device)
-            default: .rejected(.foreign(handle, to: "FCM"))
+            case .fcmV1(let token), .gcm(let token): devices.append(Device(place: place, token: token))
+            default: verdicts[place] = .rejected(.foreign(handle, to: "FCM"))
             }
+        }
+        await verdicts.deliver(devices, atATime: transport.isSequential ? 1 : nil) { (devices, verdicts) async throws(Undelivered) in
+            try await send(request, to: devices, &verdicts)
+        }
+        return verdicts.all
+    }
+
+    private struct Device: BatchDevice {
+        let place: Int
+        let token: String
+    }
+
+    /// Throws when the rest would fare no better.
+    private func send(
+        _ request: FCMRequest, to devices: ArraySlice<Device>, _ verdicts: inout BatchVerdicts
+    ) async throws(Undelivered) {
+        let credential = try await token.credential()
+        let messages = request.batch(to: devices.lazy.map(\.token), credential: credential)
+        let places = devices.map(\.place)
+        let refused = await send(messages, of: Array(0..<messages.count), places, &verdicts)
+        guard let first = refused.first else { return }
+        for index in refused { verdicts[places[index]] = nil }
+        let headers = FCMRequest.headers(try await token.credential(otherThan: credential))
+        // One of them shows whether the new token is taken: if it is not, the others are spared.
+        if await send(messages, of: [first], with: headers, places, &verdicts).isEmpty {
+            _ = await send(messages, of: Array(refused.dropFirst()), with: headers, places, &verdicts)
+        } else if let verdict = verdicts[places[first]] {
+            throw Undelivered(verdict: verdict, isForAll: true)
         }
     }
 
-    private func send(_ request: FCMRequest, to device: String) async throws(Undelivered) -> Verdict {
-        let body = request.body(for: device)
-        let credential = try await token.credential()
-        let answer = try await exchange(request, body: body, credential: credential)
-        guard answer.isAccessTokenRefused else { return answer.verdict }
-        let renewed = try await token.credential(otherThan: credential)
-        let second = try await exchange(request, body: body, credential: renewed)
-        guard !second.isAccessTokenRefused else { throw Undelivered(verdict: second.verdict, isForAll: true) }
-        return second.verdict
-    }
-
-    private func exchange(
-        _ request: FCMRequest, body: [UInt8], credential: Credential
-    ) async throws(Undelivered) -> FCMAnswer {
-        FCMAnswer(try await transport.attempt(request.authorized(by: credential), body: body), now: clock.now)
+    /// Sends some of the messages, notes what became of them, and tells which had their access token refused.
+    private func send(
+        _ messages: PushBatch, of indexes: [Int], with headers: HeaderTemplate? = nil, _ places: [Int], _ verdicts: inout BatchVerdicts
+    ) async -> [Int] {
+        if indexes.isEmpty { return [] }
+        let outcomes = await transport.send(headers.map { messages.subset(indexes, headers: $0) } ?? messages)
+        var refused: [Int] = []
+        for (index, outcome) in zip(indexes, outcomes) {
+            verdicts[places[index]] = outcome.verdict(over: transport, to: FCMRequest.origin) { answer in
+                let said = FCMAnswer(answer.response, now: clock.now)
+                if said.isAccessTokenRefused { refused.append(index) }
+                return said.verdict
+            }
+        }
+        return refused
     }
 }

@@ -3,17 +3,12 @@ import PushCore
 
 /// The request that one batch makes to FCM; only the registration token differs from device to device.
 struct FCMRequest: Sendable {
-    private let common: HTTPRequest
-    /// The body's parts before and after the token.
-    private let head = Array(#"{"message":{"token":"#.utf8)
+    private let path: [UInt8]
+    /// The bodies' part behind the token.
     private let tail: [UInt8]
 
     init(_ message: FCMMessage, settings: FCMSettings) {
-        var fields = HTTPFields()
-        fields[.contentType] = "application/json"
-        common = HTTPRequest(
-            method: .post, scheme: "https", authority: FCMSettings.host,
-            path: "/v1/projects/\(Self.escaped(settings.projectID))/messages:send", headerFields: fields)
+        path = Array("/v1/projects/\(Self.escaped(settings.projectID))/messages:send".utf8)
         var tail: [UInt8] = []
         if message.fields.isEmpty {
             tail = [UInt8(ascii: "}")]
@@ -24,12 +19,32 @@ struct FCMRequest: Sendable {
         self.tail = tail + [UInt8(ascii: "}")]
     }
 
-    func body(for token: String) -> [UInt8] { head + JSON.string(token).serialized() + tail }
+    static let origin = PushOrigin(authority: FCMSettings.host)
+    private static let fields = [PushHeader(HTTPField.Name.contentType.rawName, "application/json")]
+    private static let head = Array(#"{"message":{"token":"#.utf8)
+    /// What a token has today, with its quotes; longer ones have room as well.
+    private static let tokenSize = 170
 
-    func authorized(by credential: Credential) -> HTTPRequest {
-        var request = common
-        request.headerFields[.authorization] = "Bearer " + credential.token.reveal()
-        return request
+    static func headers(_ credential: Credential) -> HeaderTemplate {
+        HeaderTemplate(
+            origin: origin, authorization: Secret("Bearer " + credential.token.reveal()), fields: fields, statesLength: true)
+    }
+
+    func batch(to tokens: some Collection<String>, credential: Credential) -> PushBatch {
+        var bodies = PushBodies(head: Self.head, tail: tail, capacity: tokens.count, partSize: Self.tokenSize)
+        for token in tokens { bodies.append { Self.write(token, &$0) } }
+        var batch = PushBatch(headers: Self.headers(credential), bodies: bodies, capacity: tokens.count, pathSize: path.count)
+        for _ in tokens { batch.append(id: nil) { $0 += path } }
+        return batch
+    }
+
+    /// As JSON text.
+    private static func write(_ token: String, _ bytes: inout [UInt8]) {
+        let isPlain = token.utf8.allSatisfy { (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        guard isPlain else { return bytes += JSON.string(token).serialized() }
+        bytes.append(UInt8(ascii: "\""))
+        bytes += token.utf8
+        bytes.append(UInt8(ascii: "\""))
     }
 
     /// A project id has letters, digits and dashes only; nothing else may change the path.

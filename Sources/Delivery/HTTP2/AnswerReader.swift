@@ -17,6 +17,7 @@ final class AnswerReader {
     private static let apnsID: StaticString = "apns-id"
     private static let apnsRequestID: StaticString = "apns-request-id"
     private static let retryAfter: StaticString = "retry-after"
+    private static let location: StaticString = "location"
 
     init(slots: StreamSlots, keepsHeaders: Bool) {
         self.slots = slots
@@ -52,19 +53,15 @@ final class AnswerReader {
 
     /// Copies as much of the body as fits; the end of the body is the end of the request.
     static let readBody: nghttp2_data_source_read_callback = { _, stream, place, room, flags, source, user in
-        guard let reader = AnswerReader.of(user), let source, let flags,
+        guard let reader = AnswerReader.of(user), let source, let flags, let place,
             let slot = reader.slots.place(source.pointee.fd, of: stream), let ticket = slot.pointee.ticket
         else {
             // Nobody waits for it any more: its stream is ended in place of it.
             return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
         }
-        let body = ticket.job.batch.body
-        let count = min(room, body.count - slot.pointee.sent)
-        body.withUnsafeBufferPointer { bytes in
-            if let start = bytes.baseAddress, count > 0 { place?.update(from: start + slot.pointee.sent, count: count) }
-        }
+        let count = ticket.job.batch.copyBody(ticket.index, from: slot.pointee.sent, to: place, room: room)
         slot.pointee.sent += count
-        if slot.pointee.sent == body.count {
+        if slot.pointee.sent == ticket.job.batch.bodySize(ticket.index) {
             flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue)
             slot.pointee.isEnded = true
         }
@@ -95,8 +92,10 @@ final class AnswerReader {
             place(session, stream)?.pointee.headers.append(
                 PushHeader(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
         }
-        // ":status" and "apns-id" have seven letters, "retry-after" has eleven, "apns-request-id" fifteen.
-        guard name.count == 7 || name.count == 11 || name.count == 15, let place = place(session, stream) else { return }
+        // ":status" and "apns-id" have seven letters, "location" has eight, "retry-after" eleven, "apns-request-id" fifteen.
+        guard name.count == 7 || name.count == 8 || name.count == 11 || name.count == 15, let place = place(session, stream) else {
+            return
+        }
         if name[0] == UInt8(ascii: ":") {
             if value.count == 3 { place.pointee.status = value.reduce(0) { $0 * 10 + Int32($1) - 48 } }
         } else if Self.apnsID.isSame(name) || Self.apnsRequestID.isSame(name) {
@@ -104,6 +103,8 @@ final class AnswerReader {
             if place.pointee.id == nil { place.pointee.idText = String(decoding: value, as: UTF8.self).excerpt }
         } else if Self.retryAfter.isSame(name) {
             place.pointee.retryAfter = String(decoding: value, as: UTF8.self).excerpt
+        } else if Self.location.isSame(name) {
+            place.pointee.location = String(decoding: value.prefix(AnswerDetails.mostLocation), as: UTF8.self)
         }
     }
 

@@ -5,7 +5,19 @@ import NIOSSL
 
 /// Errors of connections in words for operators.
 enum ConnectionFault {
-    static func text(_ error: any Error) -> String {
+    static func text(_ error: any Error) -> String { refusal(error).text }
+
+    static func refusal(_ error: any Error) -> ConnectionRefusal {
+        switch error {
+        case let error as ConnectionRefusal: error
+        case let error as PublicNetwork.Refusal: ConnectionRefusal(text: error.description, kind: .forbidden)
+        case let error as NIOSSLError where "\(error)".contains("NO_APPLICATION_PROTOCOL"):
+            ConnectionRefusal(text: "it does not speak HTTP/2 (ALPN offered h2, and it refused)", kind: .withoutHTTP2)
+        default: ConnectionRefusal(text: words(error))
+        }
+    }
+
+    private static func words(_ error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
             // Every address that the name has; the last one says no less than the others.
@@ -25,7 +37,6 @@ enum ConnectionFault {
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             return "its certificate is not trusted: no root that this machine or the settings trust vouches for it"
         }
-        if text.contains("NO_APPLICATION_PROTOCOL") { return "it does not speak HTTP/2 (ALPN offered h2, and it refused)" }
         return "TLS failed: \(text)".excerpt
     }
 }

@@ -26,12 +26,15 @@ final class ConnectionPool {
     private var handlers: [PushHandler] = []
     private var isDialing = false
     private var backOff: BackOff
-    private var lastFailure = ""
+    private var lastFailure = ConnectionRefusal(text: "")
     /// The next attempt to connect, and when it is.
     private var pause: (task: Scheduled<Void>, end: NIODeadline)?
     private var ticker: Scheduled<Void>?
     private var waitingSince = NIODeadline.uptimeNanoseconds(0)
     private var closing: EventLoopPromise<Void>?
+    /// Told when there was neither a connection nor anything to send for so long that the pool may be forgotten.
+    var onRest: (@Sendable () -> Void)?
+    private var rest: Scheduled<Void>?
 
     /// How exact deadlines are.
     static let tick = TimeAmount.seconds(1)
@@ -79,7 +82,7 @@ final class ConnectionPool {
         if closing != nil { return .closed("the server is ending") }
         guard let pause, !handlers.contains(where: { $0.phase == .open }) else { return nil }
         let rest = pause.end - loop.now
-        return rest > TimeAmount(limits.patience) ? .unreachable(lastFailure, retryAfter: Duration(rest)) : nil
+        return rest > TimeAmount(limits.patience) ? lastFailure.failure(pause: rest) : nil
     }
 
     private func cancel(_ number: UInt64) {
@@ -93,6 +96,17 @@ final class ConnectionPool {
         for handler in handlers where !queue.isEmpty && handler.room > 0 { handler.pump() }
         let isServed = handlers.contains { $0.phase == .open || $0.phase == .connecting }
         if !queue.isEmpty, !isServed, pause == nil { dial() }
+        timeRest()
+    }
+
+    private var isResting: Bool { handlers.isEmpty && queue.isEmpty && !isDialing && pause == nil && closing == nil }
+
+    private func timeRest() {
+        guard let onRest, isResting != (rest != nil) else { return }
+        rest?.cancel()
+        rest = nil
+        guard isResting else { return }
+        rest = loop.scheduleTask(in: TimeAmount(limits.memory)) { onRest() }
     }
 
     // MARK: - Connecting
@@ -105,7 +119,7 @@ final class ConnectionPool {
             do {
                 try add(result.get())
             } catch {
-                failed(ConnectionFault.text(error))
+                failed(ConnectionFault.refusal(error))
             }
         }
     }
@@ -127,7 +141,7 @@ final class ConnectionPool {
     }
 
     /// No connection came about, or one that took nothing: what waits learns of it, and the next attempt comes after a pause.
-    private func failed(_ why: String) {
+    private func failed(_ why: ConnectionRefusal) {
         lastFailure = why
         let length = backOff.fail()
         pause?.task.cancel()
@@ -137,7 +151,7 @@ final class ConnectionPool {
         }
         pause = (task, loop.now + length)
         if !handlers.contains(where: { $0.phase == .open }) {
-            queue.refuseAll(.unreachable(why, retryAfter: Duration(length)))
+            queue.refuseAll(why.failure(pause: length))
         }
     }
 
@@ -181,6 +195,7 @@ final class ConnectionPool {
         closing = promise
         pause?.task.cancel()
         pause = nil
+        rest?.cancel()
         queue.refuseAll(.closed("the server is ending"))
         for handler in handlers { handler.sayGoodbye("the server is ending") }
         guard !handlers.isEmpty else { return promise.succeed() }
@@ -194,12 +209,12 @@ extension ConnectionPool: PushHandlerOwner {
     func isDraining(_ handler: PushHandler) {
         if !handler.isOurEnd, !handler.hasAnswered {
             handler.isOurEnd = true
-            failed(handler.reason ?? "")
+            failed(handler.reason ?? ConnectionRefusal(text: ""))
         }
         serve()
     }
 
-    func hasEnded(_ handler: PushHandler, why: String) {
+    func hasEnded(_ handler: PushHandler, why: ConnectionRefusal) {
         handlers.removeAll { $0 === handler }
         if handler.hasAnswered {
             backOff.succeed()

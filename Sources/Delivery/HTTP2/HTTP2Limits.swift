@@ -23,8 +23,20 @@ package struct HTTP2Limits: Sendable {
     package var connections = 4
     /// Pushes to one origin that wait or are under way; who sends more is suspended.
     package var pushes = 20_000
+    /// Origins that are remembered without anything to send to them, with their connections; beyond them the one that was used the
+    /// longest ago is given up.
+    package var idleOrigins = 1_000
+    /// An origin without a connection and anything to send is forgotten after so long.
+    package var memory: Duration = .seconds(60)
     /// So many times a push is given to a connection and comes back unsent.
     package var attempts = 32
 
     package init() {}
+
+    /// For origins that devices name: there may be thousands, and of most one hears seldom.
+    package static var manyOrigins: HTTP2Limits {
+        var limits = HTTP2Limits()
+        (limits.idle, limits.idleOrigins) = (.seconds(300), 250)
+        return limits
+    }
 }

@@ -71,7 +71,9 @@ final class NGHTTP2Codec: PushCodec {
         provider.source.fd = slot
         provider.read_callback = AnswerReader.readBody
         let stream = ticket.job.batch.withPath(ticket.index) { path in
-            prepared.withFields(path: path, id: ticket.job.batch.id(ticket.index)) { fields in
+            prepared.withFields(
+                path: path, id: ticket.job.batch.id(ticket.index), length: ticket.job.batch.bodySize(ticket.index)
+            ) { fields in
                 // A tag that is never nil: slot 0 has one too.
                 nghttp2_submit_request(
                     session, nil, fields.baseAddress, fields.count, &provider, UnsafeMutableRawPointer(bitPattern: Int(slot) + 1))

@@ -5,8 +5,8 @@ import NIOTLS
 protocol PushHandlerOwner: AnyObject {
     /// It takes no more, what is under way is still answered; told again when it has given pushes back.
     func isDraining(_ handler: PushHandler)
-    /// Nothing more comes from it. `why` is for people.
-    func hasEnded(_ handler: PushHandler, why: String)
+    /// Nothing more comes from it.
+    func hasEnded(_ handler: PushHandler, why: ConnectionRefusal)
 }
 
 /// One HTTP/2 connection for pushes, on its event loop: takes them from the queue as many as the peer allows, and settles each of
@@ -36,7 +36,7 @@ final class PushHandler: ChannelInboundHandler {
 
     var phase = Phase.connecting
     /// Why it drains, or has ended.
-    var reason: String?
+    var reason: ConnectionRefusal?
     /// Requests that were answered.
     private var answers = 0
     /// Those of the window when it began.
@@ -93,7 +93,10 @@ final class PushHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted(let name)? = event as? TLSUserEvent, phase == .connecting {
             if name != "h2" {
-                cut("it does not speak HTTP/2 (ALPN offered h2, and it chose \(name.map { "\"\($0)\"" } ?? "nothing"))")
+                let choice = name.map { "\"\($0)\"" } ?? "nothing"
+                reason = ConnectionRefusal(
+                    text: "it does not speak HTTP/2 (ALPN offered h2, and it chose \(choice))", kind: .withoutHTTP2)
+                cut("it does not speak HTTP/2")
             } else if let objection = admit(context) {
                 cut(objection)
             } else {
@@ -140,7 +143,7 @@ final class PushHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if reason == nil { reason = ConnectionFault.text(error) }
+        if reason == nil { reason = ConnectionFault.refusal(error) }
         // What was read before is still settled; the rest when the channel is inactive.
         context.close(promise: nil)
     }
@@ -238,7 +241,7 @@ final class PushHandler: ChannelInboundHandler {
     func drain(_ why: String) {
         guard phase == .open else { return }
         phase = .draining
-        reason = why
+        reason = ConnectionRefusal(text: why)
     }
 
     /// Ends it now.
@@ -251,7 +254,7 @@ final class PushHandler: ChannelInboundHandler {
     /// The last word: whatever is under way gets its outcome.
     private func end(_ why: String) {
         guard phase != .ended else { return }
-        let why = reason ?? why
+        let why = reason ?? ConnectionRefusal(text: why)
         phase = .ended
         var isOpen = false
         for slot in slots.liveSlots {
@@ -262,9 +265,9 @@ final class PushHandler: ChannelInboundHandler {
                 ticket.job.settle(ticket.index, .answered(answer))
             } else if isEnded {
                 isOpen = true
-                ticket.job.settle(ticket.index, .unknown(.closed(why)))
+                ticket.job.settle(ticket.index, .unknown(.closed(why.text)))
             } else {
-                queue.giveBack(ticket, .closed(why))
+                queue.giveBack(ticket, .closed(why.text))
             }
         }
         if isOpen, !isOurEnd { window.broke(since: breaks, answers: answers) }

@@ -38,6 +38,11 @@ final class PushLine: Sendable {
         try? await promise.futureResult.get()
     }
 
+    /// The same for one that nobody sends over any more, without waiting for it.
+    func giveUp() {
+        post(.close(loop.makePromise(of: Void.self)))
+    }
+
     private func post(_ letter: ConnectionPool.Letter) {
         guard mailbox.post(letter) else { return }
         loop.execute { [mailbox, pool] in pool.value.take(mailbox.take()) }

@@ -14,6 +14,7 @@ struct StreamSlot {
     var id: PushID?
     var idText: String?
     var retryAfter: String?
+    var location: String?
     /// Every field of the answer, where somebody wants them all.
     var headers: [PushHeader] = []
     var body: [UInt8] = []
@@ -75,6 +76,7 @@ final class StreamSlots {
         place.pointee.id = nil
         if place.pointee.idText != nil { place.pointee.idText = nil }
         if place.pointee.retryAfter != nil { place.pointee.retryAfter = nil }
+        if place.pointee.location != nil { place.pointee.location = nil }
         if !place.pointee.headers.isEmpty { place.pointee.headers = [] }
         if !place.pointee.body.isEmpty { place.pointee.body = [] }
         free.append(slot)
@@ -89,10 +91,11 @@ extension StreamSlot {
     /// The complete answer; nil while there is none.
     var answer: PushAnswer? {
         guard isComplete, status >= 200 else { return nil }
-        guard !body.isEmpty || retryAfter != nil || idText != nil || !headers.isEmpty else {
+        guard !body.isEmpty || retryAfter != nil || idText != nil || location != nil || !headers.isEmpty else {
             return PushAnswer(status: Int(status), id: id)
         }
         return PushAnswer(
-            status: Int(status), id: id, details: AnswerDetails(body: body, retryAfter: retryAfter, idText: idText, headers: headers))
+            status: Int(status), id: id,
+            details: AnswerDetails(body: body, retryAfter: retryAfter, idText: idText, location: location, headers: headers))
     }
 }

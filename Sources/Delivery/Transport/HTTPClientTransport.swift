@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
-/// Speaks to the push services over the network: HTTP/2 where the service offers it, else HTTP/1.1. Redirects are answers
+/// Speaks to the push services over the network: HTTP/2 where the service offers it and it is wanted, else HTTP/1.1. Redirects are answers
 /// as any other, and nothing is sent twice.
 ///
 /// `shutdown()` must be awaited before the last reference goes.
@@ -42,8 +42,10 @@ package final class HTTPClientTransport: PushTransport {
     ///     the services apart.
     ///   - network: What refuses addresses that are not public; nil reaches all.
     ///   - tls: Whom to trust and what to show; nil trusts what the system trusts and shows nothing.
+    ///   - isHTTP1: Whether HTTP/2 is not even offered.
     package init(
-        route: WebAddress? = nil, network: PublicNetwork? = nil, limits: Limits = Limits(), tls: TLSConfiguration? = nil
+        route: WebAddress? = nil, network: PublicNetwork? = nil, limits: Limits = Limits(), tls: TLSConfiguration? = nil,
+        isHTTP1: Bool = false
     ) {
         self.route = route
         self.network = network
@@ -55,6 +57,7 @@ package final class HTTPClientTransport: PushTransport {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, limits.connectionsPerHost)
         // Who sends decides whether it is worth another try.
         configuration.connectionPool.retryConnectionEstablishment = false
+        if isHTTP1 { configuration.httpVersion = .http1Only }
         if network != nil { PublicNetwork.watch(&configuration) }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }

@@ -29,7 +29,7 @@ package final class PublicNetwork: Sendable {
     /// Looks at every connection that a client with this configuration makes.
     package static func watch(_ configuration: inout HTTPClient.Configuration) {
         let check: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
-            guard channel.remoteAddress?.isPublic != true else { return channel.eventLoop.makeSucceededVoidFuture() }
+            guard !leadsOutside(channel) else { return channel.eventLoop.makeSucceededVoidFuture() }
             // The client forgets a connection that fails here, and does not close it.
             channel.eventLoop.execute { channel.close(promise: nil) }
             return channel.eventLoop.makeFailedFuture(Refusal())
@@ -37,6 +37,13 @@ package final class PublicNetwork: Sendable {
         configuration.http1_1ConnectionDebugInitializer = check
         configuration.http2ConnectionDebugInitializer = check
     }
+
+    /// Throws `Refusal` for a connection to an address that is not public.
+    func check(_ channel: any Channel) throws(Refusal) {
+        if !Self.leadsOutside(channel) { throw Refusal() }
+    }
+
+    private static func leadsOutside(_ channel: any Channel) -> Bool { channel.remoteAddress?.isPublic == true }
 
     /// Throws `Refusal` for a name of which one address is not public. One without addresses passes: it leads nowhere.
     /// - Parameter host: a name or an IPv4 address.

@@ -10,6 +10,10 @@ package protocol PushBatchTransport: Sendable {
     /// Where requests of this origin really go: for whoever is told that nobody answers there.
     func destination(of origin: PushOrigin) -> String
 
+    /// Whether requests go out one after the other, in the order in which they are given: then each may wait for what became of the
+    /// one before.
+    var isSequential: Bool { get }
+
     /// What waits is not sent; what is under way has a while to be answered. Then connections are closed.
     func shutdown() async
 }
@@ -19,6 +23,8 @@ extension PushBatchTransport {
     package func shutdown() async {}
 
     package func destination(of origin: PushOrigin) -> String { origin.authority }
+
+    package var isSequential: Bool { false }
 }
 
 /// Sends the requests of a batch one after the other, so that a trace repeats itself.
@@ -29,15 +35,33 @@ package struct SequentialTransport: PushBatchTransport {
         self.base = base
     }
 
+    package var isSequential: Bool { true }
+
     package func destination(of origin: PushOrigin) -> String { base.destination(of: origin.authority) }
 
-    package func send(_ batch: PushBatch) async -> [PushOutcome] {
-        var outcomes: [PushOutcome] = []
-        outcomes.reserveCapacity(batch.count)
-        for index in 0..<batch.count {
-            outcomes.append(Task.isCancelled ? .notSent(.cancelled) : await outcome(of: batch.request(index), body: batch.body))
+    package func send(_ batch: PushBatch) async -> [PushOutcome] { await base.send(batch, width: 1) }
+}
+
+/// Sends several requests of a batch at a time, each as an exchange of its own: for services that speak HTTP/1.1.
+package struct ConcurrentTransport: PushBatchTransport {
+    private let base: any PushTransport
+    private let width: Int
+
+    /// - Parameter width: requests of a batch under way at a time.
+    package init(_ base: any PushTransport, width: Int = 32) {
+        (self.base, self.width) = (base, width)
+    }
+
+    package func destination(of origin: PushOrigin) -> String { base.destination(of: origin.authority) }
+
+    package func send(_ batch: PushBatch) async -> [PushOutcome] { await base.send(batch, width: width) }
+}
+
+extension PushTransport {
+    fileprivate func send(_ batch: PushBatch, width: Int) async -> [PushOutcome] {
+        await concurrently(batch.count, width: width) { index in
+            Task.isCancelled ? .notSent(.cancelled) : await outcome(of: batch.request(index), body: batch.body(index))
         }
-        return outcomes
     }
 
     /// A request that certainly was not processed is sent once more, at once.
@@ -45,10 +69,10 @@ package struct SequentialTransport: PushBatchTransport {
         do throws(TransportError) {
             let response: PushResponse
             do throws(TransportError) {
-                response = try await base.exchange(request, body: body)
+                response = try await exchange(request, body: body)
             } catch {
                 guard case .notSent = error else { throw error }
-                response = try await base.exchange(request, body: body)
+                response = try await exchange(request, body: body)
             }
             return .answered(PushAnswer(response))
         } catch {
@@ -71,6 +95,6 @@ extension PushBatch {
             if let name = HTTPField.Name(field.name) { fields[name] = field.value }
         }
         return HTTPRequest(
-            method: .post, scheme: "https", authority: headers.origin.authority, path: path(index), headerFields: fields)
+            method: .post, scheme: headers.origin.scheme, authority: headers.origin.authority, path: path(index), headerFields: fields)
     }
 }

@@ -1,4 +1,5 @@
 import PushCore
+import Synchronization
 
 /// Rejections that the connectors pronounce themselves, before a service has answered: status 0.
 extension Rejection {
@@ -42,25 +43,37 @@ extension Rejection {
 }
 
 extension DeliveryBatch {
-    /// One verdict per handle, in their order; requests go out one after the other, so that a trace repeats itself.
-    func verdicts(_ send: (DeviceHandle) async throws(Undelivered) -> Verdict) async -> [Verdict] {
-        var verdicts: [Verdict] = []
-        verdicts.reserveCapacity(handles.count)
-        for handle in handles {
-            do {
-                verdicts.append(Task.isCancelled ? .transient(.abandoned, retryAfter: nil) : try await send(handle))
+    /// One verdict per handle, in their order, with at most `width` handles at a time; for 1 requests go out one after the other, so
+    /// that a trace repeats itself. Once `send` has thrown what is for all, nothing more is sent.
+    func verdicts(
+        width: Int, _ send: @escaping @Sendable (DeviceHandle) async throws(Undelivered) -> Verdict
+    ) async -> [Verdict] {
+        let end = BatchEnd()
+        return await concurrently(handles.count, width: width) { index in
+            if let verdict = end.verdict { return verdict }
+            if Task.isCancelled { return .transient(.abandoned, retryAfter: nil) }
+            do throws(Undelivered) {
+                return try await send(handles[index])
             } catch {
-                guard !error.isForAll else {
-                    return verdicts + Array(repeating: error.verdict, count: handles.count - verdicts.count)
-                }
-                verdicts.append(error.verdict)
+                if error.isForAll { end.note(error.verdict) }
+                return error.verdict
             }
         }
-        return verdicts
     }
 
     /// The same verdict for everybody: nothing was sent.
     func refused(_ rejection: Rejection) -> [Verdict] {
         Array(repeating: .rejected(rejection), count: handles.count)
+    }
+}
+
+/// What ended a batch before its time: the verdict of everybody who was not sent to.
+private final class BatchEnd: Sendable {
+    private let first = Mutex<Verdict?>(nil)
+
+    var verdict: Verdict? { first.withLock { $0 } }
+
+    func note(_ verdict: Verdict) {
+        first.withLock { $0 = $0 ?? verdict }
     }
 }

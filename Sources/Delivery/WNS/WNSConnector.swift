@@ -8,12 +8,17 @@ package struct WNSConnector: Connector {
     private let settings: WNSSettings
     private let token: WNSAccessToken
     private let transport: any PushTransport
+    private let width: Int
     private let clock: any HubClock
 
+    /// - Parameter width: requests of a batch under way at a time. Hardly two channels have the same host, so that a batch is no batch
+    ///   of one origin; and WNS speaks HTTP/1.1.
+    ///
     /// Throws `credential.invalid`.
-    package init(settings: WNSSettings, transport: any PushTransport, clock: any HubClock) throws(PushError) {
+    package init(settings: WNSSettings, transport: any PushTransport, width: Int = 1, clock: any HubClock) throws(PushError) {
         self.settings = settings
         self.transport = transport
+        self.width = width
         self.clock = clock
         token = try WNSAccessToken(settings: settings, transport: transport, clock: clock)
     }
@@ -25,7 +30,7 @@ package struct WNSConnector: Connector {
                 .tooLarge(WNSReason.payloadTooLarge.rawValue, bytes: batch.body.count, limit: limit, service: "WNS"))
         }
         let request = WNSRequest(batch, now: clock.now)
-        return await batch.verdicts { (handle) async throws(Undelivered) in
+        return await batch.verdicts(width: width) { (handle) async throws(Undelivered) in
             guard case .wns(let text) = handle else { return .rejected(.foreign(handle, to: "WNS")) }
             guard let channel = WebAddress(text), settings.allows(channel) else {
                 return .rejected(refusal(ofChannel: text))
@@ -37,6 +42,7 @@ package struct WNSConnector: Connector {
     private func send(_ request: WNSRequest, to channel: WebAddress) async throws(Undelivered) -> Verdict {
         let credential = try await token.credential()
         let answer = try await exchange(request, channel: channel, credential: credential)
+        if answer.reason == .domainBlocked { throw Undelivered(verdict: answer.verdict, isForAll: true) }
         guard answer.reason == .unauthorized else { return answer.verdict }
         let renewed = try await token.credential(otherThan: credential)
         let second = try await exchange(request, channel: channel, credential: renewed)

@@ -23,8 +23,11 @@ package struct WNSSettings: Sendable {
         self.tokenURI = tokenURI
     }
 
-    func allows(_ channel: WebAddress) -> Bool {
-        channelHosts.contains { entry in
+    func allows(_ channel: WebAddress) -> Bool { Self.hosts(channelHosts, contain: channel) }
+
+    /// Whether a channel lives on one of the hosts, which are written as in ``channelHosts``.
+    package static func hosts(_ hosts: [String], contain channel: WebAddress) -> Bool {
+        hosts.contains { entry in
             let isPlain = entry.hasPrefix("http://")
             guard channel.scheme == (isPlain ? "http" : "https") else { return false }
             let pattern = (isPlain ? String(entry.dropFirst("http://".count)) : entry).lowercased()

@@ -9,6 +9,10 @@ package struct EncryptedContent: Sendable {
     static let recordSize = 4096
     static let saltSize = 16
 
+    /// Bytes of what ``seal(_:)`` makes: salt, record size and the identifier with its length; then the plaintext with its delimiter
+    /// and the tag of AES-GCM.
+    static func size(plaintext: Int, keyID: Int) -> Int { saltSize + 4 + 1 + keyID + plaintext + 1 + 16 }
+
     package let prk: [UInt8]
     package let cek: [UInt8]
     package let nonce: [UInt8]

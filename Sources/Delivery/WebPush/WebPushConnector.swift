@@ -1,4 +1,3 @@
-import HTTPTypes
 import PushCore
 
 /// Speaks Web Push to whatever service a browser has subscribed with (RFC 8030, RFC 8291, RFC 8292).
@@ -7,20 +6,32 @@ package struct WebPushConnector: Connector {
 
     private let settings: WebPushSettings
     private let vapid: WebPushVAPID
-    private let transport: any PushTransport
+    private let transport: any PushBatchTransport
     private let clock: any HubClock
     private let random: any RandomSource
+
+    /// Push services that a batch is sent to at a time.
+    private static let originsAtATime = 64
+    /// Messages that are encrypted before others of the process have their turn: about two milliseconds.
+    private static let messagesAtATime = 16
 
     /// `random` gives the keys of every message: outside of a rehearsal it must be fit for that. Throws
     /// `credential.invalid`.
     package init(
-        settings: WebPushSettings, transport: any PushTransport, clock: any HubClock, random: any RandomSource
+        settings: WebPushSettings, transport: any PushBatchTransport, clock: any HubClock, random: any RandomSource
     ) throws(PushError) {
         self.settings = settings
         vapid = try WebPushVAPID(settings: settings, clock: clock)
         self.transport = transport
         self.clock = clock
         self.random = random
+    }
+
+    /// One request after the other, through a transport that takes them singly.
+    package init(
+        settings: WebPushSettings, transport: any PushTransport, clock: any HubClock, random: any RandomSource
+    ) throws(PushError) {
+        try self.init(settings: settings, transport: SequentialTransport(transport), clock: clock, random: random)
     }
 
     package func deliver(_ batch: DeliveryBatch) async -> [Verdict] {
@@ -30,22 +41,114 @@ package struct WebPushConnector: Connector {
                 .tooLarge(
                     WebPushReason.payloadTooLarge.rawValue, bytes: batch.body.count, limit: limit, service: "Web Push"))
         }
-        let request = WebPushRequest(batch, now: clock.now)
-        return await batch.verdicts { (handle) async throws(Undelivered) in
-            guard case .browser(let text, let p256dh, let auth) = handle else {
-                return .rejected(.foreign(handle, to: "Web Push"))
+        let message = Message(request: WebPushRequest(batch, now: clock.now), plaintext: batch.body)
+        var verdicts = BatchVerdicts(batch.handles.count)
+        let devices = devices(of: batch, &verdicts)
+        if transport.isSequential {
+            await verdicts.deliver(devices, atATime: 1) { (devices, verdicts) async throws(Undelivered) in
+                for (place, verdict) in try await send(message, to: Array(devices)) { verdicts[place] = verdict }
             }
-            guard let endpoint = WebAddress(text), settings.allows(endpoint) else {
-                return .rejected(refusal(ofEndpoint: text))
+        } else {
+            let groups = Self.groups(devices)
+            let answers = await concurrently(groups.count, width: Self.originsAtATime) { index in
+                await sendOrRefuse(message, to: groups[index])
             }
-            guard let recipient = WebPushRecipient(p256dh: p256dh, auth: auth) else { return .rejected(Self.badKeys) }
-            guard let body = try? WebPushEncryption.seal(batch.body, for: recipient, random: random) else {
-                return .rejected(Self.encryptionFailed)
-            }
-            let message = request.addressed(
-                to: endpoint, authorization: try await vapid.authorization(for: endpoint.origin), size: body.count)
-            return WebPushAnswer(try await transport.attempt(message, body: body), now: clock.now).verdict
+            for (place, verdict) in answers.joined() { verdicts[place] = verdict }
         }
+        return verdicts.all
+    }
+
+    private struct Message {
+        let request: WebPushRequest
+        let plaintext: [UInt8]
+    }
+
+    private struct Device: BatchDevice {
+        let place: Int
+        let endpoint: WebAddress
+        let p256dh: String
+        let auth: String
+
+        var origin: PushOrigin { PushOrigin(authority: endpoint.authority, scheme: endpoint.scheme) }
+    }
+
+    private typealias PlacedVerdict = (place: Int, verdict: Verdict)
+
+    /// Those that can be sent to; the others get their verdicts.
+    private func devices(of batch: DeliveryBatch, _ verdicts: inout BatchVerdicts) -> [Device] {
+        var devices: [Device] = []
+        devices.reserveCapacity(batch.handles.count)
+        for (place, handle) in batch.handles.enumerated() {
+            guard case .browser(let text, let p256dh, let auth) = handle else {
+                verdicts[place] = .rejected(.foreign(handle, to: "Web Push"))
+                continue
+            }
+            if let endpoint = WebAddress(text), settings.allows(endpoint) {
+                devices.append(Device(place: place, endpoint: endpoint, p256dh: p256dh, auth: auth))
+            } else {
+                verdicts[place] = .rejected(refusal(ofEndpoint: text))
+            }
+        }
+        return devices
+    }
+
+    /// By the push service, in the order in which each comes first.
+    private static func groups(_ devices: [Device]) -> [[Device]] {
+        var (groups, indexes) = ([[Device]](), [PushOrigin: Int]())
+        for device in devices {
+            if let index = indexes[device.origin] {
+                groups[index].append(device)
+            } else {
+                indexes[device.origin] = groups.count
+                groups.append([device])
+            }
+        }
+        return groups
+    }
+
+    private func sendOrRefuse(_ message: Message, to devices: [Device]) async -> [PlacedVerdict] {
+        if Task.isCancelled { return [] }
+        do throws(Undelivered) {
+            return try await send(message, to: devices)
+        } catch {
+            return devices.map { ($0.place, error.verdict) }
+        }
+    }
+
+    /// To devices of one push service. Throws when no token could be signed for it.
+    private func send(_ message: Message, to devices: [Device]) async throws(Undelivered) -> [PlacedVerdict] {
+        guard let first = devices.first else { return [] }
+        let size = WebPushEncryption.size(plaintext: message.plaintext.count)
+        var bodies = PushBodies(capacity: devices.count, partSize: size)
+        var (sealed, verdicts) = ([Device](), [PlacedVerdict]())
+        for (index, device) in devices.enumerated() {
+            if index > 0, index.isMultiple(of: Self.messagesAtATime) { await Task.yield() }
+            if let refusal = seal(message.plaintext, for: device, into: &bodies) {
+                verdicts.append((device.place, .rejected(refusal)))
+            } else {
+                sealed.append(device)
+            }
+        }
+        if sealed.isEmpty { return verdicts }
+        let origin = first.origin
+        let authorization = try await vapid.authorization(for: first.endpoint.origin)
+        var pushes = PushBatch(
+            headers: message.request.headers(to: origin, authorization: authorization, size: size), bodies: bodies,
+            capacity: sealed.count, pathSize: first.endpoint.path.utf8.count)
+        for device in sealed { pushes.append(id: nil) { $0 += device.endpoint.path.utf8 } }
+        for (device, outcome) in zip(sealed, await transport.send(pushes)) {
+            let verdict = outcome.verdict(over: transport, to: origin) { WebPushAnswer($0.response, now: clock.now).verdict }
+            verdicts.append((device.place, verdict))
+        }
+        return verdicts
+    }
+
+    /// Adds what only this device can read; why there is no such thing otherwise.
+    private func seal(_ plaintext: [UInt8], for device: Device, into bodies: inout PushBodies) -> Rejection? {
+        guard let recipient = WebPushRecipient(p256dh: device.p256dh, auth: device.auth) else { return Self.badKeys }
+        guard let body = try? WebPushEncryption.seal(plaintext, for: recipient, random: random) else { return Self.encryptionFailed }
+        bodies.append { $0 += body }
+        return nil
     }
 
     private func refusal(ofEndpoint text: String) -> Rejection {

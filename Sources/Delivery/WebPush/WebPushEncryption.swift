@@ -27,6 +27,9 @@ package struct WebPushEncryption: Sendable {
         content = EncryptedContent(ikm: ikm, salt: salt, keyID: senderKey)
     }
 
+    /// Bytes of every body that ``seal(_:for:random:)`` makes of a plaintext: the sender's key has 65.
+    static func size(plaintext: Int) -> Int { EncryptedContent.size(plaintext: plaintext, keyID: 65) }
+
     /// A body that only the recipient reads. Key and salt are drawn anew every time: outside of a rehearsal `random` must
     /// be fit for keys.
     static func seal(_ plaintext: [UInt8], for recipient: WebPushRecipient, random: any RandomSource) throws -> [UInt8] {

@@ -24,13 +24,13 @@ struct WebPushRequest: Sendable {
         self.fields = fields
     }
 
-    func addressed(to endpoint: WebAddress, authorization: Secret, size: Int) -> HTTPRequest {
-        var all = HTTPFields()
-        all[.authorization] = authorization.reveal()
-        all.append(contentsOf: fields)
-        all[.contentLength] = String(size)
-        return HTTPRequest(
-            method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.path, headerFields: all)
+    /// What all requests to one push service have in common.
+    ///
+    /// - Parameter size: of every ciphertext, in bytes: they are all as long as one another.
+    func headers(to origin: PushOrigin, authorization: Secret, size: Int) -> HeaderTemplate {
+        var all = fields.map { PushHeader($0.name.rawName, $0.value) }
+        all.append(PushHeader(HTTPField.Name.contentLength.rawName, String(size)))
+        return HeaderTemplate(origin: origin, authorization: authorization, fields: all)
     }
 
     /// Seconds, and the header is mandatory (section 5.2): four weeks where the sender names none, as FCM has it. Nobody

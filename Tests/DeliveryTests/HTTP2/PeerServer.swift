@@ -65,7 +65,7 @@ final class PeerServer: Sendable {
     func send(_ batches: [PushBatch], over transport: HTTP2Transport) async throws -> (faults: [String], outcomes: [PushOutcome]) {
         for batch in batches {
             let topic = batch.headers.fields.first { $0.name == "apns-topic" }?.value ?? ""
-            try await loop.submit { [record] in record.value.bodies[topic] = batch.body }.get()
+            try await loop.submit { [record] in record.value.bodies[topic] = batch.body(0) }.get()
         }
         let results = await withTaskGroup(of: (Int, [PushOutcome]).self) { group in
             for (index, batch) in batches.enumerated() {

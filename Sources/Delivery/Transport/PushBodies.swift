@@ -1,0 +1,69 @@
+/// The bodies of a batch. Either all requests have the same one, or each has a part of its own behind the head and before the tail:
+/// the device's token within a message, or everything of a message that is encrypted for one device.
+package struct PushBodies: Sendable {
+    private let head: [UInt8]
+    private let tail: [UInt8]
+    /// The parts, one behind the other.
+    private var parts: [UInt8] = []
+    /// Where each part ends; empty where the body is shared.
+    private var ends: [Int] = []
+
+    package init(shared body: [UInt8]) {
+        (head, tail) = (body, [])
+    }
+
+    /// - Parameter capacity: how many requests there will be; `partSize` bytes of room for each one's part.
+    package init(head: [UInt8] = [], tail: [UInt8] = [], capacity: Int, partSize: Int) {
+        (self.head, self.tail) = (head, tail)
+        parts.reserveCapacity(capacity * partSize)
+        ends.reserveCapacity(capacity)
+    }
+
+    mutating func append(_ part: (inout [UInt8]) -> Void) {
+        part(&parts)
+        ends.append(parts.count)
+    }
+
+    private func part(_ index: Int) -> Range<Int> {
+        ends.isEmpty ? 0..<0 : (index == 0 ? 0 : ends[index - 1])..<ends[index]
+    }
+
+    /// Bytes.
+    func size(_ index: Int) -> Int { head.count + part(index).count + tail.count }
+
+    func body(_ index: Int) -> [UInt8] { ends.isEmpty ? head : head + parts[part(index)] + tail }
+
+    /// Copies what fits of a body into `room` bytes, from its byte `start` on; how much that was.
+    @inline(__always)
+    func copy(_ index: Int, from start: Int, to place: UnsafeMutablePointer<UInt8>, room: Int) -> Int {
+        let copied = Self.copy(head[...], from: start, to: place, room: room)
+        if ends.isEmpty { return copied }
+        return copied + copyRest(index, from: start, behind: copied, to: place, room: room)
+    }
+
+    private func copyRest(
+        _ index: Int, from start: Int, behind copied: Int, to place: UnsafeMutablePointer<UInt8>, room: Int
+    ) -> Int {
+        let (part, head) = (parts[part(index)], head.count)
+        let own = Self.copy(part, from: max(0, start - head), to: place + copied, room: room - copied)
+        guard start + copied + own >= head + part.count else { return own }
+        return own + Self.copy(tail[...], from: max(0, start - head - part.count), to: place + copied + own, room: room - copied - own)
+    }
+
+    private static func copy(
+        _ bytes: ArraySlice<UInt8>, from start: Int, to place: UnsafeMutablePointer<UInt8>, room: Int
+    ) -> Int {
+        let count = min(room, bytes.count - start)
+        guard count > 0 else { return 0 }
+        bytes.withUnsafeBufferPointer { if let first = $0.baseAddress { place.update(from: first + start, count: count) } }
+        return count
+    }
+
+    /// Those of some requests, in the order of `indexes`.
+    func subset(_ indexes: some Collection<Int>) -> PushBodies {
+        guard !ends.isEmpty else { return self }
+        var subset = PushBodies(head: head, tail: tail, capacity: indexes.count, partSize: 0)
+        for index in indexes { subset.append { $0.append(contentsOf: parts[part(index)]) } }
+        return subset
+    }
+}

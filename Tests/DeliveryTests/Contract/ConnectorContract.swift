@@ -1,0 +1,169 @@
+import PushCore
+import Testing
+
+@testable import Delivery
+
+/// What every connector owes the hub, whatever the service that it speaks to: on real sockets, with TLS.
+@Suite struct ConnectorContract {
+    @Test(arguments: ContractedService.all)
+    func `there is one verdict for each handle in their order, and a dead or foreign one disturbs nobody`(
+        service: ContractedService
+    ) async throws {
+        let contract = try await Contract(service) { request, _ in
+            service.number(request).map { $0 == 7 ? service.dead : service.success } ?? .answer(500)
+        }
+        var handles = contract.batch(60).handles
+        let foreign: DeviceHandle = service.platform == .apns ? .wns(channel: "https://db5.notify.windows.com/?t=1") : .apns(token: "00")
+        handles.insert(foreign, at: 3)
+        let verdicts = await contract.connector.deliver(
+            DeliveryBatch(notificationID: "n1", platform: service.platform, body: Array(service.body.utf8), handles: handles))
+        #expect(verdicts.count == 61)
+        #expect(verdicts[3].rejection?.reason == "BadChannel" && verdicts[3].rejection?.status == 0)
+        #expect(verdicts[8].rejection?.isHandleDead == true, "\(verdicts[8])")
+        for (place, verdict) in verdicts.enumerated() where place != 3 && place != 8 {
+            guard case .accepted(let id) = verdict else {
+                Issue.record("\(place): \(verdict)")
+                continue
+            }
+            #expect(id?.isEmpty == false)
+        }
+        // Every body and path is whole, and each device's own.
+        #expect(contract.devices.sorted() == Array(0..<60))
+        #expect(contract.server.requests.allSatisfy { $0.method == "POST" })
+        if service.platform != .apns {
+            #expect(contract.server.requests.allSatisfy { $0.headers["content-length"] == "\($0.body.count)" })
+        }
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.all)
+    func `a payload that is too large goes to nobody`(service: ContractedService) async throws {
+        let contract = try await Contract(service)
+        let verdicts = await contract.connector.deliver(contract.batch(3, body: service.oversized))
+        #expect(verdicts.map { $0.rejection?.outcome } == [.invalidNotificationSize, .invalidNotificationSize, .invalidNotificationSize])
+        #expect(contract.server.accepted == 0)
+        #expect(contract.tokens.accepted == 0)
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.all)
+    func `a delivery that is cancelled before its turn is abandoned`(service: ContractedService) async throws {
+        let contract = try await Contract(service)
+        let verdicts = await withTaskGroup(of: [Verdict].self) { group in
+            group.cancelAll()
+            group.addTask { await contract.deliver(50) }
+            return await group.next() ?? []
+        }
+        #expect(verdicts.count == 50)
+        #expect(verdicts.allSatisfy { $0.isTransient && $0.rejection?.outcome == .abandoned })
+        #expect(contract.server.requests.isEmpty)
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.all)
+    func `where nobody listens the address is named, and it may be tried again`(service: ContractedService) async throws {
+        let port = DeadPort()
+        let contract = try await Contract(service, port: port.number)
+        for verdict in await contract.connector.deliver(contract.batch(3, at: port.number)) {
+            #expect(verdict.isTransient && verdict.rejection?.outcome == .pnsUnreachable, "\(verdict)")
+            #expect(verdict.rejection?.explanation.contains(":\(port.number) could not be reached") == true, "\(verdict)")
+        }
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.all)
+    func `what broke off after the request is unknown, and is not sent again`(service: ContractedService) async throws {
+        let contract = try await Contract(service) { _, _ in .cut }
+        guard case .unknown? = await contract.deliver(1).first else {
+            Issue.record("it is not unknown")
+            return
+        }
+        #expect(contract.devices == [0])
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.overHTTP2)
+    func `what the service refused unread is sent again`(service: ContractedService) async throws {
+        let contract = try await Contract(service) { _, number in number <= 10 ? .refuse : service.success }
+        #expect(await contract.deliver(20).allSatisfy { $0.isAccepted })
+        #expect(contract.server.requests.count == 30)
+        try await contract.end()
+    }
+
+    @Test func `over HTTP 1 a connection that broke off before the request is tried once more`() async throws {
+        var manner = ServiceManner()
+        manner.closedFirst = 1
+        let contract = try await Contract(.wns, manner)
+        #expect(await contract.deliver(1).map(\.isAccepted) == [true])
+        #expect(contract.server.accepted == 2)
+        #expect(contract.devices == [0])
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.all, ["90", "Mon, 05 Jan 2026 08:01:30 GMT"])
+    func `who is asked to wait is told for how long`(service: ContractedService, wait: String) async throws {
+        let contract = try await Contract(service) { _, number in .answer(number.isMultiple(of: 2) ? 429 : 503, ["Retry-After": wait]) }
+        for verdict in await contract.deliver(4) {
+            #expect(verdict.isTransient && verdict.retryAfter == .seconds(90), "\(verdict)")
+        }
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.all)
+    func `a status that nobody documents is passed on, and costs no handle`(service: ContractedService) async throws {
+        let contract = try await Contract(service) { _, _ in .answer(418) }
+        let verdict = try #require(await contract.deliver(1).first)
+        #expect(verdict.isRejected && verdict.rejection?.status == 418 && verdict.rejection?.isHandleDead == false, "\(verdict)")
+        #expect(verdict.rejection?.reason.contains("418") == true)
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.granted)
+    func `a token that has lapsed is renewed once for all, and nobody notices`(service: ContractedService) async throws {
+        let refused = try #require(service.refused)
+        let contract = try await Contract(service) { request, _ in
+            request.headers["authorization"] == "Bearer token-1" ? refused : service.success
+        }
+        #expect(await contract.deliver(100).allSatisfy { $0.isAccepted })
+        #expect(contract.tokens.requests.count == 2)
+        #expect(Set(contract.devices) == Set(0..<100))
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.all.filter { $0.refused != nil })
+    func `a credential that is refused, and its successor as well, ends the batch`(service: ContractedService) async throws {
+        let refused = try #require(service.refused)
+        let contract = try await Contract(service) { _, _ in refused }
+        let verdicts = await contract.deliver(100)
+        #expect(verdicts.count == 100)
+        #expect(verdicts.allSatisfy { $0.isRejected && $0.rejection?.outcome == .invalidCredentials })
+        #expect(contract.server.requests.count <= service.mostRefused)
+        #expect(contract.tokens.requests.count <= 2)
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.overHTTP2)
+    func `as many are under way as the service allows, one first and then a hundred`(service: ContractedService) async throws {
+        var manner = ServiceManner()
+        (manner.firstStreams, manner.streams) = (1, 100)
+        let contract = try await Contract(service, manner)
+        #expect(await contract.deliver(400).allSatisfy { $0.isAccepted })
+        #expect(contract.devices.sorted() == Array(0..<400))
+        try await contract.end()
+    }
+
+    @Test(arguments: ContractedService.overHTTP2)
+    func `after a goodbye the rest goes over another connection, and nobody gets it twice`(service: ContractedService) async throws {
+        var manner = ServiceManner()
+        (manner.goodbye, manner.streams) = (20, 10)
+        let contract = try await Contract(service, manner)
+        #expect(await contract.deliver(100).allSatisfy { $0.isAccepted })
+        #expect(contract.devices.sorted() == Array(0..<100))
+        #expect(contract.server.spoken > 1)
+        try await contract.end()
+    }
+}
+
+extension Verdict {
+    var isAccepted: Bool { if case .accepted = self { true } else { false } }
+}

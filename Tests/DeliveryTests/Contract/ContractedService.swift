@@ -1,0 +1,147 @@
+import PushCore
+import Testing
+
+@testable import Delivery
+
+/// What the clauses of the contract need to know of one platform.
+struct ContractedService: Sendable, CustomTestStringConvertible {
+    let platform: Platform
+    /// The device of a number, whose service listens at the port.
+    let handle: @Sendable (_ number: Int, _ port: Int) -> DeviceHandle
+    /// Of which device a request is, by what only its handle has.
+    let number: @Sendable (ServiceRequest) -> Int?
+    var body = #"{"a":"1"}"#
+    /// One byte more than the service takes.
+    let excess: Int
+    /// `{"name":"…"}`, `Location` or nothing.
+    let success: ServiceReply
+    let dead: ServiceReply
+    /// 401, or what this service says in its place; nil for one whose credential does not lapse.
+    var refused: ServiceReply?
+    /// Requests of a batch of 100 that go out where the credential is refused and its successor is, too.
+    var mostRefused = 100
+    var speaksHTTP2 = true
+
+    var testDescription: String { platform.rawValue }
+
+    static let all = [apns, fcm, wns, webPush]
+    static let overHTTP2 = all.filter(\.speaksHTTP2)
+    /// Those whose access token comes from a token endpoint.
+    static let granted = [fcm, wns]
+
+    static let apns = ContractedService(
+        platform: .apns, handle: { number, _ in .apns(token: "00fc\(number)") },
+        number: { $0.path.firstMatch(of: /device\/00fc(\d+)$/).flatMap { Int($0.1) } }, body: #"{"aps":{"alert":"Hi"}}"#, excess: 4_097,
+        success: .answer(200, ["apns-id": "123e4567-e89b-42d3-a456-426614174000"]),
+        dead: .answer(410, [:], #"{"reason":"Unregistered","timestamp":1700000000000}"#),
+        refused: .answer(403, [:], #"{"reason":"ExpiredProviderToken"}"#))
+
+    static let fcm = ContractedService(
+        platform: .fcmV1, handle: { number, _ in .fcmV1(token: "tok:\"ä\"\(number)") },
+        number: { request in
+            JSON(answer: request.body)?["message"]?["token"]?.string?.firstMatch(of: /^tok:"ä"(\d+)$/).flatMap { Int($0.1) }
+        }, body: #"{"message":{"data":{"a":"1"}}}"#, excess: 5_000,
+        success: .answer(200, [:], #"{"name":"projects/p/messages/7"}"#),
+        dead: .answer(
+            404, [:],
+            #"{"error":{"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","#
+                + #""errorCode":"UNREGISTERED"}]}}"#),
+        refused: .answer(401, [:], #"{"error":{"code":401,"status":"UNAUTHENTICATED"}}"#), mostRefused: 101)
+
+    static let wns = ContractedService(
+        platform: .wns, handle: { number, port in .wns(channel: "https://localhost:\(port)/?token=\(number)") },
+        number: { $0.path.firstMatch(of: /token=(\d+)$/).flatMap { Int($0.1) } }, body: "<toast/>", excess: 5_001,
+        success: .answer(200, ["X-WNS-Status": "received", "X-WNS-Msg-ID": "7"]), dead: .answer(404), refused: .answer(401),
+        // Those under way at a time, twice.
+        mostRefused: 2 * Contract.width, speaksHTTP2: false)
+
+    static let webPush = ContractedService(
+        platform: .browser,
+        handle: { number, port in
+            .browser(endpoint: "https://localhost:\(port)/p/\(number)", p256dh: DeliveryBatch.p256dh, auth: DeliveryBatch.auth)
+        }, number: { $0.path.firstMatch(of: /\/p\/(\d+)$/).flatMap { Int($0.1) } }, excess: Platform.browser.payloadLimit + 1,
+        success: .answer(201, ["Location": "https://push.example/m/7"]), dead: .answer(410))
+
+    var oversized: String {
+        switch platform {
+        case .fcmV1: #"{"message":{"data":{"a":""# + String(repeating: "x", count: excess) + #""}}}"#
+        case .apns: #"{"aps":{"alert":""# + String(repeating: "x", count: excess) + #""}}"#
+        default: String(repeating: "x", count: excess)
+        }
+    }
+}
+
+/// A connector with the services that it speaks to, on real sockets.
+struct Contract {
+    static let width = 32
+
+    let service: ContractedService
+    let server: ServiceServer
+    /// Of access tokens.
+    let tokens: ServiceServer
+    let connector: any Connector
+    private let shutdown: @Sendable () async -> Void
+
+    /// - Parameter port: where to send in place of the server's own.
+    init(
+        _ service: ContractedService, _ manner: ServiceManner = ServiceManner(), port: Int? = nil,
+        answering: ServiceServer.Answering? = nil
+    ) async throws {
+        let (identity, clock) = (try TestIdentity(), VirtualClock(now: Accounts.start))
+        self.service = service
+        var manner = manner
+        if !service.speaksHTTP2 { manner.protocols = ["http/1.1"] }
+        server = try await ServiceServer(manner, identity: identity, answering: answering ?? { _, _ in service.success })
+        var plain = ServiceManner()
+        plain.protocols = nil
+        tokens = try await ServiceServer(plain, identity: identity) { _, number in
+            .answer(200, [:], #"{"access_token":"token-\#(number)","expires_in":3599,"token_type":"Bearer"}"#)
+        }
+        let place = port ?? server.port
+        let modern = HTTP2Transport(
+            route: PushRoute(host: "127.0.0.1", port: place, name: "localhost"), trust: identity.trust, random: SeededRandom(seed: 1))
+        let client = HTTPClientTransport(tls: identity.trust.configuration(showing: nil), isHTTP1: true)
+        let grants = "http://127.0.0.1:\(tokens.port)/token"
+        shutdown = {
+            await modern.shutdown()
+            await client.shutdown()
+        }
+        switch service.platform {
+        case .apns: connector = try APNsConnector(settings: Accounts.apns, transport: modern, clock: clock)
+        case .fcmV1:
+            var settings = Accounts.fcm
+            settings.tokenURI = grants
+            connector = try FCMConnector(settings: settings, transport: modern, grants: client, clock: clock)
+        case .wns:
+            var settings = Accounts.wns
+            (settings.tokenURI, settings.channelHosts) = (grants, ["localhost:\(place)"])
+            connector = try WNSConnector(settings: settings, transport: client, width: Self.width, clock: clock)
+        default:
+            var settings = Accounts.webPush
+            settings.allowedOrigins = ["https://localhost:\(place)"]
+            let transport = NegotiatedTransport(modern, plain: ConcurrentTransport(client), clock: clock)
+            connector = try WebPushConnector(settings: settings, transport: transport, clock: clock, random: SystemDice())
+        }
+    }
+
+    func batch(_ count: Int, body: String? = nil, at port: Int? = nil) -> DeliveryBatch {
+        DeliveryBatch(
+            notificationID: "n1", platform: service.platform, body: Array((body ?? service.body).utf8),
+            handles: (0..<count).map { service.handle($0, port ?? server.port) })
+    }
+
+    func deliver(_ count: Int) async -> [Verdict] { await connector.deliver(batch(count)) }
+
+    /// The devices that requests came for, in their order.
+    var devices: [Int] { server.requests.compactMap(service.number) }
+
+    func end() async throws {
+        await shutdown()
+        try await server.stop()
+        try await tokens.stop()
+    }
+}
+
+struct SystemDice: RandomSource {
+    func next() -> UInt64 { .random(in: .min ... .max) }
+}

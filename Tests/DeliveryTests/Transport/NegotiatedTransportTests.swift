@@ -1,0 +1,132 @@
+import NIOCore
+import PushCore
+import Synchronization
+import Testing
+
+@testable import Delivery
+
+/// Which protocol an origin is spoken to with, and which origins are not spoken to at all.
+@Suite struct NegotiatedTransportTests {
+    private let clock = VirtualClock(now: Accounts.start)
+
+    private func batch(_ port: Int, count: Int = 3, scheme: String = "https", path: String = "/p/") -> PushBatch {
+        let origin = PushOrigin(authority: "localhost:\(port)", scheme: scheme)
+        var batch = PushBatch(
+            headers: HeaderTemplate(origin: origin, authorization: nil, fields: []), body: Array("body".utf8), capacity: count)
+        for index in 0..<count { batch.append(id: nil) { $0 += "\(path)\(index)".utf8 } }
+        return batch
+    }
+
+    private struct Bench {
+        let transport: NegotiatedTransport
+        let client: HTTPClientTransport
+
+        init(_ trust: TLSTrust, clock: VirtualClock, network: PublicNetwork? = nil) {
+            let modern = HTTP2Transport(trust: trust, limits: .manyOrigins, random: SeededRandom(seed: 1), network: { _ in network })
+            client = HTTPClientTransport(network: network, tls: trust.configuration(showing: nil), isHTTP1: true)
+            transport = NegotiatedTransport(modern, plain: ConcurrentTransport(client), clock: clock)
+        }
+
+        func end() async {
+            await transport.shutdown()
+            await client.shutdown()
+        }
+    }
+
+    @Test(arguments: [["http/1.1"], []])
+    func `an origin without HTTP 2 is spoken to over HTTP 1, and is not asked again for a while`(protocols: [String]) async throws {
+        let identity = try TestIdentity()
+        var manner = ServiceManner()
+        manner.protocols = protocols
+        let server = try await ServiceServer(manner, identity: identity)
+        let bench = Bench(identity.trust, clock: clock)
+        #expect(await bench.transport.send(batch(server.port)).allSatisfy { $0.isAnswered })
+        let tried = server.accepted
+        #expect(await bench.transport.send(batch(server.port)).allSatisfy { $0.isAnswered })
+        // What was open is used again.
+        #expect(server.accepted == tried)
+        clock.advance(to: clock.now + NegotiatedTransport.memory)
+        #expect(await bench.transport.send(batch(server.port)).allSatisfy { $0.isAnswered })
+        #expect(server.accepted == tried + 1)
+        #expect(server.requests.count == 9)
+        #expect(server.requests.allSatisfy { $0.text == "body" && $0.headers["content-length"] == "4" })
+        await bench.end()
+        try await server.stop()
+    }
+
+    @Test func `plain HTTP is spoken over HTTP 1`() async throws {
+        let identity = try TestIdentity()
+        var manner = ServiceManner()
+        manner.protocols = nil
+        let server = try await ServiceServer(manner, identity: identity)
+        let bench = Bench(identity.trust, clock: clock)
+        #expect(await bench.transport.send(batch(server.port, scheme: "http")).allSatisfy { $0.isAnswered })
+        await bench.end()
+        try await server.stop()
+    }
+
+    private func isForbidden(_ outcomes: [PushOutcome]) -> Bool {
+        outcomes.allSatisfy { if case .notSent(.forbidden(let why)) = $0 { why.contains("network.allow_private") } else { false } }
+    }
+
+    @Test func `over HTTP 2 a name that leads into the own network is refused before anything is said`() async throws {
+        let identity = try TestIdentity()
+        let server = try await ServiceServer(identity: identity)
+        let first = Bench(identity.trust, clock: clock, network: PublicNetwork())
+        #expect(isForbidden(await first.transport.send(batch(server.port))))
+        #expect(server.accepted == 0)
+        await first.end()
+        // The name was good when it was looked at, and leads elsewhere when the connection is made.
+        let good = try SocketAddress(ipAddress: "8.8.8.8", port: 443)
+        let second = Bench(identity.trust, clock: clock, network: PublicNetwork { _ in [good] })
+        #expect(isForbidden(await second.transport.send(batch(server.port))))
+        #expect(server.spoken == 0)
+        await second.end()
+        let third = Bench(identity.trust, clock: clock)
+        #expect(await third.transport.send(batch(server.port)).allSatisfy { $0.isAnswered })
+        await third.end()
+        try await server.stop()
+    }
+
+    @Test func `of many origins only so many are remembered, and those in use always`() async throws {
+        let identity = try TestIdentity()
+        let server = try await ServiceServer(identity: identity)
+        var limits = HTTP2Limits()
+        limits.idleOrigins = 3
+        let transport = HTTP2Transport(route: server.route, trust: identity.trust, limits: limits, random: SeededRandom(seed: 1))
+        func batch(_ number: Int) -> PushBatch {
+            let headers = HeaderTemplate(origin: PushOrigin(authority: "push\(number).example"), authorization: nil, fields: [])
+            var batch = PushBatch(headers: headers, body: [1])
+            batch.append(id: nil) { $0 += "/p".utf8 }
+            return batch
+        }
+        for number in 0..<10 {
+            #expect(await transport.send(batch(number)).allSatisfy { $0.isAnswered })
+            #expect(transport.origins <= 3)
+        }
+        // The one that was used last is still connected, the first one is made anew.
+        #expect(server.spoken == 10)
+        #expect(await transport.send(batch(9)).allSatisfy { $0.isAnswered })
+        #expect(server.spoken == 10)
+        #expect(await transport.send(batch(0)).allSatisfy { $0.isAnswered })
+        #expect(server.spoken == 11)
+        #expect(Set(server.requests.map(\.authority)).count == 10)
+        await transport.shutdown()
+        try await server.stop()
+    }
+
+    @Test func `so many exchanges are under way at a time, and no more`() async throws {
+        let identity = try TestIdentity()
+        var manner = ServiceManner()
+        // It answers nobody before 16 wait: a smaller width would never end, a larger one would show.
+        (manner.protocols, manner.patience) = (nil, 16)
+        let server = try await ServiceServer(manner, identity: identity)
+        let client = HTTPClientTransport()
+        let transport = ConcurrentTransport(client, width: 16)
+        #expect(await transport.send(batch(server.port, count: 160, scheme: "http")).allSatisfy { $0.isAnswered })
+        #expect(server.mostWaiting == 16)
+        #expect(server.accepted == 16)
+        await client.shutdown()
+        try await server.stop()
+    }
+}
