@@ -94,7 +94,7 @@ struct NetworkChecks {
         let ways = (hubs ?? []).flatMap { hub in
             (hub["credentials"]?.array ?? []).compactMap { credential -> Way? in
                 guard let platform = credential["platform"]?.string.flatMap({ Platform(shortName: $0) }) else { return nil }
-                let address = credential["address"]?.string.map { "https://\($0)" } ?? Self.services[platform]
+                let address = credential["address"]?.string.map { "https://\($0)" } ?? set(platform)?.address ?? Self.services[platform]
                 return address.map { Way(platform: platform, address: $0) }
             }
         }
@@ -105,7 +105,9 @@ struct NetworkChecks {
     private func waysOfSettings() -> [Way] {
         settings.credentialSources.compactMap { source in
             guard let platform = source.kind.platform else { return nil }
-            guard platform == .apns else { return Self.services[platform].map { Way(platform: platform, address: $0) } }
+            guard platform == .apns else {
+                return (set(platform)?.address ?? Self.services[platform]).map { Way(platform: platform, address: $0) }
+            }
             let environment = (try? settings.apns.settings())?.environment ?? settings.apns.environment ?? .production
             return Way(platform: .apns, address: "https://\(settings.delivery.destination(environment))")
         }
@@ -115,7 +117,19 @@ struct NetworkChecks {
         if way.platform == .apns, settings.delivery.apns != nil {
             return "look whether something listens at apns.address, or take that away to send to Apple"
         }
+        if let setting = set(way.platform)?.setting {
+            return "look whether something listens at \(setting), or take that away to send to the service itself"
+        }
         return "let the server out to it, port \(WebAddress(way.address)?.port ?? 443)"
+    }
+
+    /// Where the settings lead a service whose address does not depend on the credential.
+    private func set(_ platform: Platform) -> (setting: String, address: String)? {
+        switch platform {
+        case .fcmV1, .gcm: settings.delivery.fcm.address.map { ("fcm.address", $0) }
+        case .wns: settings.delivery.wns.address.map { ("wns.address", $0) }
+        default: nil
+        }
     }
 
     /// Those whose addresses do not depend on the credential.

@@ -2,7 +2,7 @@ import Delivery
 import FoundationEssentials
 import PushCore
 
-/// How the server reaches APNs.
+/// How the server reaches the push services.
 struct DeliverySettings: Sendable, Equatable {
     /// Where something else answers in place of Apple's hosts; nil for those.
     var apns: String?
@@ -10,6 +10,9 @@ struct DeliverySettings: Sendable, Equatable {
     var roots: String?
     /// Hosts with the keys that they must have: `host=sha256//BASE64`.
     var pins: [String] = []
+    var fcm = ServiceSettings()
+    var wns = ServiceSettings()
+    var webPush = ServiceSettings()
     /// From a device's first attempt to its last.
     var retryWindow: Duration = .seconds(1800)
 
@@ -55,6 +58,7 @@ extension DeliverySettings {
         }
         if !Self.keepPrunedRange.contains(keepPruned) { faults.append("keep.pruned: it has to be between 1m and 30d") }
         for pin in pins where Self.pin(pin) == nil { faults.append("apns.pins: \"\(pin)\" is not of the form host=sha256//BASE64") }
+        faults += serviceContradictions
         return faults
     }
 
@@ -74,15 +78,20 @@ extension DeliverySettings {
     }
 
     private func trust() throws(PushError) -> TLSTrust {
-        var trust = TLSTrust(pins: Dictionary(pins.compactMap(Self.pin)) { $1 })
-        if let roots {
-            do {
-                trust.roots = .systemAnd(try TLSTrust.certificates(pem: TextFile.read(roots, limit: 1 << 20, kind: "PEM file")))
-            } catch {
-                throw PushError("settings.invalid", "apns.roots: \(roots): \(error.message)", hint: error.hint)
-            }
-        }
+        var trust = try Self.trust(roots, "apns.roots")
+        trust.pins = Dictionary(pins.compactMap(Self.pin)) { $1 }
         return trust
+    }
+
+    /// The roots of the machine, and those of a file where one is given. Throws `settings.invalid`, with the name of the setting, where
+    /// it cannot be read.
+    static func trust(_ roots: String?, _ setting: String) throws(PushError) -> TLSTrust {
+        guard let roots else { return TLSTrust() }
+        do {
+            return TLSTrust(roots: .systemAnd(try TLSTrust.certificates(pem: TextFile.read(roots, limit: 1 << 20, kind: "PEM file"))))
+        } catch {
+            throw PushError("settings.invalid", "\(setting): \(roots): \(error.message)", hint: error.hint)
+        }
     }
 
     /// Where pushes to APNs really go: host and port.
@@ -90,7 +99,7 @@ extension DeliverySettings {
         (apns.flatMap(Self.route) ?? PushRoute(host: environment.host, port: 443)).destination
     }
 
-    private static func route(_ address: String) -> PushRoute? {
+    static func route(_ address: String) -> PushRoute? {
         guard let address = WebAddress(address), address.scheme == "https", ["", "/"].contains(address.path) else { return nil }
         return PushRoute(host: address.host, port: address.port ?? 443)
     }

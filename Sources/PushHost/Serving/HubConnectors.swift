@@ -7,7 +7,8 @@ import WebAPI
 /// Connectors for hubs: from a hub's own credentials where it has them, from those of the settings, or else to the simulators where
 /// the server knows some.
 struct HubConnectors: Sendable {
-    let transport: any PushTransport
+    let transports: ServiceTransports
+    let delivery: DeliverySettings
     let clock: any HubClock
     let random: any RandomSource
     let simulators: SimulatedConnectors?
@@ -51,10 +52,15 @@ struct HubConnectors: Sendable {
     /// What sends with these. Throws `credential.invalid`.
     @Sendable func connector(_ settings: SenderSettings) throws(PushError) -> any Connector {
         switch settings {
-        case .apns(let settings): try senders.connector(settings)
-        case .fcm(let settings): try FCMConnector(settings: settings, transport: transport, clock: clock)
-        case .wns(let settings): try WNSConnector(settings: settings, transport: transport, clock: clock)
-        case .webPush(let settings): try WebPushConnector(settings: settings, transport: transport, clock: clock, random: random)
+        case .apns(let settings): return try senders.connector(settings)
+        case .fcm(let settings):
+            return try FCMConnector(settings: settings, transport: transports.fcm, grants: transports.grants, clock: clock)
+        case .wns(var settings):
+            settings.channelHosts += delivery.wns.places
+            return try WNSConnector(settings: settings, transport: transports.wns, width: ServiceTransports.width, clock: clock)
+        case .webPush(var settings):
+            settings.allowedOrigins += delivery.webPush.places
+            return try WebPushConnector(settings: settings, transport: transports.webPush, clock: clock, random: random)
         }
     }
 }
@@ -93,7 +99,7 @@ extension HubConnectors {
     private func destination(_ settings: SenderSettings) -> String? {
         switch settings {
         case .apns(let settings): senders.destination(settings)
-        case .fcm: transport.destination(of: FCMSettings.host)
+        case .fcm: transports.grants.destination(of: FCMSettings.host)
         case .wns, .webPush: nil
         }
     }

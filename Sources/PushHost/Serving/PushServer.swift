@@ -55,9 +55,10 @@ final class PushServer: Sendable {
         let apnsTransport = try settings.delivery.transport(random: random)
         let network = settings.allowsPrivate ? nil : PublicNetwork()
         let channelTransport = try settings.delivery.channelTransport(network)
+        let trust = try ServiceTransports.Trust(settings.delivery)
         let socket = try ControlSocket(folder: settings.data)
         let storage = try await SQLiteStorage.open(folder.database)
-        let transport = HTTPClientTransport(network: network)
+        let services = ServiceTransports(settings.delivery, trust, network: network, clock: clock, random: random)
         let routed = route.map { HTTPClientTransport(route: $0) }
         let issuerTransport = HTTPClientTransport(limits: .init(answerBody: IssuerKeySource.largestDocument))
         let jobPlaces = JobPlaces(
@@ -74,8 +75,8 @@ final class PushServer: Sendable {
             pushes: apnsTransport, connect: channelTransport, clock: hubClock, random: random, providerTokens: storage.providerTokens)
         let watched = settings.credentialSources.map { WatchedCredential($0) }
         let connectors = HubConnectors(
-            transport: transport, clock: hubClock, random: random, simulators: simulators, isLab: settings.isLab, senders: senders,
-            watched: watched, log: log)
+            transports: services, delivery: settings.delivery, clock: hubClock, random: random, simulators: simulators,
+            isLab: settings.isLab, senders: senders, watched: watched, log: log)
         for credential in watched {
             guard let fault = credential.fault else { continue }
             log.error("nothing can be sent to \(credential.serviceName): \(fault.message); \(fault.hint ?? "")")
@@ -106,7 +107,7 @@ final class PushServer: Sendable {
             let server = PushServer(
                 settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
                 clock: clock, random: random, log: log, metrics: metrics, connectors: connectors, jobPlaces: jobPlaces,
-                transports: [transport, issuerTransport] + (routed.map { [$0] } ?? []),
+                transports: [issuerTransport] + (routed.map { [$0] } ?? []),
                 lab: sessions.map {
                     LabInterface(sessions: $0) { name, password throws(PushError) in
                         try await backend.accounts.ensureAccount(username: name, password: password) == .created
@@ -122,7 +123,7 @@ final class PushServer: Sendable {
             return server
         } catch {
             await jobPlaces.shutdown()
-            await transport.shutdown()
+            await services.shutdown()
             await senders.shutdown()
             await routed?.shutdown()
             await issuerTransport.shutdown()
@@ -302,6 +303,7 @@ final class PushServer: Sendable {
         await namespace.stop()
         await jobPlaces.shutdown()
         for transport in transports { await transport.shutdown() }
+        await connectors.transports.shutdown()
         await connectors.senders.shutdown()
         do throws(PushError) {
             try await storage.close()

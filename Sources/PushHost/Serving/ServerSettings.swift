@@ -153,5 +153,5 @@ extension ServerSettings {
                 "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "The least that is logged.", default: "info",
                 isLive: true
             ) { $0.logLevel = $1.text },
-        ] + apnsSettings + credentialSettings + backendSettings + deliverySettings + feedbackSettings
+        ] + apnsSettings + credentialSettings + backendSettings + deliverySettings + serviceSettings + feedbackSettings
 }

@@ -33,24 +33,38 @@ import Testing
         }
     }
 
-    @Test(arguments: [["http/1.1"], []])
-    func `an origin without HTTP 2 is spoken to over HTTP 1, and is not asked again for a while`(protocols: [String]) async throws {
-        let identity = try TestIdentity()
+    private func server(_ protocols: [String], _ identity: TestIdentity) async throws -> ServiceServer {
         var manner = ServiceManner()
         manner.protocols = protocols
-        let server = try await ServiceServer(manner, identity: identity)
+        return try await ServiceServer(manner, identity: identity)
+    }
+
+    @Test(arguments: [["http/1.1"], []])
+    func `an origin without HTTP 2 is spoken to over HTTP 1`(protocols: [String]) async throws {
+        let identity = try TestIdentity()
+        let server = try await server(protocols, identity)
         let bench = Bench(identity.trust, clock: clock)
         #expect(await bench.transport.send(batch(server.port)).allSatisfy { $0.isAnswered })
-        let tried = server.accepted
-        #expect(await bench.transport.send(batch(server.port)).allSatisfy { $0.isAnswered })
-        // What was open is used again.
-        #expect(server.accepted == tried)
-        clock.advance(to: clock.now + NegotiatedTransport.memory)
-        #expect(await bench.transport.send(batch(server.port)).allSatisfy { $0.isAnswered })
-        #expect(server.accepted == tried + 1)
-        #expect(server.requests.count == 9)
+        #expect(server.requests.map(\.path).sorted() == ["/p/0", "/p/1", "/p/2"])
         #expect(server.requests.allSatisfy { $0.text == "body" && $0.headers["content-length"] == "4" })
         await bench.end()
+        try await server.stop()
+    }
+
+    @Test func `an origin without HTTP 2 is not asked again for a while`() async throws {
+        let identity = try TestIdentity()
+        let server = try await server(["http/1.1"], identity)
+        let modern = HTTP2Transport(trust: identity.trust, limits: .manyOrigins, random: SeededRandom(seed: 1))
+        // What is sent over HTTP/1.1 goes elsewhere, so that every connection is a question for HTTP/2.
+        let plain = ScriptedTransport([])
+        let transport = NegotiatedTransport(modern, plain: ConcurrentTransport(plain), clock: clock)
+        for attempts in [1, 1, 2] {
+            if attempts == 2 { clock.advance(to: clock.now + NegotiatedTransport.memory) }
+            #expect(await transport.send(batch(server.port)).allSatisfy { $0.isAnswered })
+            #expect(server.accepted == attempts)
+        }
+        #expect(plain.pushes.count == 9)
+        await transport.shutdown()
         try await server.stop()
     }
 

@@ -13,8 +13,10 @@ import WebAPI
         let (clock, random) = (SystemClock(), SystemRandom())
         let senders = APNsSenders(
             pushes: SequentialTransport(transport), connect: { _ in transport }, clock: clock, random: random, providerTokens: NoTokens())
+        let single = SequentialTransport(transport)
         return HubConnectors(
-            transport: transport, clock: clock, random: random, simulators: nil, senders: senders, log: Logger(label: "test"))
+            transports: ServiceTransports(fcm: single, grants: transport, wns: transport, webPush: single, clients: []),
+            delivery: DeliverySettings(), clock: clock, random: random, simulators: nil, senders: senders, log: Logger(label: "test"))
     }
 
     private static func hub(_ credentials: [PlatformCredential.Kind: PlatformCredential]) -> HubRecord {

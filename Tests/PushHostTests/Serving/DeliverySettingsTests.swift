@@ -35,6 +35,39 @@ import Testing
         }
     }
 
+    @Test func `the ways to FCM, WNS and Web Push are set, and what cannot be used of them is named`() throws {
+        let yaml = """
+            fcm: { address: "https://127.0.0.1:8443", roots: /tmp/fcm.pem }
+            wns: { address: "http://127.0.0.1:8090", channel_hosts: ["localhost:8443", "http://127.0.0.1:8090", "*.example.com"] }
+            webpush: { origins: ["https://localhost:8443", "http://127.0.0.1:8090"] }
+            """
+        let delivery = try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:]).delivery
+        #expect(delivery.fcm == ServiceSettings(address: "https://127.0.0.1:8443", roots: "/tmp/fcm.pem"))
+        #expect(delivery.wns.places == ["localhost:8443", "http://127.0.0.1:8090", "*.example.com"])
+        #expect(delivery.webPush.places == ["https://localhost:8443", "http://127.0.0.1:8090"])
+        for (name, value) in [
+            ("fcm.address", "http://127.0.0.1:8443"), ("fcm.address", "https://127.0.0.1:8443/v1"),
+            ("wns.address", "http://127.0.0.1:8090/x"), ("wns.channel_hosts", "https://localhost:8443"), ("wns.channel_hosts", "a/b"),
+            ("wns.channel_hosts", "*.example.com:8443"), ("webpush.origins", "localhost:8443"),
+            ("webpush.origins", "https://localhost:8443/p/1"),
+        ] {
+            let parts = name.split(separator: ".")
+            let list = name.hasSuffix("address") ? "'\(value)'" : "['\(value)']"
+            #expect(fault("\(parts[0]): { \(parts[1]): \(list) }")?.contains("\(name): \"\(value)\"") == true, "\(name) \(value)")
+        }
+    }
+
+    @Test func `roots of each service that cannot be read are named by their setting`() {
+        for (name, settings) in [
+            ("fcm.roots", DeliverySettings(fcm: ServiceSettings(roots: "/nowhere/roots.pem"))),
+            ("wns.roots", DeliverySettings(wns: ServiceSettings(roots: "/nowhere/roots.pem"))),
+            ("webpush.roots", DeliverySettings(webPush: ServiceSettings(roots: "/nowhere/roots.pem"))),
+        ] {
+            let error = #expect(throws: PushError.self) { try ServiceTransports.Trust(settings) }
+            #expect(error?.message.hasPrefix("\(name): /nowhere/roots.pem: ") == true, "\(name)")
+        }
+    }
+
     @Test func `roots that cannot be read, or are none, are named`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "pushhost-roots-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -44,8 +44,8 @@ extension HubConnectors {
                 handles: [.fcmV1(token: token)])
             return CredentialCheck(credential, await deliver(batch, settings), asked: credential.address)
         case .wns(let wns):
-            let asked = WebAddress(wns.tokenURI).map { transport.destination(of: $0.authority) }
-            guard let refusal = try await wns.authenticate(over: transport, clock: clock) else {
+            let asked = WebAddress(wns.tokenURI).map { transports.wns.destination(of: $0.authority) }
+            guard let refusal = try await wns.authenticate(over: transports.wns, clock: clock) else {
                 return CredentialCheck(credential, isGood: true, asked: asked, finding: "it gave an access token")
             }
             return CredentialCheck(credential, refusal, asked: asked)
