@@ -45,7 +45,8 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "lab.port", .refusal, means: "The lab cannot listen.",
-                when: "Another program has the port of lab.port.", cure: "Choose another, or leave it out for a free one."),
+                when: "Another program has the port of lab.port, or that of lab.tls_port.",
+                cure: "Choose another, or leave it out for a free one."),
             ErrorDescription(
                 "lab.credentials", .refusal, .answer, means: "Real credentials and a lab exclude each other.",
                 when: "pushhost serve is started with --lab on data where a hub has credentials of a push service, or a hub of a server "

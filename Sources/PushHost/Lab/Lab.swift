@@ -11,6 +11,8 @@ import Simulators
 final class Lab: Sendable {
     /// On 127.0.0.1.
     let port: Int
+    /// What third-party clients connect to, with TLS; nil without.
+    let listener: TLSListener?
     /// Opens what is under `/lab/`.
     let key: Secret
     let clock: LabClock
@@ -30,13 +32,15 @@ final class Lab: Sendable {
     ///
     /// - Parameters:
     ///   - port: 0 takes a free one.
+    ///   - tlsPort: of the services' own protocols; 0 takes a free one, nil is none.
     ///   - folder: where its keys are kept, so that browsers stay subscribed from one start to the next.
     ///   - key: drawn for nil.
     /// Throws `lab.port`, and `simulate.data` for the folder.
-    static func starting(port: Int, folder: String, key: Secret? = nil) async throws(PushError) -> Lab {
+    static func starting(port: Int, tlsPort: Int? = nil, folder: String, key: Secret? = nil) async throws(PushError) -> Lab {
         let random = SystemRandom()
         let randomness = SimulatorRandom(bytes: random.bytes)
-        let credentials = try SimulatorFolder(path: folder).credentials { () throws(PushError) in
+        let files = SimulatorFolder(path: folder)
+        let credentials = try files.credentials { () throws(PushError) in
             try SimulateSession.newKeys(randomness)
         }
         let ledger = try LabLedger(path: LabLedger.path(in: folder))
@@ -45,6 +49,7 @@ final class Lab: Sendable {
         let server = SimulatorServer(
             port: port, credentials: credentials, clock: SimulatorClock(now: { clock.now.milliseconds }), random: randomness,
             adoptsHandles: true, watcher: PhoneWatcher(event: owners.note, wake: owners.note))
+        let listener = try await listener(of: server, port: tlsPort, in: files)
         let (ports, port) = AsyncStream.makeStream(of: Result<Int, PushError>.self)
         let application = server.application { port.yield(.success($0)) }
         let group = ServiceGroup(
@@ -59,29 +64,47 @@ final class Lab: Sendable {
             port.finish()
         }
         for await result in ports {
+            if case .failure = result { await listener?.end(grace: .zero) }
             return Lab(
-                port: try result.get(), key: key ?? SharedAccessKey.make(random), clock: clock, simulators: server, owners: owners,
-                ledger: ledger, group: group, running: running)
+                port: try result.get(), listener: listener, key: key ?? SharedAccessKey.make(random), clock: clock, simulators: server,
+                owners: owners, ledger: ledger, group: group, running: running)
         }
+        await listener?.end(grace: .zero)
         throw PushError("lab.port", "the lab ended before it began", hint: "start the server again")
     }
 
+    /// The certificate has the times of the machine, as its clients have; all else those of the lab.
+    private static func listener(
+        of server: SimulatorServer, port: Int?, in files: SimulatorFolder
+    ) async throws(PushError) -> TLSListener? {
+        guard let port else { return nil }
+        let clock = SystemClock()
+        let identity = try SimulatorFolder.identity(in: files, now: SimulatorClock(now: { clock.now.milliseconds }))
+        do {
+            return try await server.listen(port: port, threads: 1, identity: identity, serving: ServiceSelection())
+        } catch {
+            throw refusal(error, setting: "lab.tls_port")
+        }
+    }
+
     private init(
-        port: Int, key: Secret, clock: LabClock, simulators: SimulatorServer, owners: PhoneOwners, ledger: LabLedger,
+        port: Int, listener: TLSListener?, key: Secret, clock: LabClock, simulators: SimulatorServer, owners: PhoneOwners,
+        ledger: LabLedger,
         group: ServiceGroup, running: Task<Void, Never>
     ) {
-        (self.port, self.key, self.clock, self.simulators) = (port, key, clock, simulators)
+        (self.port, self.listener, self.key, self.clock, self.simulators) = (port, listener, key, clock, simulators)
         (self.owners, self.ledger, self.group, self.running) = (owners, ledger, group, running)
     }
 
     func stop() async {
         await group.triggerGracefulShutdown()
         await running.value
+        await listener?.end(grace: .seconds(1))
     }
 
-    private static func refusal(_ error: any Error) -> PushError {
+    private static func refusal(_ error: any Error, setting: String = "lab.port") -> PushError {
         let why = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-        return PushError("lab.port", "the lab cannot listen: \(why)", hint: "choose another lab.port; 0 takes a free one")
+        return PushError("lab.port", "the lab cannot listen: \(why)", hint: "choose another \(setting); 0 takes a free one")
     }
 }
 

@@ -1,6 +1,7 @@
 import Delivery
 import HubWire
 import PushCore
+import Simulators
 import Synchronization
 import WebAPI
 
@@ -63,6 +64,7 @@ final class FirstScreen: Sendable {
         let simulators = settings.simulators.map { "simulators at \($0), but for hubs with credentials" }
         lines.append("  sends to  \(lab == nil ? simulators ?? Self.services : "the lab, and nowhere else")")
         lines.append("  lab       \(lab.map { "on, at \($0.address)" } ?? "off")")
+        if let port = lab?.listener?.port { lines.append("  lab TLS   https://localhost:\(port)") }
         if let lab { lines.append("  lab key   \(reveal ? lab.key.reveal() : "***")") }
         if settings.backend.isTutorialMode { lines.append("  tutorial  on: a user name is its own password, never for real users") }
         lines.append("")

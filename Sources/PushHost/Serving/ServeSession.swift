@@ -56,7 +56,8 @@ struct ServeSession {
         let folder = try DataFolder(path: settings.data)
         var lab: Lab?
         if settings.isLab {
-            let made = try await Lab.starting(port: settings.labPort ?? 0, folder: folder.file("lab"), key: settings.labKey)
+            let made = try await Lab.starting(
+                port: settings.labPort ?? 0, tlsPort: settings.labTLSPort, folder: folder.file("lab"), key: settings.labKey)
             settings.simulators = made.address
             lab = made
         }

@@ -48,6 +48,8 @@ struct ServerSettings: Sendable, Equatable {
     var lab: Bool?
     /// 0 for any free one.
     var labPort: Int?
+    /// Of its services' own protocols.
+    var labTLSPort: Int?
     /// Drawn at the start for nil.
     var labKey: Secret?
 
@@ -92,6 +94,11 @@ extension ServerSettings {
             Setting("lab.port", .port, "Port of the lab on 127.0.0.1; 0 takes a free one. Naming one switches the lab on.") {
                 $0.labPort = $1.port
             },
+            Setting(
+                "lab.tls_port", .port,
+                "Port of the lab's services on 127.0.0.1 for any client: TLS, with HTTP/2 and HTTP/1.1; 0 takes a free one.",
+                default: "none"
+            ) { $0.labTLSPort = $1.port },
             Setting("lab.key", .text, "Key to the lab, for programs that use it. By default another one at every start.") {
                 $0.labKey = Secret($1.text)
             },

@@ -76,6 +76,32 @@ import Testing
         #expect(refused.errors.contains("error[lab.credentials]: the hub real has credentials"), "\(refused.errors)")
     }
 
+    @Test func `Third-party clients reach phones of the lab over TLS, where the setting gives it a port`() async throws {
+        let folder = try ScriptFolder()
+        let server = try Dialogue(
+            ["serve", "--lab", "--port", "0", "--tls-port", "none", "--data", "data"], in: folder.url,
+            environment: ["PUSHHOST_LOG_LEVEL": "warning", "PUSHHOST_LAB_TLS_PORT": "0"])
+        let screen = try await server.hear("Ctrl-C ends it.")
+        let control = try #require(screen.firstMatch(of: /on, at (http:\/\/127\.0\.0\.1:\d+)/)?.1)
+        let address = try #require(screen.firstMatch(of: /lab TLS +(https:\/\/localhost:\d+)/)?.1)
+        let added = try await Program.shell(#"curl -sS \#(control)/phones -d '{"name": "tom", "platform": "wns"}'"#).output
+        let channel = try #require(try JSON(parsing: added)["handle"]?.string)
+        #expect(channel.hasPrefix("\(address)/?token="))
+        let authority = "--cacert \(folder.url.path)/data/lab/certificate.pem"
+        let refused = try await Program.shell("curl -sSi \(authority) -X POST '\(channel)'").output
+        #expect(refused.hasPrefix("HTTP/2 401") && refused.contains("x-wns-error-description"), "\(refused)")
+        #expect(try await Program.shell("curl -sS \(control)/ledger").output.contains(#""reason":"Unauthorized""#))
+        // A hub of the server sends to such a channel as to any other.
+        let installation = #"{"installationId":"i","platform":"wns","pushChannel":"\#(channel)"}"#
+        _ = try await Self.curl("-X PUT 'http://localhost/hub/installations/i?api-version=2020-06' -d '\(installation)'", in: folder.url)
+        let sent = try await Self.curl(
+            "-H 'ServiceBusNotification-Format: windows' -H 'X-WNS-Type: wns/raw' -H 'Content-Type: application/octet-stream' "
+                + "'http://localhost/hub/messages?api-version=2015-01&test' -d 'Hello lab'", in: folder.url)
+        #expect(sent.contains("<Success>1</Success>"), "\(sent)")
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+    }
+
     @Test func `The lab excludes simulators elsewhere, and says when its port is taken`() async throws {
         let folder = try ScriptFolder()
         let both = try await Program.run(["serve", "--lab", "--simulators", "http://127.0.0.1:1"], in: folder.url)
