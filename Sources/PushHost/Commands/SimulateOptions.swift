@@ -5,7 +5,7 @@ import Simulators
 /// What `pushhost simulate` takes with any service.
 struct SimulateOptions: ParsableArguments {
     @Option(help: "The port of the service on 127.0.0.1, over TLS; 0 takes a free one.")
-    var port: SimulatedPort = .number(8443)
+    var port: SimulatedPort = .number(8091)
 
     @Option(help: "The port of the control plane, where all services are over plain HTTP/1.1; 0 takes a free one.")
     var controlPort: UInt16 = 8090

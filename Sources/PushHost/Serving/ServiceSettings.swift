@@ -30,13 +30,13 @@ extension ServerSettings {
         },
         Setting(
             "wns.channel_hosts", .list,
-            "Hosts that channels may have beside `*.notify.windows.com`, such as `localhost:8443`; they are spoken to directly, wherever "
+            "Hosts that channels may have beside `*.notify.windows.com`, such as `localhost:8091`; they are spoken to directly, wherever "
                 + "they are, and get the access token."
         ) { $0.delivery.wns.places = $1.list },
         Setting(
             "webpush.origins", .list,
             "Origins of push services for browsers that are reached although they are plain HTTP or not public, such as "
-                + "`https://localhost:8443`."
+                + "`https://localhost:8091`."
         ) { $0.delivery.webPush.places = $1.list },
         Setting(
             "webpush.roots", .text,

@@ -1,6 +1,6 @@
 /// Where simulated services can be reached by any client, beside the names of the real ones.
 package struct ServiceAddress: Sendable {
-    /// Host and port, such as `localhost:8443`; nil where there is no such place.
+    /// Host and port, such as `localhost:8091`; nil where there is no such place.
     package var authority: String?
     /// Those that are there.
     package var platforms: Set<PhonePlatform>

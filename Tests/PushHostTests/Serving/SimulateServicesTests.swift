@@ -134,7 +134,7 @@ import Testing
     /// The first block of a language on a page, for the ports of a simulator.
     private static func block(_ language: String, of page: String, for simulator: SimulatorProgram) -> String? {
         page.components(separatedBy: "```\(language)\n").dropFirst().first?.components(separatedBy: "```").first.map {
-            $0.replacing(":8443", with: ":\(simulator.port)").replacing(":8090", with: ":\(simulator.controlPort)")
+            $0.replacing(":8091", with: ":\(simulator.port)").replacing(":8090", with: ":\(simulator.controlPort)")
         }
     }
 
