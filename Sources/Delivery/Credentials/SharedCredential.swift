@@ -8,6 +8,8 @@ final class SharedCredential: Sendable {
     private struct State {
         var current: Credential?
         var isRenewing = false
+        /// Not before this moment is a renewal tried that failed while the old credential serves.
+        var nextRenewal: Timestamp?
         var waiters: [CheckedContinuation<Outcome?, Never>] = []
     }
 
@@ -16,6 +18,9 @@ final class SharedCredential: Sendable {
         case wait
         case renew(inPlaceOf: Credential?)
     }
+
+    /// Between attempts to renew a credential that still serves.
+    private static let pause: Duration = .seconds(30)
 
     private let state = Mutex(State())
 
@@ -26,14 +31,14 @@ final class SharedCredential: Sendable {
 
     /// A credential other than `refused`; `obtain` runs when there is none, or when the current one asks for renewal.
     ///
-    /// A failed renewal is not felt as long as the old credential serves.
+    /// A renewal that takes its time, or fails, is not felt by others as long as the old credential serves.
     func credential(
         otherThan refused: Credential? = nil, now: Timestamp, obtain: () async throws(Undelivered) -> Credential
     ) async throws(Undelivered) -> Credential {
         while true {
             let step = state.withLock { state -> Step in
                 let usable = state.current.flatMap { $0 != refused && now < $0.expires ? $0 : nil }
-                if let usable, now < usable.renewal { return .use(usable) }
+                if let usable, state.isRenewing || now < max(usable.renewal, state.nextRenewal ?? usable.renewal) { return .use(usable) }
                 if state.isRenewing { return .wait }
                 state.isRenewing = true
                 return .renew(inPlaceOf: usable)
@@ -49,7 +54,7 @@ final class SharedCredential: Sendable {
                 } catch {
                     outcome = old.map { .success($0) } ?? .failure(Undelivered(verdict: error.verdict, isForAll: true))
                 }
-                finish(outcome, isCancelled: Task.isCancelled)
+                finish(outcome, isCancelled: Task.isCancelled, nextRenewal: outcome == old.map { .success($0) } ? now + Self.pause : nil)
                 return try outcome.get()
             }
         }
@@ -66,9 +71,10 @@ final class SharedCredential: Sendable {
         }
     }
 
-    private func finish(_ outcome: Outcome, isCancelled: Bool) {
+    private func finish(_ outcome: Outcome, isCancelled: Bool, nextRenewal: Timestamp?) {
         let waiters = state.withLock { state in
             if case .success(let credential) = outcome { state.current = credential }
+            state.nextRenewal = nextRenewal
             state.isRenewing = false
             defer { state.waiters = [] }
             return state.waiters

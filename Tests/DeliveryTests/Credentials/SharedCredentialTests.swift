@@ -68,6 +68,41 @@ struct SharedCredentialTests {
         #expect(credential == Self.credential("a"))
     }
 
+    @Test("An early renewal holds nobody up who can go on with the old one")
+    func early() async throws {
+        let old = try await shared.credential(now: Accounts.start) { () async throws(Undelivered) in Self.credential("old") }
+        let late = Accounts.start + .seconds(55)
+        let renewed = try await shared.credential(now: late) { () async throws(Undelivered) in
+            let other = try await shared.credential(now: late) { () async throws(Undelivered) in throw failure }
+            #expect(other == old)
+            return Self.credential("new")
+        }
+        #expect(renewed == Self.credential("new"))
+    }
+
+    @Test("A renewal that failed is tried again after a while, and at once where the old one serves no more")
+    func failedRenewal() async throws {
+        let count = Counter()
+        func use(after seconds: Int64) async throws(Undelivered) -> Credential {
+            try await shared.credential(now: Accounts.start + .seconds(seconds)) { () async throws(Undelivered) in
+                count.increment()
+                if count.value > 1 { throw failure }
+                return Credential(
+                    token: Secret("old"), issued: Accounts.start, renewal: Accounts.start + .seconds(100),
+                    expires: Accounts.start + .seconds(200))
+            }
+        }
+        let old = try await use(after: 0)
+        for (seconds, attempts) in [(100, 2), (110, 2), (129, 2), (130, 3), (159, 3), (160, 4)] as [(Int64, Int)] {
+            #expect(try await use(after: seconds) == old)
+            #expect(count.value == attempts, "after \(seconds) seconds")
+        }
+        for attempts in [5, 6] {
+            await #expect(throws: Undelivered.self) { try await use(after: 200) }
+            #expect(count.value == attempts)
+        }
+    }
+
     @Test("Whoever is cancelled while obtaining it does not spoil it for the others")
     func cancelled() async {
         let leader = Task {
