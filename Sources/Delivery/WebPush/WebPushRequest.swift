@@ -20,7 +20,7 @@ struct WebPushRequest: Sendable {
             fields[name] = value
         }
         fields[.contentEncoding] = EncryptedContent.name
-        fields[.contentType] = "application/octet-stream"
+        fields[.contentType] = DeclarativePush.isMeant(batch.body) ? DeclarativePush.contentType : "application/octet-stream"
         self.fields = fields
     }
 

@@ -59,8 +59,7 @@ struct SimulateFCMCommand: AsyncParsableCommand {
     var options: SimulateOptions
 
     func run() async throws {
-        let plan = try SimulatePlan(options, serving: [.fcm])
-        Glibc.exit(await SimulateSession(options: options, plan: plan).run(Interruption()))
+        try await options.serve(.fcm)
     }
 }
 
@@ -78,8 +77,7 @@ struct SimulateWNSCommand: AsyncParsableCommand {
     var options: SimulateOptions
 
     func run() async throws {
-        let plan = try SimulatePlan(options, serving: [.wns])
-        Glibc.exit(await SimulateSession(options: options, plan: plan).run(Interruption()))
+        try await options.serve(.wns)
     }
 }
 
@@ -97,7 +95,14 @@ struct SimulateWebPushCommand: AsyncParsableCommand {
     var options: SimulateOptions
 
     func run() async throws {
-        let plan = try SimulatePlan(options, serving: [.browser])
-        Glibc.exit(await SimulateSession(options: options, plan: plan).run(Interruption()))
+        try await options.serve(.browser)
+    }
+}
+
+extension SimulateOptions {
+    /// Serves one service alone, to the end of the program.
+    fileprivate func serve(_ service: PhonePlatform) async throws {
+        let plan = try SimulatePlan(self, serving: [service])
+        Glibc.exit(await SimulateSession(options: self, plan: plan).run(Interruption()))
     }
 }

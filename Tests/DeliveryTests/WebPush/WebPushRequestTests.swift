@@ -53,6 +53,11 @@ import Testing
         #expect(try await push(.browser(options: PushOptions(priority: priority))).header("Urgency") == urgency)
     }
 
+    @Test func `a declarative message is sent as one`() async throws {
+        let message = #"{"web_push":8030,"notification":{"title":"News","navigate":"https://example.com/"}}"#
+        #expect(try await push(.browser(message)).header("Content-Type") == "application/notification+json")
+    }
+
     @Test func `a collapse id that can be a topic is one, any other becomes one by its hash`() async throws {
         func topic(_ id: String) async throws -> String? {
             try await push(.browser(options: PushOptions(collapseID: id))).header("Topic")
