@@ -32,7 +32,7 @@ help:
 	@echo "make bench    measure against a rival, print the figures"
 	@echo "make bench-lua        the same for the Lua machine alone; bench-lua-check: fail beyond a goal"
 	@echo "make bench-http       what a request costs the server, beside one in Go, and memory"
-	@echo "make bench-delivery   what a push costs, beside h2load and aioapns"
+	@echo "make bench-delivery   what a push costs, beside h2load, aioapns, firebase-admin and pywebpush"
 	@echo "make bench-storage    sends that a hub keeps a second, beside what SQLite itself takes"
 	@echo "make bench-hub        whom a tag expression names, beside PostgreSQL and SQLite"
 	@echo "make install  build for release, install to $(PREFIX)/bin with shell completion and a service for systemd"

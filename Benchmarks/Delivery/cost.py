@@ -1,10 +1,10 @@
 """CPU time that a push costs its sender, on one connection, beside other clients in rounds that take turns.
 
-    cost.py BENCHMARK SINK PYTHON [ROUNDS] [PUSHES] [DEVICES]
+    cost.py BENCHMARK SINK PYTHON [ROUNDS] [PUSHES] [DEVICES] [SERVICE…]
 
-SINK answers from the first processor, the clients have the second. Our figures are those of the sending: of the connector from the
-queue item to the classified verdict, of the hub from the durable accept of a broadcast to DEVICES devices to the last outcome on disk.
-Theirs are those of the whole process. PYTHON has aioapns, or that row is left out and it is said.
+SINK answers from the first processor, the clients have the second. Our figures are those of the sending: of a connector from the queue
+item to the classified verdict, of the hub from the durable accept of a broadcast to DEVICES devices to the last outcome on disk. So are
+those of the Python clients; h2load's are those of the whole process. PYTHON has the clients, or their rows are left out and it is said.
 """
 import os
 import re
@@ -19,16 +19,30 @@ import tempfile
 import time
 
 benchmark, sink, python = sys.argv[1:4]
-rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 5
-pushes = int(sys.argv[5]) if len(sys.argv) > 5 else 300_000
-devices = int(sys.argv[6]) if len(sys.argv) > 6 else 1_000_000
+numbers = [int(word) for word in sys.argv[4:] if word.isdigit()]
+rounds, pushes, devices = numbers + [5, 300_000, 1_000_000][len(numbers):]
+wanted = [word for word in sys.argv[4:] if not word.isdigit()]
 here = os.path.dirname(os.path.abspath(__file__))
 SINK_CPU, CLIENT_CPU = "0", "1"
-BODY = '{"aps":{"alert":{"title":"A title of usual length","body":"%s"},"sound":"default"}}'
-PATH = "/3/device/" + "0" * 64
-# Of the length that a signed token has.
-BEARER = "bearer " + "e" * 210
 ID = "123e4567-e89b-42d3-a456-426614174000"
+BODY = '{"aps":{"alert":{"title":"A title of usual length","body":"%s"},"sound":"default"}}'
+BODY = BODY % ("x" * (210 - len(BODY) + 2))
+# Requests that h2load sends, all the same; keys and tokens have the length of real ones.
+REQUESTS = {
+    "apns": (
+        "/3/device/" + "0" * 64, BODY,
+        ["authorization: bearer " + "e" * 210, "apns-topic: com.example.app", "apns-push-type: alert", "apns-priority: 10",
+         f"apns-id: {ID}"]),
+    "fcm": (
+        "/v1/projects/shop/messages:send",
+        '{"message":{"token":"%s:APA91b%s","notification":{"title":"A title of usual length","body":"%s"}}}'
+        % ("0" * 22, "e" * 134, "x" * 122),
+        ["authorization: Bearer ya29." + "e" * 205, "content-type: application/json"]),
+    "webpush": (
+        "/wpush/v2/" + "0" * 180, "x" * (210 + 103),
+        ["authorization: vapid t=" + "e" * 240 + ",k=" + "e" * 87, "ttl: 2419200", "content-encoding: aes128gcm",
+         "content-type: application/octet-stream"]),
+}
 
 
 def free_port():
@@ -38,10 +52,10 @@ def free_port():
 
 
 class Sink:
-    def __init__(self, certificate, key):
+    def __init__(self, service, certificate, key):
         self.port = free_port()
         self.child = subprocess.Popen(
-            ["taskset", "-c", SINK_CPU, sink, str(self.port), certificate, key], stdout=subprocess.PIPE, text=True)
+            ["taskset", "-c", SINK_CPU, sink, str(self.port), certificate, key, service], stdout=subprocess.PIPE, text=True)
         while self.child.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", self.port)).close()
@@ -65,12 +79,19 @@ def run(command):
     return done.stdout, passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def connector(streams):
+def told(output):
+    """What a program says of its sending: accepted, seconds passed, CPU seconds."""
+    accepted, passed, used = output.split()[-3:]
+    return int(accepted), float(passed), float(used)
+
+
+def connector(service, streams):
     def measure(port, folder):
-        output, _, _ = run(
-            [benchmark, "connector", str(port), f"{folder}/certificate.pem", f"{folder}/key.pem", str(streams), str(pushes)])
-        accepted, passed, used = output.split()
-        return int(accepted), float(passed), float(used)
+        key = "rsa.pem" if service == "fcm" else "key.pem"
+        # Encryption takes its time.
+        count = pushes // 10 if service == "webpush" else pushes
+        command = [benchmark, "connector", service, str(port), f"{folder}/certificate.pem", f"{folder}/{key}", str(streams), str(count)]
+        return told(run(command)[0])
 
     return measure
 
@@ -79,74 +100,111 @@ def hub(port, folder):
     shutil.copy(f"{folder}/hub.sqlite", f"{folder}/sending.sqlite")
     try:
         output, _, _ = run(
-            [benchmark, "pipeline", str(port), f"{folder}/certificate.pem", f"{folder}/key.pem", "500", f"{folder}/sending.sqlite"])
+            [benchmark, "pipeline", "apns", str(port), f"{folder}/certificate.pem", f"{folder}/key.pem", "500", f"{folder}/sending.sqlite"])
     finally:
         for suffix in "", "-wal", "-shm":
             if os.path.exists(f"{folder}/sending.sqlite{suffix}"):
                 os.unlink(f"{folder}/sending.sqlite{suffix}")
-    sent, passed, used, memory = output.split()
+    *figures, memory = output.split()
     memories.append(int(memory))
-    return int(sent), float(passed), float(used)
+    return told(" ".join(figures))
 
 
-def h2load(streams):
+def curve(port, folder):
+    return told(run([benchmark, "curve", str(pushes // 10)])[0])
+
+
+def h2load(service, streams):
     def measure(port, folder):
+        path, body, fields = REQUESTS[service]
+        with open(f"{folder}/body", "w") as file:
+            file.write(body)
         output, passed, used = run(
-            ["h2load", "-n", str(pushes), "-c", "1", "-m", str(streams), "-t", "1", "-d", f"{folder}/body.json",
-             "-H", f"authorization: {BEARER}", "-H", "apns-topic: com.example.app", "-H", "apns-push-type: alert",
-             "-H", "apns-priority: 10", "-H", f"apns-id: {ID}", f"https://127.0.0.1:{port}{PATH}"])
+            ["h2load", "-n", str(pushes), "-c", "1", "-m", str(streams), "-t", "1", "-d", f"{folder}/body"]
+            + [word for field in fields for word in ("-H", field)] + [f"https://127.0.0.1:{port}{path}"])
         return int(re.search(r"(\d+) succeeded", output).group(1)), passed, used
 
     return measure
 
 
-def aioapns(port, folder):
-    count = max(2_000, pushes // 50)
-    output, passed, used = run([python, f"{here}/rival.py", str(port), folder, str(count)])
-    return int(output.split()[-1]), passed, used
+def rival(service, *options):
+    def measure(port, folder):
+        count = max(2_000, pushes // 50)
+        return told(run([python, f"{here}/rivals/{service}.py", str(port), folder, str(count), *options])[0])
+
+    return measure
 
 
-memories = []
+def has(package):
+    if subprocess.run([python, "-c", f"import {package}"], stderr=subprocess.DEVNULL).returncode == 0:
+        return True
+    print(f"{package} is not installed in {python}: its rows are left out\n")
+    return False
 
 
-def main():
-    rows = {
-        f"hub, a broadcast to {devices:,}": hub,
-        "connector, 500 under way": connector(500), "connector, 100 under way": connector(100),
-        "h2load, 500 under way": h2load(500), "h2load, 100 under way": h2load(100),
-    }
-    if subprocess.run([python, "-c", "import aioapns"], stderr=subprocess.DEVNULL).returncode == 0:
-        rows["aioapns, 500 under way"] = aioapns
-    else:
-        print(f"aioapns is not installed in {python}: its row is left out\n")
-    results = {name: [] for name in rows}
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", f"{folder}/key.pem", "-out",
-             f"{folder}/certificate.pem"], check=True, stderr=subprocess.DEVNULL)
-        with open(f"{folder}/body.json", "w") as file:
-            file.write(BODY % ("x" * (210 - len(BODY) + 2)))
-        subprocess.run([benchmark, "prepare", f"{folder}/hub.sqlite", str(devices)], check=True)
-        for _ in range(rounds):
-            for name, measure in rows.items():
-                server = Sink(f"{folder}/certificate.pem", f"{folder}/key.pem")
-                try:
-                    count, passed, used = measure(server.port, folder)
-                finally:
-                    answered = server.end()
-                if count == 0 or answered < count:
-                    sys.exit(f"{name}: {count} accepted, the sink has answered {answered}")
-                results[name].append((used / count * 10_000, count / passed))
-    base = [used for used, _ in results["h2load, 500 under way"]]
-    print("| client, one connection | CPU s per 10,000 pushes, median | least | of h2load's, median of rounds | pushes a second |")
+def rows(service):
+    rows = {f"hub, a broadcast to {devices:,}": hub} if service == "apns" else {}
+    for streams in 500, 100:
+        rows[f"connector, {streams} under way"] = connector(service, streams)
+    if service == "webpush":
+        rows["a new key and the shared secret alone"] = curve
+    for streams in 500, 100:
+        rows[f"h2load, {streams} under way"] = h2load(service, streams)
+    if service == "apns" and has("aioapns"):
+        rows["aioapns, 500 under way"] = rival(service)
+    if service == "fcm" and has("firebase_admin"):
+        rows["firebase-admin, HTTP/2 with httpx"] = rival(service, "async")
+        rows["firebase-admin, HTTP/1.1 in threads"] = rival(service, "threads")
+    if service == "webpush" and has("pywebpush"):
+        rows["pywebpush, one connection, VAPID signed once"] = rival(service, "once")
+        rows["pywebpush, one connection"] = rival(service, "session")
+        rows["pywebpush as its documentation has it"] = rival(service, "plain")
+    return rows
+
+
+def compare(service, folder):
+    measures = rows(service)
+    results = {name: [] for name in measures}
+    for _ in range(rounds):
+        for name, measure in measures.items():
+            server = Sink(service, f"{folder}/certificate.pem", f"{folder}/key.pem")
+            try:
+                count, passed, used = measure(server.port, folder)
+            finally:
+                answered = server.end()
+            if measure is not curve and (count == 0 or answered < count):
+                sys.exit(f"{name}: {count} accepted, the sink has answered {answered}")
+            results[name].append((used / count * 10_000, count / passed))
+    base = [used for used, _ in results["connector, 500 under way"]]
+    print(f"| {TITLES[service]} | CPU s per 10,000 pushes, median | least | of the connector's, median of rounds | pushes a second |")
     print("|---|---:|---:|---:|---:|")
     for name, figures in results.items():
         used = [one for one, _ in figures]
         ratio = statistics.median(one / other for one, other in zip(used, base))
         rate = statistics.median(rate for _, rate in figures)
         print(f"| {name} | {statistics.median(used):.4f} | {min(used):.4f} | {ratio:.2f} | {rate:,.0f} |")
-    print(f"\nResident memory of the hub at most: {max(memories)} MiB")
+    print()
+
+
+TITLES = {"apns": "APNs", "fcm": "FCM", "webpush": "Web Push, with encryption"}
+memories = []
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", f"{folder}/key.pem", "-out",
+             f"{folder}/certificate.pem"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            ["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", f"{folder}/rsa.pem"], check=True,
+            stderr=subprocess.DEVNULL)
+        for service in wanted or TITLES:
+            if service == "apns":
+                subprocess.run([benchmark, "prepare", f"{folder}/hub.sqlite", str(devices)], check=True)
+            compare(service, folder)
+    if memories:
+        print(f"Resident memory of the hub at most: {max(memories)} MiB")
 
 
 main()

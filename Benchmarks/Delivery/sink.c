@@ -1,7 +1,8 @@
-// A push service that says yes: HTTP/2 over TLS on libnghttp2 and OpenSSL, one thread. It answers every request with 200 and the
-// request's apns-id, takes 1,000 streams at a time, and tells at its end (SIGTERM) how many requests there were.
+// A push service that says yes, over TLS on OpenSSL, one thread: HTTP/2 on libnghttp2 with 1,000 streams at a time, and HTTP/1.1 for
+// clients that speak nothing newer. It answers as APNs does (200 and the request's apns-id), as FCM (200 and a name) or as a Web Push
+// service (201 and where the message is), and tells at its end (SIGTERM) how many requests there were.
 //
-//     sink PORT CERTIFICATE KEY
+//     sink PORT CERTIFICATE KEY apns|fcm|webpush
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,7 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { STREAMS = 1000, OUT = 64 * 1024, RECORD = 16 * 1024, ID = 36 };
+enum { STREAMS = 1000, OUT = 64 * 1024, RECORD = 16 * 1024, ID = 36, HEAD = 8 * 1024 };
+enum { APNS, FCM, WEBPUSH };
 
 typedef struct {
     char id[ID];
@@ -26,7 +28,11 @@ typedef struct {
 typedef struct {
     int fd;
     SSL *tls;
-    nghttp2_session *session; // NULL until TLS has come about
+    int accepted; // TLS has come about
+    nghttp2_session *session; // NULL with HTTP/1.1
+    char head[HEAD]; // of the request that is being read over HTTP/1.1
+    size_t head_length;
+    size_t body_left; // bytes of its body
     uint32_t events;
     uint8_t out[OUT]; // frames that the socket has not taken yet
     size_t out_length;
@@ -38,6 +44,10 @@ static volatile sig_atomic_t ending;
 static unsigned long answered;
 static int poller;
 static SSL_CTX *context;
+static int service;
+
+static const char NAME[] = "{\"name\":\"projects/shop/messages/0:1500415314455276%31bd1c9631bd1c96\"}";
+static const char LOCATION[] = "https://push.example.com/m/gAAAAABYXKJiFxnBq0PTyLpDWPnEHWGpbQl9xgyUKBNcVtWzT1iYCsQ";
 
 static void end(int signal) { ending = signal; }
 
@@ -48,7 +58,7 @@ static int die(const char *what) {
 
 static int choose_protocol(SSL *tls, const unsigned char **out, unsigned char *length, const unsigned char *in, unsigned in_length, void *user) {
     (void)tls, (void)user;
-    int found = SSL_select_next_proto((unsigned char **)out, length, (const unsigned char *)"\2h2", 3, in, in_length);
+    int found = SSL_select_next_proto((unsigned char **)out, length, (const unsigned char *)"\2h2\10http/1.1", 12, in, in_length);
     return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
@@ -69,17 +79,30 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     return 0;
 }
 
+static ssize_t read_name(nghttp2_session *session, int32_t stream, uint8_t *bytes, size_t room, uint32_t *flags, nghttp2_data_source *source, void *user) {
+    (void)session, (void)stream, (void)room, (void)source, (void)user;
+    memcpy(bytes, NAME, sizeof NAME - 1);
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return sizeof NAME - 1;
+}
+
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
     (void)user;
     if ((frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) return 0;
     request *asked = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     if (!asked) return 0;
-    nghttp2_nv fields[2] = {
-        {(uint8_t *)":status", (uint8_t *)"200", 7, 3, 0},
-        {(uint8_t *)"apns-id", (uint8_t *)asked->id, 7, asked->id_length, NGHTTP2_NV_FLAG_NO_INDEX},
-    };
+    nghttp2_nv ok = {(uint8_t *)":status", (uint8_t *)"200", 7, 3, 0};
+    nghttp2_nv created = {(uint8_t *)":status", (uint8_t *)"201", 7, 3, 0};
+    nghttp2_nv apns[] = {ok, {(uint8_t *)"apns-id", (uint8_t *)asked->id, 7, asked->id_length, NGHTTP2_NV_FLAG_NO_INDEX}};
+    nghttp2_nv fcm[] = {ok, {(uint8_t *)"content-type", (uint8_t *)"application/json; charset=UTF-8", 12, 31, 0}};
+    nghttp2_nv webpush[] = {created, {(uint8_t *)"location", (uint8_t *)LOCATION, 8, sizeof LOCATION - 1, NGHTTP2_NV_FLAG_NO_INDEX}, {(uint8_t *)"ttl", (uint8_t *)"60", 3, 2, 0}};
+    nghttp2_data_provider name = {.read_callback = read_name};
     answered++;
-    return nghttp2_submit_response(session, frame->hd.stream_id, fields, 2, NULL);
+    switch (service) {
+    case APNS: return nghttp2_submit_response(session, frame->hd.stream_id, apns, 2, NULL);
+    case FCM: return nghttp2_submit_response(session, frame->hd.stream_id, fcm, 2, &name);
+    default: return nghttp2_submit_response(session, frame->hd.stream_id, webpush, 3, NULL);
+    }
 }
 
 static int on_close(nghttp2_session *session, int32_t stream, uint32_t code, void *user) {
@@ -117,7 +140,7 @@ static int waits(connection *peer, int result) {
 // Gathers frames into records of their own size. False when the connection is over.
 static int write_out(connection *peer) {
     for (;;) {
-        while (peer->out_length < OUT / 2) {
+        while (peer->session && peer->out_length < OUT / 2) {
             if (!peer->rest_length) {
                 ssize_t length = nghttp2_session_mem_send(peer->session, &peer->rest);
                 if (length < 0) return 0;
@@ -136,18 +159,57 @@ static int write_out(connection *peer) {
     }
 }
 
+// Answers a request of HTTP/1.1. False when the answer has no room: nobody sends many at a time.
+static int answer_plainly(connection *peer) {
+    char *out = (char *)peer->out + peer->out_length;
+    size_t room = OUT - peer->out_length;
+    int length;
+    if (service == WEBPUSH) length = snprintf(out, room, "HTTP/1.1 201 Created\r\nLocation: %s\r\nTTL: 60\r\nContent-Length: 0\r\n\r\n", LOCATION);
+    else length = snprintf(out, room, "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: %zu\r\n\r\n%s", sizeof NAME - 1, NAME);
+    if ((size_t)length >= room) return 0;
+    peer->out_length += length;
+    answered++;
+    return 1;
+}
+
+// Reads what came over HTTP/1.1; bodies have a Content-Length. False when it cannot go on.
+static int read_plainly(connection *peer, const uint8_t *bytes, size_t length) {
+    while (length) {
+        if (peer->body_left) {
+            size_t part = length < peer->body_left ? length : peer->body_left;
+            bytes += part, length -= part, peer->body_left -= part;
+            if (!peer->body_left && !answer_plainly(peer)) return 0;
+            continue;
+        }
+        if (peer->head_length == HEAD - 1) return 0;
+        peer->head[peer->head_length++] = *bytes++, length--;
+        if (peer->head_length < 4 || memcmp(peer->head + peer->head_length - 4, "\r\n\r\n", 4)) continue;
+        peer->head[peer->head_length] = 0;
+        const char *field = strcasestr(peer->head, "\r\ncontent-length:");
+        peer->body_left = field ? strtoul(field + 17, NULL, 10) : 0, peer->head_length = 0;
+        if (!peer->body_left && !answer_plainly(peer)) return 0;
+    }
+    return 1;
+}
+
 // False when the connection is over.
 static int read_in(connection *peer) {
     static uint8_t bytes[64 * 1024];
-    if (!peer->session) {
+    if (!peer->accepted) {
         int result = SSL_accept(peer->tls);
         if (result <= 0) return waits(peer, result);
-        begin(peer);
+        peer->accepted = 1;
+        const unsigned char *protocol;
+        unsigned size;
+        SSL_get0_alpn_selected(peer->tls, &protocol, &size);
+        // APNs speaks nothing else, and aioapns does not ask.
+        if (size == 2 || service == APNS) begin(peer);
     }
     for (;;) {
         int length = SSL_read(peer->tls, bytes, sizeof bytes);
         if (length <= 0) return waits(peer, length);
-        if (nghttp2_session_mem_recv(peer->session, bytes, length) < 0) return 0;
+        if (!peer->session && !read_plainly(peer, bytes, length)) return 0;
+        if (peer->session && nghttp2_session_mem_recv(peer->session, bytes, length) < 0) return 0;
     }
 }
 
@@ -180,7 +242,9 @@ static int listen_on(int port) {
 }
 
 int main(int count, char **words) {
-    if (count != 4) return fprintf(stderr, "sink PORT CERTIFICATE KEY\n"), 2;
+    const char *name = count == 5 ? words[4] : "";
+    service = !strcmp(name, "apns") ? APNS : !strcmp(name, "fcm") ? FCM : !strcmp(name, "webpush") ? WEBPUSH : -1;
+    if (service < 0) return fprintf(stderr, "sink PORT CERTIFICATE KEY apns|fcm|webpush\n"), 2;
     struct sigaction action = {.sa_handler = end};
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -199,7 +263,7 @@ int main(int count, char **words) {
             connection *peer = events[i].data.ptr;
             if (!peer) {
                 accept_all(listener);
-            } else if (!read_in(peer) || (peer->session && !write_out(peer)) || (peer->session && !nghttp2_session_want_read(peer->session) && !nghttp2_session_want_write(peer->session))) {
+            } else if (!read_in(peer) || (peer->accepted && !write_out(peer)) || (peer->session && !nghttp2_session_want_read(peer->session) && !nghttp2_session_want_write(peer->session))) {
                 drop(peer);
             }
         }

@@ -1,9 +1,9 @@
 import Delivery
 import PushCore
 
-/// From the queue item to the classified verdict: through the APNs connector to a sink.
+/// From the queue item to the classified verdict: through a connector to a sink.
 ///
-///     DeliveryBenchmark connector PORT CERTIFICATE KEY STREAMS PUSHES
+///     DeliveryBenchmark connector SERVICE PORT CERTIFICATE KEY STREAMS PUSHES
 ///
 /// Prints how many were accepted, the seconds that passed and the CPU seconds of the process, of the sending alone.
 struct ConnectorRun {
@@ -12,15 +12,16 @@ struct ConnectorRun {
     /// Batches at a time: the next is made while the one before is on its way.
     private static let senders = 2
 
+    let service: Service
     let sink: Sink
     let pushes: Int
 
     func run() async throws {
         let transport = try sink.transport()
-        let connector = try sink.connector(transport)
-        let batches = (0..<max(1, pushes / Self.batchSize)).map(Self.batch)
-        // The connection, and the token that is signed once an hour.
-        _ = await connector.deliver(Self.batch(0))
+        let connector = try service.connector(sink, transport)
+        let batches = (0..<max(1, pushes / Self.batchSize)).map { service.batch($0, size: Self.batchSize) }
+        // The connection, and the token that is signed or fetched once an hour.
+        _ = await connector.deliver(service.batch(0, size: Self.batchSize))
         let start = Moment.now
         let accepted = await Self.send(batches, connector)
         let spent = Moment.now - start
@@ -28,7 +29,8 @@ struct ConnectorRun {
         await transport.shutdown()
     }
 
-    private static func send(_ batches: [DeliveryBatch], _ connector: APNsConnector) async -> Int {
+    /// How many a service took and gave an id.
+    private static func send(_ batches: [DeliveryBatch], _ connector: any Connector) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for first in 0..<senders {
                 group.addTask {
@@ -41,14 +43,5 @@ struct ConnectorRun {
             }
             return await group.reduce(0, +)
         }
-    }
-
-    /// Tokens of 64 digits.
-    private static func batch(_ number: Int) -> DeliveryBatch {
-        let handles = (0..<batchSize).map { index -> DeviceHandle in
-            let digits = String(number * batchSize + index, radix: 16, uppercase: true)
-            return .apns(token: String(repeating: "0", count: 64 - digits.count) + digits)
-        }
-        return DeliveryBatch(notificationID: "n\(number)", platform: .apns, body: Sink.body, handles: handles)
     }
 }

@@ -7,13 +7,16 @@ import Glibc
         if words.count == 3, words[0] == "prepare", let devices = Int(words[2]) {
             return try await PipelineRun.prepare(file: words[1], devices: devices)
         }
-        guard words.count == 6, let port = Int(words[1]), let streams = Int(words[4]) else { usage() }
-        let sink = Sink(port: port, certificate: words[2], key: words[3], streams: streams)
+        if words.count == 2, words[0] == "curve", let messages = Int(words[1]) { return try CurveRun(messages: messages).run() }
+        guard words.count == 7, let service = Service(rawValue: words[1]), let port = Int(words[2]), let streams = Int(words[5]) else {
+            usage()
+        }
+        let sink = Sink(port: port, certificate: words[3], key: words[4], streams: streams)
         switch words[0] {
         case "connector":
-            guard let pushes = Int(words[5]) else { usage() }
-            try await ConnectorRun(sink: sink, pushes: pushes).run()
-        case "pipeline": try await PipelineRun(sink: sink, file: words[5]).run()
+            guard let pushes = Int(words[6]) else { usage() }
+            try await ConnectorRun(service: service, sink: sink, pushes: pushes).run()
+        case "pipeline" where service == .apns: try await PipelineRun(sink: sink, file: words[6]).run()
         default: usage()
         }
     }
@@ -21,9 +24,10 @@ import Glibc
     private static func usage() -> Never {
         print(
             """
-            DeliveryBenchmark connector PORT CERTIFICATE KEY STREAMS PUSHES
+            DeliveryBenchmark connector apns|fcm|webpush PORT CERTIFICATE KEY STREAMS PUSHES
+            DeliveryBenchmark curve MESSAGES
             DeliveryBenchmark prepare FILE DEVICES
-            DeliveryBenchmark pipeline PORT CERTIFICATE KEY STREAMS FILE
+            DeliveryBenchmark pipeline apns PORT CERTIFICATE KEY STREAMS FILE
             """)
         exit(2)
     }

@@ -38,7 +38,7 @@ struct PipelineRun {
         let storage = try await SQLiteStorage.open(file)
         let store = storage.namespace.store(ofHub: 1)
         let transport = try sink.transport()
-        let connector = try sink.connector(transport)
+        let connector = try sink.apns(transport)
         let environment = HubEnvironment(
             clock: MachineClock(), random: MachineRandom(), start: { work in Task { await work() } })
         let hub = NotificationHub(

@@ -25,9 +25,11 @@ struct Sink {
             route: PushRoute(host: "127.0.0.1", port: port, name: "localhost"), trust: trust, limits: limits, random: MachineRandom())
     }
 
-    func connector(_ transport: HTTP2Transport) throws -> APNsConnector {
+    func keyFile() throws -> [UInt8] { try Self.read(key) }
+
+    func apns(_ transport: HTTP2Transport) throws -> APNsConnector {
         let settings = APNsSettings(
-            teamID: "TEAM123456", keyID: "KEY1234567", privateKey: Secret(String(decoding: try Self.read(key), as: UTF8.self)),
+            teamID: "TEAM123456", keyID: "KEY1234567", privateKey: Secret(String(decoding: try keyFile(), as: UTF8.self)),
             topic: "com.example.app")
         return try APNsConnector(settings: settings, transport: transport, clock: MachineClock())
     }

@@ -1,4 +1,4 @@
-"""Pushes through aioapns, 500 under way: rival.py PORT FOLDER COUNT; prints how many were accepted."""
+"""Pushes through aioapns, 500 under way: apns.py PORT FOLDER COUNT; prints what the sending cost."""
 import asyncio
 import logging
 import ssl
@@ -6,6 +6,8 @@ import sys
 
 from aioapns import APNs, NotificationRequest
 from aioapns.connection import APNsTLSClientProtocol, APNsProductionClientProtocol
+
+from measure import Sending
 
 port, folder, count = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 logging.disable(logging.CRITICAL)
@@ -20,20 +22,19 @@ async def main():
     client = APNs(
         key=key, key_id="KEY1234567", team_id="TEAM123456", topic="com.example.app", use_sandbox=False, max_connections=1,
         ssl_context=trust)
-    numbers, accepted = iter(range(count)), 0
+    numbers = iter(range(count))
 
-    async def send():
-        nonlocal accepted
+    async def send(sending):
         for number in numbers:
             text = "x" * 120
             answer = await client.send_notification(
                 NotificationRequest(
                     device_token=f"{number:064x}",
                     message={"aps": {"alert": {"title": "A title of usual length", "body": text}, "sound": "default"}}))
-            accepted += answer.is_successful
+            sending.accepted += answer.is_successful
 
-    await asyncio.gather(*(send() for _ in range(500)))
-    print(accepted)
+    with Sending() as sending:
+        await asyncio.gather(*(send(sending) for _ in range(500)))
 
 
 asyncio.run(main())
