@@ -7,9 +7,13 @@ import pathlib
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+for program in ["pushhost", ".build/debug/pushhost"]:
+    if not os.access(ROOT / program, os.X_OK):
+        sys.exit(f"there is no {program}, so that every example would show that; make demo builds and links it")
 BLOCK = re.compile(r"```console\n(\$ (\./pushhost [^\n]*)\n)(?:.*?)```", re.DOTALL)
 
 

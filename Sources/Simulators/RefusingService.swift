@@ -10,6 +10,9 @@ package protocol RefusingService: SimulatedService {
     /// Asked once a request for an access token has passed every check; nil for a service without a token endpoint.
     var grantFaults: FaultScript<GrantReason>? { get }
 
+    /// Makes all access tokens bad that were given out; does nothing for a service without a token endpoint.
+    func revokeAccessTokens()
+
     /// Answers one request at once.
     func respond(to request: HTTPRequest, body: [UInt8]) -> (response: HTTPResponse, body: [UInt8])
 
@@ -19,6 +22,8 @@ package protocol RefusingService: SimulatedService {
 
 extension RefusingService {
     package var grantFaults: FaultScript<GrantReason>? { nil }
+
+    package func revokeAccessTokens() {}
 
     package func handle(_ request: HTTPRequest, body: [UInt8]) async -> (response: HTTPResponse, body: [UInt8]) {
         respond(to: request, body: body)

@@ -162,6 +162,8 @@ extension Binding {
     static let deviceActions: [Binding] = [
         action("offline", "Takes the phone off the network.", .goOffline),
         action("online", "Brings the phone back; what the push service kept arrives now.", .goOnline),
+        action("low_power", "Lets the phone save power: what is not urgent waits, as the push service has it.", .enterLowPower),
+        action("full_power", "Ends that; what waited for power arrives now.", .leaveLowPower),
         action("force_quit", "The user swipes the app away: background pushes no longer wake it.", .forceQuit),
         action("launch", "The user opens the app.", .launch),
         action("rotate_token", "The push service gives the app a new handle; the old one is dead.", .rotateToken),

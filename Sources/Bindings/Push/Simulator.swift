@@ -35,21 +35,49 @@ extension Binding {
         body: .prelude)
 
     static let simulatorFail = Binding(
-        "simulator:fail", "Refuses notifications with a word of the service's own, the next ones or all until reset.", style: .table,
+        "simulator:fail",
+        "Refuses notifications, or access tokens, with a word of the service's own: the next ones, a share, or all until reset.",
+        style: .table,
         parameters: [
             .required(
                 "reason", .string, "the service's word, such as \"Unregistered\": simulator:reasons() lists them",
                 mistakenFor: ["with", "error", "code"]),
             .optional("next", .integer, "how many; all until reset if absent", mistakenFor: ["count", "times", "n"]),
             .optional("device", .object("device"), "only those to this phone"),
+            .optional("share", .number, "the part that is refused, drawn by lot: 0.01 is one of a hundred", mistakenFor: ["part", "rate"])
+                .ruled { if let share = $0.json?.double { try OrderedRefusal.check(share: share) } },
+            .optional(
+                "retry_after", .duration, "how long the answer asks to wait, in whole seconds; as the service has it if absent",
+                mistakenFor: ["pause", "wait"]
+            ).ruled { _ = try OrderedRefusal.seconds(of: Duration(argument: $0, named: "retry_after", of: "simulator:fail")) },
+            .optional(
+                "at", places, "send, for notifications (the default), or token, where access tokens are given out: FCM and WNS",
+                mistakenFor: ["where"]),
         ],
-        needs: .faults, errors: ["simulator.reason", "simulator.count"],
+        needs: .faults,
+        errors: [
+            "simulator.reason", "simulator.count", "simulator.handle", "simulator.share", "simulator.retry_after", "simulator.token",
+        ],
         example: "push.simulator.fcm:fail { reason = \"UNREGISTERED\", next = 1 }",
         body: .async { arguments, run in
             let service = try arguments.receiver(as: SimulatorObject.self).service
             var handle: DeviceHandle?
             if let device = arguments.payload("device", as: DeviceObject.self) { handle = try await run.lab.handle(of: device.id) }
-            try await run.faults.fail(service, reason: try arguments.text("reason"), count: try arguments.count("next"), handle: handle)
+            let pause = try arguments.duration("retry_after").map { pause throws(PushError) in try OrderedRefusal.seconds(of: pause) }
+            try await run.faults.fail(
+                service,
+                with: OrderedRefusal(
+                    try arguments.text("reason"), at: arguments.refusedPlace, count: try arguments.count("next"), handle: handle,
+                    share: arguments.number("share") ?? 1, retryAfter: pause))
+        })
+
+    private static let places = ParameterType.oneOf(OrderedRefusal.Place.allCases.map(\.rawValue))
+
+    static let simulatorRevokeTokens = Binding(
+        "simulator:revoke_tokens", "Makes all access tokens bad that the service has given out: FCM and WNS.",
+        needs: .faults, errors: ["simulator.token"], example: "push.simulator.fcm:revoke_tokens()",
+        body: .async { arguments, run in
+            try await run.faults.revokeTokens(of: arguments.receiver(as: SimulatorObject.self).service)
         })
 
     static let simulatorLatency = Binding(
@@ -83,15 +111,20 @@ extension Binding {
         })
 
     static let simulatorReasons = Binding(
-        "simulator:reasons", "The words with which the service can refuse.", returns: "string[]", needs: .faults,
+        "simulator:reasons", "The words with which the service can refuse.", style: .table,
+        parameters: [.optional("at", places, "send, for notifications (the default), or token, for access tokens")],
+        returns: "string[]", needs: .faults,
         example: "print(table.concat(push.simulator.apns:reasons(), \", \"))",
         body: .sync { arguments, run in
-            let reasons = try run.faults.reasons(of: arguments.receiver(as: SimulatorObject.self).service)
+            let reasons = try run.faults.reasons(
+                of: arguments.receiver(as: SimulatorObject.self).service, at: arguments.refusedPlace)
             return reasons
         })
 }
 
 extension Arguments {
+    fileprivate var refusedPlace: OrderedRefusal.Place { string("at").flatMap(OrderedRefusal.Place.init) ?? .send }
+
     fileprivate func count(_ name: String) throws(LuaError) -> Int? {
         guard let count = integer(name) else { return nil }
         guard count > 0 else {

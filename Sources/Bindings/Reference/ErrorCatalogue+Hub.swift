@@ -62,7 +62,8 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "simulator.reason", .failure, .answer, means: "The push service has no reason of that name.",
-                when: "A simulator is told to fail with a reason that the real service never gives. Status 400.",
+                when: "A simulator is told to fail with a reason that the real service never gives, or one of its token endpoint is "
+                    + "ordered for notifications. Status 400.",
                 cure: "Take a reason of the service's own list; the hint proposes the nearest.",
                 example: .lua(
                     "push.simulator.apns:fail { reason = \"UNREGISTERED\", next = 1 }",
@@ -74,12 +75,35 @@ extension ErrorCatalogue {
                     "push.simulator.apns:fail { reason = \"Unregistered\", next = 0 }",
                     cure: "push.simulator.apns:fail { reason = \"Unregistered\", next = 1 }")),
             ErrorDescription(
-                "simulator.handle", .failure, means: "The phone gets nothing through this push service.",
-                when: "A fault is ordered from one service for a phone of another. Status 400.",
-                cure: "Name the service of the phone.",
+                "simulator.handle", .failure, .answer, means: "The phone gets nothing through this push service.",
+                when: "A fault is ordered from one service for a phone of another, or for a phone where access tokens are given out, "
+                    + "which are for no single one. Status 400.",
+                cure: "Name the service of the phone; leave the phone out for access tokens.",
                 example: .lua(
                     "push.simulator.fcm:fail { reason = \"UNREGISTERED\", device = phone }",
                     cure: "push.simulator[phone.platform]:fail { reason = \"Unregistered\", device = phone }")),
+            ErrorDescription(
+                "simulator.share", .failure, .answer, means: "A fault is ordered for a share that is none.",
+                when: "The share is 0, below, or above 1. Status 400.",
+                cure: "Give a number above 0 and up to 1, such as 0.05 for one of twenty, or leave it out for all.",
+                example: .lua(
+                    "push.simulator.apns:fail { reason = \"Shutdown\", share = 5 }",
+                    cure: "push.simulator.apns:fail { reason = \"Shutdown\", share = 0.05 }")),
+            ErrorDescription(
+                "simulator.retry_after", .failure, .answer, means: "The answer of the service names no such pause.",
+                when: "retry_after is ordered with a reason whose answers have no Retry-After, is longer than 1000000 seconds, or is "
+                    + "no whole number of seconds. Status 400.",
+                cure: "Leave it out, or take one of the reasons of the hint: those with status 429 and 503, 406 of WNS, all of APNs.",
+                example: .lua(
+                    "push.simulator.fcm:fail { reason = \"UNREGISTERED\", retry_after = \"30s\" }",
+                    cure: "push.simulator.fcm:fail { reason = \"UNAVAILABLE\", retry_after = \"30s\" }")),
+            ErrorDescription(
+                "simulator.token", .failure, .answer, means: "The push service gives out no access tokens.",
+                when: "Faults of access tokens are ordered from APNs or from browsers, whose senders sign tokens of their own. Status 400.",
+                cure: "Leave out at = \"token\", or name fcm or wns.",
+                example: .lua(
+                    "push.simulator.apns:fail { reason = \"invalid_grant\", at = \"token\" }",
+                    cure: "push.simulator.fcm:fail { reason = \"invalid_grant\", at = \"token\" }")),
             ErrorDescription(
                 "simulator.host", .answer, means: "No simulated push service answers for the host.",
                 when: "The Host of a request to pushhost simulate is neither that of a push service nor the machine's own. Status 421.",

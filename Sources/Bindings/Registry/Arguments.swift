@@ -98,6 +98,14 @@ extension Arguments {
         }
     }
 
+    func number(_ name: String) -> Double? {
+        switch value(name) {
+        case .integer(let value)?: Double(value)
+        case .number(let value)?: value
+        default: nil
+        }
+    }
+
     func table(_ name: String) -> LuaTable? {
         if case .table(let table)? = value(name) { table } else { nil }
     }

@@ -14,7 +14,7 @@ package enum BindingRegistry {
             .describe, .it, .beforeEach, .afterEach,
             .spawn, .all, .taskAwait, .taskCancel, .sleep,
             .clockNow, .clockISO, .clockAdvance, .wire, .simulator, .simulatorFail, .simulatorLatency, .simulatorDisconnect,
-            .simulatorReset,
+            .simulatorRevokeTokens, .simulatorReset,
             .simulatorReasons, .localeChoose, .localeProperty, .localeProperties, .secret, .target, .log, .jsonEncode, .jsonDecode,
         ]
 

@@ -12,6 +12,8 @@ extension JSON {
 extension String {
     /// Enough of a foreign text to be read in one line, without control characters.
     var excerpt: String {
+        // Of most answers, there are as many as devices.
+        if utf8.count <= 200, utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return self }
         let line = String(unicodeScalars.prefix(200).map { $0.properties.generalCategory == .control ? " " : $0 })
         return unicodeScalars.count > 200 ? line + "…" : line
     }

@@ -59,8 +59,13 @@ package struct ConcurrentTransport: PushBatchTransport {
 
 extension PushTransport {
     fileprivate func send(_ batch: PushBatch, width: Int) async -> [PushOutcome] {
-        await concurrently(batch.count, width: width) { index in
-            Task.isCancelled ? .notSent(.cancelled) : await outcome(of: batch.request(index), body: batch.body(index))
+        let silence = Silence(width: width)
+        return await concurrently(batch.count, width: width) { index in
+            if Task.isCancelled { return .notSent(.cancelled) }
+            if let why = silence.why { return .notSent(.unreachable(why, retryAfter: nil)) }
+            let outcome = await outcome(of: batch.request(index), body: batch.body(index))
+            silence.note(isAnswered: outcome.isAnswered)
+            return outcome
         }
     }
 
@@ -81,6 +86,16 @@ extension PushTransport {
             case .forbidden(let why): .notSent(.forbidden(why))
             case .unknown(let why): .unknown(.other(why))
             }
+        }
+    }
+}
+
+extension PushOutcome {
+    /// Whether somebody was there, or was not to be asked.
+    fileprivate var isAnswered: Bool {
+        switch self {
+        case .unknown, .notSent(.unreachable): false
+        case .answered, .notSent: true
         }
     }
 }

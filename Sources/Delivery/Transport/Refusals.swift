@@ -44,18 +44,24 @@ extension Rejection {
 
 extension DeliveryBatch {
     /// One verdict per handle, in their order, with at most `width` handles at a time; for 1 requests go out one after the other, so
-    /// that a trace repeats itself. Once `send` has thrown what is for all, nothing more is sent.
+    /// that a trace repeats itself. Once `send` has thrown what is for all, or nobody has answered for long, nothing more is sent.
+    ///
+    /// - Parameter host: where nobody answers.
     func verdicts(
-        width: Int, _ send: @escaping @Sendable (DeviceHandle) async throws(Undelivered) -> Verdict
+        width: Int, host: String, _ send: @escaping @Sendable (DeviceHandle) async throws(Undelivered) -> Verdict
     ) async -> [Verdict] {
-        let end = BatchEnd()
+        let (end, silence) = (BatchEnd(), Silence(width: width))
         return await concurrently(handles.count, width: width) { index in
             if let verdict = end.verdict { return verdict }
             if Task.isCancelled { return .transient(.abandoned, retryAfter: nil) }
+            if let why = silence.why { return .transient(.unreachable(host, why: why), retryAfter: nil) }
             do throws(Undelivered) {
-                return try await send(handles[index])
+                let verdict = try await send(handles[index])
+                silence.note(isAnswered: true)
+                return verdict
             } catch {
                 if error.isForAll { end.note(error.verdict) }
+                silence.note(isAnswered: error.verdict.isAnswered)
                 return error.verdict
             }
         }
@@ -64,6 +70,17 @@ extension DeliveryBatch {
     /// The same verdict for everybody: nothing was sent.
     func refused(_ rejection: Rejection) -> [Verdict] {
         Array(repeating: .rejected(rejection), count: handles.count)
+    }
+}
+
+extension Verdict {
+    /// Whether it says anything that the service has said.
+    fileprivate var isAnswered: Bool {
+        switch self {
+        case .unknown: false
+        case .transient(let rejection, _): rejection.outcome != .pnsUnreachable
+        case .accepted, .rejected: true
+        }
     }
 }
 

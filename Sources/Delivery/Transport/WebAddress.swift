@@ -10,24 +10,26 @@ package struct WebAddress: Sendable, Hashable {
     /// Nil for anything that two programs could read differently: credentials before the host, backslashes, blanks,
     /// characters outside ASCII. A fragment is dropped, for it never travels.
     package init?(_ text: String) {
-        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }) else { return nil }
-        guard let colon = text.firstIndex(of: ":") else { return nil }
+        // In bytes: every device of a broadcast may have one.
+        let bytes = text.utf8
+        guard bytes.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }) else { return nil }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         scheme = text[..<colon].lowercased()
-        guard scheme == "https" || scheme == "http", text[colon...].hasPrefix("://") else { return nil }
-        let rest = text[text.index(colon, offsetBy: 3)...].prefix { $0 != "#" }
-        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-        let authority = rest[..<end].split(separator: ":", omittingEmptySubsequences: false)
-        guard let name = authority.first, !name.isEmpty, authority.count <= 2, name.utf8.allSatisfy(\.isHostCharacter)
+        guard scheme == "https" || scheme == "http", bytes[colon...].starts(with: "://".utf8) else { return nil }
+        let rest = bytes[bytes.index(colon, offsetBy: 3)...].prefix { $0 != UInt8(ascii: "#") }
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        let authority = rest[..<end].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard let name = authority.first, !name.isEmpty, authority.count <= 2, name.allSatisfy(\.isHostCharacter)
         else { return nil }
         if authority.count == 2 {
-            guard let number = UInt16(authority[1]), number > 0 else { return nil }
+            guard let number = UInt16(Substring(authority[1])), number > 0 else { return nil }
             port = Int(number)
         } else {
             port = nil
         }
-        host = name.lowercased()
-        let tail = rest[end...]
-        path = tail.hasPrefix("/") ? String(tail) : "/" + tail
+        host = Substring(name).lowercased()
+        let tail = Substring(rest[end...])
+        path = tail.utf8.first == UInt8(ascii: "/") ? String(tail) : "/" + tail
     }
 
     package var authority: String { port.map { "\(host):\($0)" } ?? host }

@@ -30,7 +30,7 @@ package struct WNSConnector: Connector {
                 .tooLarge(WNSReason.payloadTooLarge.rawValue, bytes: batch.body.count, limit: limit, service: "WNS"))
         }
         let request = WNSRequest(batch, now: clock.now)
-        return await batch.verdicts(width: width) { (handle) async throws(Undelivered) in
+        return await batch.verdicts(width: width, host: "WNS") { (handle) async throws(Undelivered) in
             guard case .wns(let text) = handle else { return .rejected(.foreign(handle, to: "WNS")) }
             guard let channel = WebAddress(text), settings.allows(channel) else {
                 return .rejected(refusal(ofChannel: text))

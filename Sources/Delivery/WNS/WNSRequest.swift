@@ -44,11 +44,12 @@ struct WNSRequest: Sendable {
 
     private static func isPassedThrough(_ name: String) -> Bool { name.hasPrefix("x-wns-") || name == "ms-cv" }
 
+    /// "This is an integer value between 1 and 4" (Microsoft, "WNS Notification Priorities"): high, medium, low.
     private static func priority(_ wanted: PushOptions.Priority) -> String {
         switch wanted {
-        case .high: "High"
-        case .normal: "Medium"
-        case .low: "Low"
+        case .high: "1"
+        case .normal: "2"
+        case .low: "3"
         }
     }
 

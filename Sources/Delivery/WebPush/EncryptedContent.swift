@@ -13,6 +13,10 @@ package struct EncryptedContent: Sendable {
     /// and the tag of AES-GCM.
     static func size(plaintext: Int, keyID: Int) -> Int { saltSize + 4 + 1 + keyID + plaintext + 1 + 16 }
 
+    /// What key and nonce are derived with, and the number of the block (sections 2.2 and 2.3).
+    private static let keyInfo = Array("Content-Encoding: \(name)\0\u{1}".utf8)
+    private static let nonceInfo = Array("Content-Encoding: nonce\0\u{1}".utf8)
+
     package let prk: [UInt8]
     package let cek: [UInt8]
     package let nonce: [UInt8]
@@ -23,15 +27,9 @@ package struct EncryptedContent: Sendable {
     ///   - salt: 16 bytes that were never used with this material before: key and nonce follow from it (section 2.2).
     ///   - keyID: Tells the receiver which material it is; at most 255 bytes.
     package init(ikm: [UInt8], salt: [UInt8], keyID: [UInt8]) {
-        let extracted = HKDF<SHA256>.extract(inputKeyMaterial: SymmetricKey(data: ikm), salt: salt)
-        func expand(_ info: String, _ count: Int) -> [UInt8] {
-            HKDF<SHA256>.expand(
-                pseudoRandomKey: extracted, info: Array("Content-Encoding: \(info)\0".utf8), outputByteCount: count
-            ).withUnsafeBytes { Array($0) }
-        }
-        prk = Array(extracted)
-        cek = expand(Self.name, 16)
-        nonce = expand("nonce", 12)
+        prk = HMAC<SHA256>.of(ikm, key: salt)
+        cek = Array(HMAC<SHA256>.of(Self.keyInfo, key: prk).prefix(16))
+        nonce = Array(HMAC<SHA256>.of(Self.nonceInfo, key: prk).prefix(12))
         let size = withUnsafeBytes(of: UInt32(Self.recordSize).bigEndian) { Array($0) }
         header = salt + size + [UInt8(keyID.count)] + keyID
     }
@@ -41,5 +39,12 @@ package struct EncryptedContent: Sendable {
         let box = try AES.GCM.seal(
             plaintext + [2], using: SymmetricKey(data: cek), nonce: AES.GCM.Nonce(data: nonce))
         return header + box.ciphertext + box.tag
+    }
+}
+
+extension HMAC<SHA256> {
+    /// 32 bytes.
+    static func of(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
+        Array(authenticationCode(for: message, using: SymmetricKey(data: key)))
     }
 }

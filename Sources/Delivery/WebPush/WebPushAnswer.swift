@@ -15,10 +15,15 @@ struct WebPushAnswer: Sendable {
 
     init(_ response: PushResponse, now: Timestamp) {
         status = response.status.code
+        if Self.isSuccess(status) {
+            // The address of the message at the service (RFC 8030, section 5); its last part is the message's id.
+            id = response.headers[.location]?.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)).excerpt }
+            (reason, retryAfter, word, said) = (nil, nil, nil, "")
+            return
+        }
+        id = nil
         reason = WebPushReason.allCases.first { $0.status == response.status.code }
         retryAfter = response.retryAfter(now: now)
-        // The address of the message at the service (RFC 8030, section 5); its last part is the message's id.
-        id = response.headers[.location]?.split(separator: "/").last.map { String($0).excerpt }
         let body = JSON(answer: response.body)
         word = body?["reason"]?.string?.excerpt
         let number = body?["errno"]?.int.map { "errno \($0)" }
@@ -27,7 +32,7 @@ struct WebPushAnswer: Sendable {
 
     /// 201 says that the message is accepted, 202 that a receipt will follow (RFC 8030, sections 5 and 5.1).
     var verdict: Verdict {
-        if (200..<300).contains(status) { return .accepted(id: id) }
+        if Self.isSuccess(status) { return .accepted(id: id) }
         let text = reason?.explanation ?? explanationOfStatus
         let rejection = Rejection(
             status: status, reason: word ?? reason?.rawValue ?? "HTTP \(status)",
@@ -35,6 +40,8 @@ struct WebPushAnswer: Sendable {
             isHandleDead: reason?.isHandleDead ?? false)
         return (reason?.retry ?? (status >= 500 ? .later() : .never)).verdict(rejection, retryAfter: retryAfter)
     }
+
+    private static func isSuccess(_ status: Int) -> Bool { (200..<300).contains(status) }
 
     // MARK: - By status alone
 

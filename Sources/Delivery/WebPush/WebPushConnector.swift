@@ -66,10 +66,9 @@ package struct WebPushConnector: Connector {
     private struct Device: BatchDevice {
         let place: Int
         let endpoint: WebAddress
+        let origin: PushOrigin
         let p256dh: String
         let auth: String
-
-        var origin: PushOrigin { PushOrigin(authority: endpoint.authority, scheme: endpoint.scheme) }
     }
 
     private typealias PlacedVerdict = (place: Int, verdict: Verdict)
@@ -78,13 +77,21 @@ package struct WebPushConnector: Connector {
     private func devices(of batch: DeliveryBatch, _ verdicts: inout BatchVerdicts) -> [Device] {
         var devices: [Device] = []
         devices.reserveCapacity(batch.handles.count)
+        var allowed: [PushOrigin: Bool] = [:]
         for (place, handle) in batch.handles.enumerated() {
             guard case .browser(let text, let p256dh, let auth) = handle else {
                 verdicts[place] = .rejected(.foreign(handle, to: "Web Push"))
                 continue
             }
-            if let endpoint = WebAddress(text), settings.allows(endpoint) {
-                devices.append(Device(place: place, endpoint: endpoint, p256dh: p256dh, auth: auth))
+            guard let endpoint = WebAddress(text) else {
+                verdicts[place] = .rejected(refusal(ofEndpoint: text))
+                continue
+            }
+            let origin = PushOrigin(authority: endpoint.authority, scheme: endpoint.scheme)
+            let isAllowed = allowed[origin] ?? settings.allows(endpoint)
+            allowed[origin] = isAllowed
+            if isAllowed {
+                devices.append(Device(place: place, endpoint: endpoint, origin: origin, p256dh: p256dh, auth: auth))
             } else {
                 verdicts[place] = .rejected(refusal(ofEndpoint: text))
             }

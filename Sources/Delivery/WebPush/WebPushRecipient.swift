@@ -4,6 +4,8 @@ import Crypto
 package struct WebPushRecipient: Sendable {
     /// `p256dh`
     package let key: P256.KeyAgreement.PublicKey
+    /// The same as 65 bytes, uncompressed (SEC 1, section 2.3.3).
+    let point: [UInt8]
     /// `auth`, 16 bytes.
     package let secret: [UInt8]
 
@@ -13,6 +15,7 @@ package struct WebPushRecipient: Sendable {
             let key = try? P256.KeyAgreement.PublicKey(x963Representation: point)
         else { return nil }
         self.key = key
+        self.point = point
         self.secret = secret
     }
 }

@@ -48,6 +48,9 @@ package struct DeviceDescription: Sendable, Equatable {
 package enum DeviceAction: Sendable, Equatable {
     case goOffline
     case goOnline
+    /// The phone saves power (iOS Low Power Mode, Android's Doze, a battery saver): what is not urgent waits.
+    case enterLowPower
+    case leaveLowPower
     /// The user swipes the app away (iOS) or stops it (Android).
     case forceQuit
     case launch
@@ -97,7 +100,7 @@ package struct InboxItem: Sendable, Equatable {
     }
 }
 
-/// Something that happened to a push on a phone: delivered, stored, replaced, expired, dropped, shown.
+/// Something that happened to a push on a phone: delivered, stored, deferred, replaced, expired, dropped, shown.
 package struct DeviceEvent: Sendable, Equatable {
     package var time: Timestamp
     package var device: DeviceID

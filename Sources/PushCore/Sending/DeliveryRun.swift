@@ -160,6 +160,12 @@ struct DeliveryRun: Sendable {
     /// Nothing of the lane goes out before `moment`.
     mutating func hold(_ lane: Int, until moment: Timestamp) { lanes[lane].heldUntil = moment }
 
+    /// The lane's next batch waits until `moment`; those behind it do not, for they may be another service's.
+    mutating func postpone(_ lane: Int, until moment: Timestamp) {
+        guard let popped = lanes[lane].attempts.popFirst() else { return }
+        lanes[lane].attempts.insert(popped.subject, at: moment)
+    }
+
     mutating func finished(_ lane: Int) { lanes[lane].underWay -= 1 }
 
     var isUnderWay: Bool { lanes.contains { $0.underWay > 0 } }

@@ -134,7 +134,7 @@ struct SendPipeline: Sendable {
             }
             let move = move(next, in: run)
             switch move {
-            case .hold(let moment): run.hold(0, until: moment)
+            case .hold(let moment): run.postpone(0, until: moment)
             case .settle(let rejection): await tell(await settleUntried(0, rejection, in: &run, look), of: &run, look, report)
             case .giveUp: await tell(await giveUp(0, in: &run, look), of: &run, look, report)
             case .send, .probe:
@@ -193,7 +193,7 @@ struct SendPipeline: Sendable {
         }
     }
 
-    /// Sends the lane's next batch, where its moment has come and there is room; what needs no push service is settled on the way.
+    /// Sends the lane's next batches, as long as their moment has come and there is room; what needs no push service is settled on the way.
     private func begin(
         _ lane: Int, of run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: Reporting,
         send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
@@ -211,7 +211,7 @@ struct SendPipeline: Sendable {
                     let attempt = run.take(lane, most: move.most, now: environment.steady.now)
                 else { return }
                 let batch = await batch(attempt, of: &run, look)
-                return send(batch, run.work(batch), connector)
+                send(batch, run.work(batch), connector)
             }
         }
     }
@@ -285,7 +285,7 @@ struct SendPipeline: Sendable {
     ) -> [SettledTarget] {
         let (id, attempt, group, now) = (run.id, batch.attempt, run.groups[batch.attempt.group], environment.steady.now)
         // Where everybody had left, nobody was asked.
-        if !batch.recipients.isEmpty { note(verdicts, of: group.platform, in: &run) }
+        if !batch.recipients.isEmpty { note(verdicts, of: batch.recipients, on: group.platform, in: &run) }
         let lastMoment = attempt.lastMoment ?? lastMoment(from: now, in: run)
         var again: [(member: UInt32, result: DeliveryResult)] = []
         var pause: Duration = .zero
@@ -325,9 +325,11 @@ struct SendPipeline: Sendable {
     }
 
     /// What the verdicts of a batch say about the service and the hub's credential.
-    private func note(_ verdicts: [Verdict], of platform: Platform, in run: inout DeliveryRun) {
+    private func note(_ verdicts: [Verdict], of recipients: [Recipient], on platform: Platform, in run: inout DeliveryRun) {
         let now = environment.steady.now
-        switch breakers[platform]?.note(verdicts, now: now) {
+        // Other platforms have one push service each.
+        let handles = platform == .browser ? recipients.map(\.handle) : []
+        switch breakers[platform]?.note(verdicts, of: handles, now: now) {
         case .opened(let moment):
             environment.warn(.delivery, "\(platform.displayName) answers nobody: nothing is sent to it for \(moment - now)")
         case .closed: environment.note(.delivery, "\(platform.displayName) answers again")

@@ -116,6 +116,9 @@ struct SimulateFaultOptions: ParsableArguments {
         guard counts.allSatisfy({ $0.map { (1...1_000_000).contains($0) } ?? true }) else {
             throw ValidationError("numbers of requests, connections and seconds are from 1 to 1000000")
         }
+        guard retryAfter == nil || !fail.isEmpty else {
+            throw ValidationError("--retry-after is the pause that refusals name: order some with --fail, such as --fail 503=10%")
+        }
         for text in fail { _ = try SimulatedRefusal(text) }
     }
 

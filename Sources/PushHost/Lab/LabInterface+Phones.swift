@@ -81,25 +81,28 @@ extension LabInterface {
         if call.method == "POST" { try order(call, faults, service) }
         if call.method == "DELETE" { faults.clear(service) }
         return LabRoutes.Answer(
-            200, ["service": .string(service.shortName), "reasons": .array(faults.reasons(of: service).map { .string($0) })])
+            200,
+            [
+                "service": .string(service.shortName), "reasons": .words(faults.reasons(of: service, at: .send)),
+                "tokenReasons": .words(faults.reasons(of: service, at: .token)),
+            ])
     }
 
     private func order(_ call: LabRoutes.Call, _ faults: SimulatedFaults, _ service: Platform) throws(PushError) {
-        let kinds = ["refuse", "latency", "break"]
+        let kinds = ["refuse", "latency", "break", "revokeTokens"]
         let fields = try LabFields(body: call.body, allowing: kinds)
         guard kinds.count(where: { fields.value($0) != nil }) == 1 else {
             throw PushError(
-                "request.body", "the body says not one of refuse, latency and break", hint: "give one of them", status: 400)
+                "request.body", "the body says not one of \(kinds.joined(separator: ", "))", hint: "give one of them", status: 400)
         }
         if let milliseconds = try fields.optionalInteger("latency") {
             guard (0...86_400_000).contains(milliseconds) else { throw fields.wrong("latency", "a number of milliseconds up to a day") }
             faults.setLatency(.milliseconds(milliseconds), of: service)
         } else if let refusal = fields.value("refuse") {
-            let fields = try LabFields(body: refusal, allowing: ["reason", "count", "device"])
-            let handle = try fields.value("device").map { device throws(PushError) in
-                try DeviceHandle(try LabFields(body: device, allowing: ["platform", "handle"]))
-            }
-            try faults.fail(service, reason: try fields.text("reason"), count: try fields.count(), handle: handle)
+            try faults.fail(service, with: try OrderedRefusal(body: refusal))
+        } else if fields.value("revokeTokens") != nil {
+            guard try fields.flag("revokeTokens") else { throw fields.wrong("revokeTokens", "true") }
+            try faults.revokeTokens(of: service)
         } else {
             let fields = try LabFields(body: fields.value("break"), allowing: ["count", "afterRequest"])
             faults.breakConnections(service, count: try fields.count() ?? 1, afterRequest: try fields.flag("afterRequest"))
@@ -107,11 +110,6 @@ extension LabInterface {
     }
 }
 
-extension LabFields {
-    /// How often; nil where it is not said.
-    fileprivate func count() throws(PushError) -> Int? {
-        guard let count = try optionalInteger("count") else { return nil }
-        guard count > 0 else { throw wrong("count", "a number from 1") }
-        return count
-    }
+extension JSON {
+    static func words(_ words: [String]) -> JSON { .array(words.map { .string($0) }) }
 }

@@ -67,12 +67,14 @@ struct LabInterface: Sendable {
         let (session, hub) = try sessions.begin(hub: try fields.optionalText("hub"), run: run)
         var json = session.json(now: lab.clock.now).object ?? JSONObject()
         json["connectionString"] = .string(connectionString(of: hub, call.base))
-        var reasons = JSONObject()
+        var (reasons, tokenReasons) = (JSONObject(), JSONObject())
         for platform in PhonePlatform.allCases {
-            let words: [JSON] = lab.simulators[platform].reasons.map { .string($0) }
-            reasons[platform.rawValue] = .array(words)
+            let service = lab.simulators[platform]
+            reasons[platform.rawValue] = .words(service.reasons)
+            if service.grantFaults != nil { tokenReasons[platform.rawValue] = .words(service.grantReasons) }
         }
         json["reasons"] = .object(reasons)
+        json["tokenReasons"] = .object(tokenReasons)
         return LabRoutes.Answer(201, .object(json))
     }
 

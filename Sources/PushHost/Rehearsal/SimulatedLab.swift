@@ -114,6 +114,8 @@ final class SimulatedLab: DeviceLab {
         switch action {
         case .goOffline: phones.setOffline(phone)
         case .goOnline: phones.setOnline(phone)
+        case .enterLowPower: phones.setLowPower(phone)
+        case .leaveLowPower: phones.setFullPower(phone)
         case .forceQuit: phones.forceQuit(phone)
         case .launch: phones.launch(phone)
         case .rotateToken: phones.rotateToken(of: phone)
@@ -209,8 +211,9 @@ extension DeviceEvent {
             switch event.kind {
             case .delivered: ("delivered", "")
             case .stored: ("stored", "until the phone can be reached")
+            case .deferred: ("deferred", "until the phone has full power")
             case .replaced(let by): ("replaced", "by \(by)")
-            case .expired: ("expired", "its time ran out while the phone was offline")
+            case .expired: ("expired", "its time ran out before it could be delivered")
             case .dropped(let reason): ("dropped", reason)
             case .shown(let text): ("shown", text)
             }

@@ -35,8 +35,7 @@ extension ServerSettings {
         ) { $0.delivery.wns.places = $1.list },
         Setting(
             "webpush.origins", .list,
-            "Origins of push services for browsers that are reached although they are plain HTTP or not public, such as "
-                + "`https://localhost:8091`."
+            "Origins of push services for browsers that are reached although they are not public, such as `https://localhost:8091`."
         ) { $0.delivery.webPush.places = $1.list },
         Setting(
             "webpush.roots", .text,

@@ -53,6 +53,12 @@ package struct LabFields: Sendable {
         return number
     }
 
+    package func optionalNumber(_ name: String) throws(PushError) -> Double? {
+        guard let value = value(name) else { return nil }
+        guard let number = value.double else { throw wrong(name, "a number") }
+        return number
+    }
+
     /// False where it is absent.
     package func flag(_ name: String) throws(PushError) -> Bool {
         guard let value = value(name) else { return false }

@@ -73,13 +73,16 @@ extension InboxItem {
 
 extension DeviceAction {
     package static let words = [
-        "offline", "online", "force_quit", "launch", "rotate_token", "uninstall", "reinstall", "show", "handle_pushes",
+        "offline", "online", "low_power", "full_power", "force_quit", "launch", "rotate_token", "uninstall", "reinstall", "show",
+        "handle_pushes",
     ]
 
     package var json: JSON {
         switch self {
         case .goOffline: ["action": "offline"]
         case .goOnline: ["action": "online"]
+        case .enterLowPower: ["action": "low_power"]
+        case .leaveLowPower: ["action": "full_power"]
         case .forceQuit: ["action": "force_quit"]
         case .launch: ["action": "launch"]
         case .rotateToken: ["action": "rotate_token"]
@@ -96,6 +99,8 @@ extension DeviceAction {
         switch word {
         case "offline": self = .goOffline
         case "online": self = .goOnline
+        case "low_power": self = .enterLowPower
+        case "full_power": self = .leaveLowPower
         case "force_quit": self = .forceQuit
         case "launch": self = .launch
         case "rotate_token": self = .rotateToken
@@ -109,6 +114,29 @@ extension DeviceAction {
                 hint: nearest(word, in: Self.words).map { "did you mean \"\($0)\"?" } ?? "it can \(Self.words.joined(separator: ", "))",
                 status: 400)
         }
+    }
+}
+
+extension OrderedRefusal {
+    package var json: JSON {
+        .lab([
+            "reason": .string(reason), "at": place == .send ? nil : .string(place.rawValue), "count": count.map { .count($0) },
+            "device": handle?.labJSON, "share": share == 1 ? nil : .number(share), "retryAfter": retryAfter.map { .count($0) },
+        ])
+    }
+
+    /// Throws `request.body` for what has another form; what the service makes of it is its own.
+    package init(body: JSON?) throws(PushError) {
+        let fields = try LabFields(body: body, allowing: ["reason", "at", "count", "device", "share", "retryAfter"])
+        let words = Place.allCases.map(\.rawValue)
+        let word = try fields.optionalText("at") ?? Place.send.rawValue
+        guard let place = Place(rawValue: word) else { throw fields.wrong("at", words.joined(separator: " or ")) }
+        let handle = try fields.value("device").map { device throws(PushError) in
+            try DeviceHandle(try LabFields(body: device, allowing: ["platform", "handle"]))
+        }
+        self.init(
+            try fields.text("reason"), at: place, count: try fields.count(), handle: handle,
+            share: try fields.optionalNumber("share") ?? 1, retryAfter: try fields.optionalInteger("retryAfter"))
     }
 }
 
@@ -178,6 +206,13 @@ extension WireExchange {
 }
 
 extension LabFields {
+    /// How often; nil where it is not said.
+    package func count() throws(PushError) -> Int? {
+        guard let count = try optionalInteger("count") else { return nil }
+        guard count > 0 else { throw wrong("count", "a number from 1") }
+        return count
+    }
+
     /// Of a text in base64.
     fileprivate func bytes(_ name: String) throws(PushError) -> [UInt8] {
         guard let data = Data(base64Encoded: try text(name)) else { throw wrong(name, "base64") }

@@ -54,15 +54,22 @@ package final class LabSessionClient: Sendable {
             news: news, trace: trace.map { RemoteTrace(path: place, connection: connection, take: $0) }, start: start)
         lab = RemoteLab(path: path, connection: connection, clock: clock, news: news)
         wire = RemoteWire(path: path, connection: connection, clock: clock)
-        var words: [Platform: [String]] = [:]
-        for (name, list) in try fields.object("reasons").members {
-            if let service = Platform(name: name) { words[service] = list.array?.compactMap(\.string) }
-        }
-        faults = RemoteFaults(path: path, connection: connection, clock: clock, words: words)
+        faults = RemoteFaults(
+            path: path, connection: connection, clock: clock,
+            words: [.send: Self.words(try fields.object("reasons")), .token: Self.words(fields.value("tokenReasons")?.object)])
         pulse = Self.pulse(path, connection, system)
     }
 
     deinit { pulse.cancel() }
+
+    /// By service; none of a lab that does not tell them yet.
+    private static func words(_ lists: JSONObject?) -> [Platform: [String]] {
+        var words: [Platform: [String]] = [:]
+        for (name, list) in lists?.members ?? [] {
+            if let service = Platform(name: name) { words[service] = list.array?.compactMap(\.string) }
+        }
+        return words
+    }
 
     /// Not on the thread of the run, which may have no time for it; and no traffic of the run, which goes on without it.
     private static func pulse(_ path: String, _ connection: any LabConnection, _ system: any HubClock) -> Task<Void, Never> {

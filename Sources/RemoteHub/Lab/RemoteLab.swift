@@ -124,14 +124,18 @@ package struct RemoteFaults: ServiceFaults {
     let path: String
     let connection: any LabConnection
     let clock: RemoteClock
-    /// By service.
-    let words: [Platform: [String]]
+    let words: [OrderedRefusal.Place: [Platform: [String]]]
 
-    package func reasons(of service: Platform) -> [String] { words[service == .gcm ? .fcmV1 : service] ?? [] }
+    package func reasons(of service: Platform, at place: OrderedRefusal.Place) -> [String] {
+        words[place]?[service == .gcm ? .fcmV1 : service] ?? []
+    }
 
-    package func fail(_ service: Platform, reason: String, count: Int?, handle: DeviceHandle?) async throws(PushError) {
-        let fault = JSON.lab(["reason": .string(reason), "count": count.map { .count($0) }, "device": handle?.labJSON])
-        try await call("POST", service, ["refuse": fault])
+    package func fail(_ service: Platform, with refusal: OrderedRefusal) async throws(PushError) {
+        try await call("POST", service, ["refuse": refusal.json])
+    }
+
+    package func revokeTokens(of service: Platform) async throws(PushError) {
+        try await call("POST", service, ["revokeTokens": true])
     }
 
     package func setLatency(_ latency: Duration, of service: Platform) async throws(PushError) {

@@ -10,7 +10,8 @@ extension APNsRequest {
         let banner = APNsAlert(aps: aps, strings: strings).banner
         let isForUser = pushType?.isForUser ?? (banner != nil || aps["badge"] != nil || aps["sound"] != nil)
         let isContentAvailable = aps["content-available"]?.integer == 1
-        var parcel = Parcel(id: id, data: body, keeping: keeping(now: now))
+        let keeping = keeping(now: now)
+        var parcel = Parcel(id: id, data: body, keeping: keeping, lowPower: isUrgent ? .comes : .waits(keeping), topic: collapseID)
         if pushType == .liveactivity {
             switch LiveActivityChange.read(aps) {
             case .success(let change): parcel.activity = change

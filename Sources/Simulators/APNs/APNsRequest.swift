@@ -9,6 +9,8 @@ struct APNsRequest {
     /// Seconds since 1970; 0 asks for a single attempt; nil leaves it to APNs.
     let expiration: Int64?
     let collapseID: String?
+    /// 10, 5 or 1; nil leaves it to APNs.
+    let priority: String?
 
     private static let path = "/3/device"
     private static let singleFields: Set<String> = [
@@ -58,11 +60,8 @@ struct APNsRequest {
             guard let type = APNsPushType(rawValue: text) else { throw APNsRefusal(.invalidPushType) }
             return type
         }
-        if let priority = fields.first("apns-priority"),
-            !(pushType ?? .alert).priorities.contains(priority)
-        {
-            throw APNsRefusal(.badPriority)
-        }
+        priority = fields.first("apns-priority")
+        if let priority, !(pushType ?? .alert).priorities.contains(priority) { throw APNsRefusal(.badPriority) }
         bundleID = APNsPushType.bundleID(ofTopic: topic)
         guard allowance.includes(topic: topic, bundleID: bundleID) else { throw APNsRefusal(.topicDisallowed) }
         if let pushType, topic != bundleID + pushType.suffix { throw APNsRefusal(.invalidPushType) }
@@ -70,13 +69,17 @@ struct APNsRequest {
     }
 
     /// A broadcast, which is for no single device.
-    init(broadcastTo bundleID: String, expiration: Int64) {
+    init(broadcastTo bundleID: String, expiration: Int64, priority: String?) {
         deviceToken = ""
         self.bundleID = bundleID
         pushType = .liveactivity
         self.expiration = expiration
+        self.priority = priority
         collapseID = nil
     }
+
+    /// Without a priority, background pushes have 5 and all others 10.
+    var isUrgent: Bool { priority.map { $0 == "10" } ?? (pushType != .background) }
 
     /// Whether the device token could be one at all; which ones there are, the lab knows.
     func checkDeviceToken() throws(APNsRefusal) {

@@ -71,7 +71,8 @@ extension APNsSimulator {
         let channel = try channel(request, of: bundleID)
         guard let type = fields.first("apns-push-type") else { throw APNsRefusal(.missingPushType) }
         guard type == APNsPushType.liveactivity.rawValue else { throw APNsRefusal(.invalidPushType) }
-        if let priority = fields.first("apns-priority"), !APNsPushType.liveactivity.priorities.contains(priority) {
+        let priority = fields.first("apns-priority")
+        if let priority, !APNsPushType.liveactivity.priorities.contains(priority) {
             throw APNsRefusal(.badPriority)
         }
         // It must be there, and a channel that stores nothing takes 0 alone.
@@ -83,7 +84,7 @@ extension APNsSimulator {
         guard let payload = JSONValue(body), payload.members?.isEmpty == false else { throw APNsRefusal(.payloadEmpty) }
         let now = clock.now()
         try checkFaults(for: channel.id, now: now)
-        let told = APNsRequest(broadcastTo: bundleID, expiration: expiration)
+        let told = APNsRequest(broadcastTo: bundleID, expiration: expiration, priority: priority)
         for phone in lab.subscribers(channel: channel.id, app: bundleID, environment: state.withLock({ $0.settings.environment })) {
             lab.accept(told.parcel(id: id, payload: payload, body: body, strings: [:], now: now), for: phone)
         }

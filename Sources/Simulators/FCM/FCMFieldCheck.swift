@@ -1,36 +1,12 @@
-/// The rules for single fields of a message; each refusal names the field.
+/// The rules for single fields of a message that has the shape of one; each refusal names the field.
 enum FCMFieldCheck {
-    /// An object with none but the known members; absence is fine.
-    static func object(_ value: JSONValue?, _ path: String, allowing names: Set<String>? = nil) throws(FCMRefusal) {
-        guard let value else { return }
-        guard let members = value.members else {
-            throw .badSchema(path, "Invalid value at '\(path)' (an object is expected)")
-        }
-        guard let names else { return }
-        for member in members where !names.contains(member.name) {
-            throw .badSchema(
-                path, "Invalid JSON payload received. Unknown name \"\(member.name)\" at '\(path)': Cannot find field.")
-        }
-    }
-
-    /// A flat map of texts.
-    static func texts(_ value: JSONValue?, _ path: String) throws(FCMRefusal) -> [String: String] {
-        try object(value, path)
-        var texts: [String: String] = [:]
-        for member in value?.members ?? [] {
-            guard let text = member.value.string else {
-                throw .badSchema(
-                    "\(path)[\(member.name)]",
-                    "Invalid value at '\(path)[\(member.name)].value' (TYPE_STRING), \(member.value.text)")
-            }
-            texts[member.name] = text
-        }
-        return texts
-    }
+    /// Of the APNs payload, and of notification and data of Web Push.
+    private static let largestPayload = 4096
 
     /// `data`: texts under names that Google does not keep for itself.
     static func data(_ value: JSONValue?, _ path: String) throws(FCMRefusal) -> [String: String] {
-        let data = try texts(value, path)
+        var data: [String: String] = [:]
+        for member in value?.members ?? [] { data[member.name] = member.value.string }
         for name in data.keys.sorted()
         where name == "from" || name == "message_type" || name.hasPrefix("google") || name.hasPrefix("gcm") {
             throw .badField(path, "Invalid data payload key: \(name)")
@@ -38,83 +14,55 @@ enum FCMFieldCheck {
         return data
     }
 
-    static func notification(_ value: JSONValue?) throws(FCMRefusal) {
-        try object(value, "message.notification", allowing: ["title", "body", "image"])
-        _ = try texts(value, "message.notification")
-    }
-
     static func android(_ value: JSONValue?) throws(FCMRefusal) {
-        try object(
-            value, "message.android",
-            allowing: [
-                "collapse_key", "priority", "ttl", "restricted_package_name", "data", "notification", "fcm_options",
-                "direct_boot_ok", "bandwidth_constrained_ok", "restricted_satellite_ok",
-            ])
-        if let priority = value?["priority"], !["NORMAL", "HIGH"].contains(priority.string?.uppercased()) {
-            throw .badSchema(
-                "message.android.priority", "Invalid value at 'message.android.priority' (AndroidMessagePriority)")
-        }
-        for name in ["collapse_key", "restricted_package_name"] {
-            if let text = value?[name], text.string == nil {
-                throw .badSchema("message.android.\(name)", "Invalid value at 'message.android.\(name)' (TYPE_STRING)")
+        if let color = value?["notification"]?["color"]?.string {
+            guard color.hasPrefix("#"), color.utf8.count == 7, color.utf8.dropFirst().allSatisfy(Hex.isDigit) else {
+                throw .badField("message.android.notification.color", "Invalid color: \(color) is not in the format #rrggbb")
             }
         }
-        try androidNotification(value?["notification"])
-    }
-
-    private static let androidTexts: Set<String> = [
-        "title", "body", "icon", "color", "sound", "tag", "click_action", "body_loc_key", "title_loc_key",
-        "channel_id", "ticker", "event_time", "notification_priority", "visibility", "image", "proxy",
-    ]
-    private static let androidOthers: Set<String> = [
-        "body_loc_args", "title_loc_args", "sticky", "local_only", "default_sound", "default_vibrate_timings",
-        "default_light_settings", "vibrate_timings", "notification_count", "light_settings",
-        "bypass_proxy_notification",
-    ]
-
-    private static func androidNotification(_ value: JSONValue?) throws(FCMRefusal) {
-        let path = "message.android.notification"
-        try object(value, path, allowing: androidTexts.union(androidOthers))
-        for member in value?.members ?? [] where androidTexts.contains(member.name) && member.value.string == nil {
-            throw .badSchema("\(path).\(member.name)", "Invalid value at '\(path).\(member.name)' (TYPE_STRING)")
-        }
+        try label(in: value, "message.android")
     }
 
     static func apns(_ value: JSONValue?) throws(FCMRefusal) {
-        try object(
-            value, "message.apns", allowing: ["headers", "payload", "fcm_options", "live_activity_token"])
-        _ = try texts(value?["headers"], "message.apns.headers")
-        try object(value?["payload"], "message.apns.payload")
+        for header in value?["headers"]?.members ?? []
+        where header.name.lowercased() == "apns-priority" && !["1", "5", "10"].contains(header.value.string) {
+            throw .badField("message.apns.headers", "Invalid apns-priority: must be 1, 5 or 10")
+        }
+        try size([value?["payload"]], "message.apns.payload")
+        try label(in: value, "message.apns")
     }
 
     static func webpush(_ value: JSONValue?) throws(FCMRefusal) {
-        try object(value, "message.webpush", allowing: ["headers", "data", "notification", "fcm_options"])
-        _ = try texts(value?["headers"], "message.webpush.headers")
-        _ = try texts(value?["data"], "message.webpush.data")
+        if let link = value?["fcm_options"]?["link"]?.string, !link.lowercased().hasPrefix("https://") {
+            throw .badField("message.webpush.fcm_options.link", "Invalid link: must be an HTTPS URL")
+        }
+        try size([value?["notification"], value?["data"]], "message.webpush")
+        try label(in: value, "message.webpush")
     }
 
-    /// `"3.5s"`: seconds with up to nine decimals, four weeks at most (protocol buffers' JSON form of Duration).
+    /// `analytics_label` of a section's options, or of the message's.
+    static func label(in section: JSONValue?, _ path: String) throws(FCMRefusal) {
+        guard let label = section?["fcm_options"]?["analytics_label"]?.string else { return }
+        guard label.utf8.count <= 50, FCMTarget.isTopic(label) else {
+            throw .badField("\(path).fcm_options.analytics_label", "Invalid analytics label: must match ^[a-zA-Z0-9-_.~%]{1,50}$")
+        }
+    }
+
+    private static func size(_ parts: [JSONValue?], _ path: String) throws(FCMRefusal) {
+        let size = parts.reduce(0) { $0 + ($1?.bytes.count ?? 0) }
+        guard size <= largestPayload else {
+            throw .badField(path, "The payload is too big: \(size) bytes, at most \(largestPayload)")
+        }
+    }
+
+    /// Four weeks at most.
     ///
     /// - Returns: Milliseconds; nil when absent.
     static func timeToLive(_ value: JSONValue?) throws(FCMRefusal) -> Int64? {
-        guard let value else { return nil }
-        let path = "message.android.ttl"
-        guard let text = value.string, text.hasSuffix("s"), let seconds = seconds(text.dropLast()) else {
-            throw .badSchema(path, "Invalid value at '\(path)' (type.googleapis.com/google.protobuf.Duration)")
-        }
+        guard let seconds = value?.string.flatMap(FCMShape.seconds) else { return nil }
         guard (0...2_419_200).contains(seconds) else {
-            throw .badField(path, "Invalid ttl: must be between 0 and 2419200 seconds, inclusive")
+            throw .badField("message.android.ttl", "Invalid ttl: must be between 0 and 2419200 seconds, inclusive")
         }
         return Int64(seconds * 1000)
-    }
-
-    private static func seconds(_ text: Substring) -> Double? {
-        let number = text.hasPrefix("-") ? text.dropFirst() : text
-        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }),
-            parts.count == 1 || parts[1].utf8.count <= 9,
-            parts.allSatisfy({ $0.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } })
-        else { return nil }
-        return Double(text)
     }
 }

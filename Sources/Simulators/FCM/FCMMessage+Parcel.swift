@@ -8,7 +8,9 @@ extension FCMMessage {
     ///
     /// - Parameter now: Milliseconds since 1970.
     func parcel(id: String, for phone: PhoneDescription, now: Int64) -> Parcel {
-        var parcel = Parcel(id: id, data: json.bytes, keeping: keeping(package: phone.app, now: now))
+        let keeping = keeping(package: phone.app, now: now)
+        var parcel = Parcel(
+            id: id, data: json.bytes, keeping: keeping, lowPower: isUrgent ? .comes : .waits(keeping), topic: collapseKey)
         parcel.needsApp = true
         if let notification {
             parcel.banner = banner(notification, strings: phone.strings)

@@ -10,26 +10,26 @@ struct FCMMessage {
     /// Milliseconds; four weeks unless the message says less.
     let timeToLive: Int64
     let restrictedPackage: String?
+    /// Of high priority, as notifications are and data messages are not unless they say so.
+    let isUrgent: Bool
 
     private static let longestStorage: Int64 = 2_419_200_000
-    private static let fields: Set<String> = [
-        "name", "data", "notification", "android", "webpush", "apns", "fcm_options", "token", "fid", "topic", "condition",
-    ]
 
+    /// - Parameter message: Of the shape of one.
     init(_ message: JSONValue) throws(FCMRefusal) {
-        try FCMFieldCheck.object(message, "message", allowing: Self.fields)
         target = try FCMTarget(message: message)
         let android = message["android"]
         try FCMFieldCheck.android(android)
-        try FCMFieldCheck.notification(message["notification"])
         try FCMFieldCheck.apns(message["apns"])
         try FCMFieldCheck.webpush(message["webpush"])
+        try FCMFieldCheck.label(in: message, "message")
         let common = try FCMFieldCheck.data(message["data"], "message.data")
         data = common.merging(try FCMFieldCheck.data(android?["data"], "message.android.data")) { $1 }
         notification = Self.merged(message["notification"], android?["notification"])
         collapseKey = android?["collapse_key"]?.string
         timeToLive = try FCMFieldCheck.timeToLive(android?["ttl"]) ?? Self.longestStorage
         restrictedPackage = android?["restricted_package_name"]?.string
+        isUrgent = android?["priority"]?.string.map { $0 == "HIGH" } ?? (notification != nil)
         json = message.removing("token").removing("fid").removing("topic").removing("condition")
         guard size <= target.sizeLimit else {
             throw .badField("message", "Android message is too big: \(size) bytes, at most \(target.sizeLimit)")

@@ -13,20 +13,18 @@ extension FCMSimulator {
     }
 
     private func accept(_ request: HTTPRequest, body: [UInt8]) throws(FCMRefusal) -> String {
-        let (settings, grant) = state.withLock { state in
-            (state.settings, request.headerFields.bearer.flatMap { state.grants[$0] })
-        }
+        let (path, query) = request.target
+        let token = request.headerFields.bearer ?? query["access_token"] ?? query["oauth_token"]
+        let (settings, grant) = state.withLock { state in (state.settings, token.flatMap { state.grants[$0] }) }
         let now = clock.now()
         guard let grant, grant.expiresAt > now else { throw .unauthenticated }
-        guard request.method == .post, request.path == "/v1/projects/\(settings.projectID)/messages:send" else {
+        guard request.method == .post, path == "/v1/projects/\(settings.projectID)/messages:send" else {
             throw .notFound
         }
         guard grant.maySend else { throw .scopeInsufficient }
-        guard let json = JSONValue(body) else { throw .badSchema("", "Invalid JSON payload received.") }
-        try FCMFieldCheck.object(json, "request", allowing: ["message", "validate_only"])
-        if let flag = json["validate_only"], flag.bool == nil {
-            throw .badSchema("validate_only", "Invalid value at 'validate_only' (TYPE_BOOL)")
-        }
+        try check(query)
+        guard let text = JSONValue(body) else { throw .badSchema("", "Invalid JSON payload received.") }
+        let json = try FCMShape.request.read(text, at: "")
         guard let value = json["message"] else { throw .badField("message", "The message is not set.") }
         let message = try FCMMessage(value)
         let (phones, handle) = try addressees(of: message, settings: settings)
@@ -46,6 +44,22 @@ extension FCMSimulator {
             lab.accept(message.parcel(id: id, for: description, now: now), for: phone)
         }
         return "projects/\(settings.projectID)/messages/\(id)"
+    }
+
+    /// What every one of Google's APIs takes (Google, "System Parameters"), also with a dollar sign, as its generated clients
+    /// write it.
+    private static let systemParameters: Set<String> = [
+        "access_token", "alt", "callback", "fields", "key", "oauth_token", "prettyPrint", "quotaUser", "upload_protocol", "uploadType",
+        ".xgafv",
+    ]
+
+    private func check(_ query: FormBody) throws(FCMRefusal) {
+        for name in query.names where !Self.systemParameters.contains(name.hasPrefix("$") ? String(name.dropFirst()) : name) {
+            throw .badSchema(
+                "",
+                "Invalid JSON payload received. Unknown name \"\(name)\": Cannot bind query parameter. Field '\(name)' could not be "
+                    + "found in request message.")
+        }
     }
 
     /// The phones that the message is for, with the token where it is for one; a topic without subscribers is no fault.

@@ -9,6 +9,8 @@ enum FCMTarget {
     private static let names = ["token", "fid", "topic", "condition"]
 
     /// Exactly one of the four must be there, with a text that can be one.
+    ///
+    /// - Parameter message: Of the shape of one.
     init(message: JSONValue) throws(FCMRefusal) {
         let present = (message.members ?? []).filter { Self.names.contains($0.name) }
         guard let target = present.first else {
@@ -20,10 +22,7 @@ enum FCMTarget {
                 "Invalid value at 'message' (oneof), oneof field 'target' is already set. "
                     + "Cannot set '\(present[1].name)'")
         }
-        guard let text = target.value.string else {
-            throw .badSchema(
-                "message.\(target.name)", "Invalid value at 'message.\(target.name)' (TYPE_STRING)")
-        }
+        let text = target.value.string ?? ""
         switch target.name {
         case "token":
             guard Self.isToken(text) else {

@@ -90,6 +90,16 @@ struct LabState: Sendable {
         return actions
     }
 
+    /// Forgets the phones of a name that have no app, and returns whether none is left, and what is to be done outside of the lock.
+    mutating func free(_ name: String, now: Int64) -> (isFree: Bool, actions: [@Sendable () -> Void]) {
+        var actions: [@Sendable () -> Void] = []
+        while let id = names[name] {
+            guard phones[id]?.handle == nil else { return (false, actions) }
+            actions += remove([id], now: now)
+        }
+        return (true, actions)
+    }
+
     /// Routes what a change caused to those who wait for it, and returns what is to be done outside of the lock.
     mutating func settle(_ effects: Effects) -> [@Sendable () -> Void] {
         var actions: [@Sendable () -> Void] = []

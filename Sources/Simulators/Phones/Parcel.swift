@@ -15,6 +15,13 @@ struct Parcel: Sendable {
         var until: Int64
     }
 
+    /// What becomes of it on a phone that is connected and saves power.
+    enum LowPower: Sendable {
+        case comes
+        /// Until the phone has full power; nil: it is lost.
+        case waits(Keeping?)
+    }
+
     /// What changes on the start screen.
     enum Surface: Sendable, Equatable {
         case badge(String)
@@ -25,6 +32,11 @@ struct Parcel: Sendable {
     var data: [UInt8]
     /// Nil: one attempt, nothing is kept.
     var keeping: Keeping?
+    var lowPower = LowPower.comes
+    /// It has been said that it waits for power.
+    var isDeferred = false
+    /// The sender's own name for what it replaces among those that wait.
+    var topic: String?
     /// Shown by the system.
     var banner: Banner?
     /// Shown by the app's code, unless the phone handles its pushes itself.

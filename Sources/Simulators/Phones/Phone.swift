@@ -5,6 +5,8 @@ struct Phone: Sendable {
     /// Nil once the app was uninstalled.
     var handle: PushHandle?
     var isOnline = true
+    /// The phone saves power: what is not urgent waits.
+    var isInLowPower = false
     /// The user closed the app for good (APNs: swiped away; FCM: force-stopped; WNS: terminated; browsers: quit).
     var isForceQuit = false
     var inbox: [InboxItem] = []
@@ -30,14 +32,27 @@ struct Phone: Sendable {
     /// the app that listens.
     private var isReachable: Bool { isOnline && !(isForceQuit && description.platform == .browser) }
 
-    /// Takes a push from the service: delivers it, or keeps it while the phone cannot be reached.
+    /// What keeps a push from coming now, and how it waits for the end of that.
+    private func obstacle(to parcel: Parcel) -> (words: String, event: PhoneEvent.Kind, keeping: Parcel.Keeping?)? {
+        guard isReachable else { return (absence, .stored, parcel.keeping) }
+        guard isInLowPower, case .waits(let keeping) = parcel.lowPower else { return nil }
+        return ("the phone saves power", .deferred, keeping)
+    }
+
+    /// Takes a push from the service: delivers it, or keeps it while the phone cannot be reached or saves its power.
     mutating func accept(_ parcel: Parcel, now: Int64, effects: inout Effects) {
-        guard !isReachable else { return deliver(parcel, now: now, effects: &effects) }
-        guard let keeping = parcel.keeping, keeping.until > now else {
-            return effects.record(
-                .dropped(reason: "\(absence) and the push may not wait"), parcel.id, self, now)
+        guard let obstacle = obstacle(to: parcel) else {
+            for id in shelf.giveUp(topic: parcel.topic) { effects.record(.replaced(by: parcel.id), id, self, now) }
+            return deliver(parcel, now: now, effects: &effects)
         }
-        effects.record(.stored, parcel.id, self, now)
+        guard let keeping = obstacle.keeping, keeping.until > now else {
+            return effects.record(
+                .dropped(reason: "\(obstacle.words) and the push may not wait"), parcel.id, self, now)
+        }
+        var parcel = parcel
+        parcel.keeping = keeping
+        if obstacle.event != .deferred || !parcel.isDeferred { effects.record(obstacle.event, parcel.id, self, now) }
+        parcel.isDeferred = obstacle.event == .deferred
         for loss in shelf.keep(parcel, as: keeping) {
             switch loss {
             case .replaced(let id): effects.record(.replaced(by: parcel.id), id, self, now)
@@ -54,6 +69,12 @@ struct Phone: Sendable {
         receiveKept(now: now, effects: &effects)
     }
 
+    /// Has full power again, and receives what waited for that.
+    mutating func chargeUp(now: Int64, effects: inout Effects) {
+        isInLowPower = false
+        receiveKept(now: now, effects: &effects)
+    }
+
     /// The user starts the app; a browser receives now what was kept for it.
     mutating func launch(now: Int64, effects: inout Effects) {
         isForceQuit = false
@@ -67,7 +88,8 @@ struct Phone: Sendable {
             if let until = parcel.keeping?.until, until <= now {
                 effects.record(.expired, parcel.id, self, now)
             } else {
-                deliver(parcel, now: now, effects: &effects)
+                // What has come so far may still wait for power.
+                accept(parcel, now: now, effects: &effects)
             }
         }
     }

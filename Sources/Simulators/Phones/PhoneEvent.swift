@@ -5,9 +5,11 @@ package struct PhoneEvent: Sendable, Equatable {
         case delivered
         /// The phone is offline; the service keeps it.
         case stored
+        /// The phone saves power; the push waits until it has full power.
+        case deferred
         /// A newer one took its place, in the service's store or on the screen.
         case replaced(by: String)
-        /// Its time ran out before the phone came online.
+        /// Its time ran out before it could be delivered.
         case expired
         /// The service or the phone threw it away.
         case dropped(reason: String)

@@ -43,13 +43,15 @@ extension PhoneLab {
     func count(_ member: Int) { state.withLock { $0.crowd.addPush(member) } }
 
     /// Makes a phone in full of one of the crowd, or of an iPhone that nobody knew, named after its token unless it is given a
-    /// name; nil where there is a phone of that name, or of that token, already.
+    /// name; nil where there is a phone of that name with the app, or of that token, already.
     func meet(
         token: String, name: String? = nil, app: String, environment: APNsEnvironment
     ) -> PhoneID? {
         let now = clock.now()
-        return state.withLock { state in
-            guard state.handles[token] == nil, state.names[name ?? token] == nil else { return nil }
+        let (phone, actions) = state.withLock { state -> (PhoneID?, [@Sendable () -> Void]) in
+            guard state.handles[token] == nil else { return (nil, []) }
+            let (isFree, actions) = state.free(name ?? token, now: now)
+            guard isFree else { return (nil, actions) }
             var description = Self.iPhone(token, app, environment)
             if let name { description.name = name }
             if let place = CrowdToken(token).flatMap({ state.crowd.place(of: $0) }) {
@@ -57,8 +59,10 @@ extension PhoneLab {
                 (description.app, description.environment) = (kind.app, kind.environment)
                 state.crowd.remove(place)
             }
-            return state.adopt(token, as: description, now: now).phone
+            return (state.adopt(token, as: description, now: now).phone, actions)
         }
+        for action in actions { action() }
+        return phone
     }
 
     /// The same, of one of the crowd; nil for any other.

@@ -46,12 +46,15 @@ package final class PhoneLab: Sendable {
         return state.withLock { $0.add(description, now: now, random: random) }
     }
 
-    /// The same, unless there is a phone of that name already: nil.
+    /// The same, unless there is a phone of that name already: nil. One without the app gives its name away.
     package func addPhone(uniquelyNamed description: PhoneDescription) -> PhoneID? {
         let now = clock.now()
-        return state.withLock { state in
-            state.names[description.name] == nil ? state.add(description, now: now, random: random) : nil
+        let (phone, actions) = state.withLock { state in
+            let (isFree, actions) = state.free(description.name, now: now)
+            return (isFree ? state.add(description, now: now, random: random) : nil, actions)
         }
+        for action in actions { action() }
+        return phone
     }
 
     /// Takes phones out of the lab with all that they hold; their handles are unregistered from now on.
@@ -106,6 +109,18 @@ package final class PhoneLab: Sendable {
     /// Connects the phone; what was kept and has not expired arrives now, in order.
     package func setOnline(_ phone: PhoneID) {
         change(phone) { phone, now, effects in phone.comeOnline(now: now, effects: &effects) }
+    }
+
+    package func isInLowPower(_ phone: PhoneID) -> Bool { read(phone)?.isInLowPower ?? false }
+
+    /// Lets the phone save power: what is not urgent waits, as the rules of its service allow.
+    package func setLowPower(_ phone: PhoneID) {
+        change(phone) { phone, _, _ in phone.isInLowPower = true }
+    }
+
+    /// Ends that; what waited and has not expired arrives now, in order.
+    package func setFullPower(_ phone: PhoneID) {
+        change(phone) { phone, now, effects in phone.chargeUp(now: now, effects: &effects) }
     }
 
     /// The user closes the app for good: swiped away (APNs), force-stopped (FCM), terminated (WNS); or quits the browser,

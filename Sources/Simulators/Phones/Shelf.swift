@@ -39,6 +39,14 @@ struct Shelf: Sendable {
         return gone.map { .dropped(id: $0.id, reason: "only \(keeping.slots) of the kind may wait") }
     }
 
+    /// Gives up what has the same topic as one that comes at once; answers the ids.
+    mutating func giveUp(topic: String?) -> [String] {
+        guard let topic else { return [] }
+        let ids = parcels.filter { $0.topic == topic }.map(\.id)
+        parcels.removeAll { $0.topic == topic }
+        return ids
+    }
+
     /// Hands over everything and is empty afterwards.
     mutating func takeAll() -> [Parcel] {
         defer { parcels = [] }

@@ -29,13 +29,25 @@ extension ControlPlane {
                 400, "simulator.reason", "\(what) does not refuse with \"\(reason)\"",
                 hint: words.isEmpty ? "\(platform.rawValue) has none: leave \"at\" out" : "it says \(words.joined(separator: ", "))")
         }
-        return answer(
-            200,
-            json: JSONValue(members: [
-                "service": .string(platform.rawValue), "reason": .string(reason), "count": Self.number(count), "handle": .init(handle),
-                "share": share.map { .number(String($0)) } ?? .null, "retry_after": Self.number(pause),
-                "at": .string(isOfTokens ? "token" : "send"),
-            ]))
+        let order = Self.order(reason, count: count, handle: handle, share: share, pause: pause, isOfTokens: isOfTokens)
+        return answer(200, json: .object([.init(name: "service", value: .string(platform.rawValue))] + order))
+    }
+
+    /// In the words in which it is ordered.
+    fileprivate static func order(
+        _ reason: String, count: Int?, handle: String?, share: Double?, pause: Int?, isOfTokens: Bool
+    ) -> [JSONValue.Member] {
+        [
+            .init(name: "reason", value: .string(reason)), .init(name: "count", value: number(count)),
+            .init(name: "handle", value: .init(handle)), .init(name: "share", value: share.map { .number(String($0)) } ?? .null),
+            .init(name: "retry_after", value: number(pause)), .init(name: "at", value: .string(isOfTokens ? "token" : "send")),
+        ]
+    }
+
+    /// What still refuses, oldest first, notifications before access tokens; `count` is how many are left.
+    func standingFaults(_ platform: PhonePlatform) -> Answer {
+        let faults = site[platform].standingFaults
+        return answer(200, json: JSONValue(members: ["service": .string(platform.rawValue), "faults": .array(faults)]))
     }
 
     private func isOfTokens(_ fields: JSONObject) throws(ControlRefusal) -> Bool {
@@ -59,5 +71,20 @@ extension ControlPlane {
                 404, "simulator.path", "\(platform.rawValue) gives out no access tokens", hint: "services that do are fcm and wns")
         }
         return answer(200, json: JSONValue(members: ["service": .string(platform.rawValue)]))
+    }
+}
+
+extension RefusingService {
+    fileprivate var standingFaults: [JSONValue] {
+        Self.orders(faults, isOfTokens: false) + (grantFaults.map { Self.orders($0, isOfTokens: true) } ?? [])
+    }
+
+    private static func orders(_ script: FaultScript<some RefusalReason>, isOfTokens: Bool) -> [JSONValue] {
+        script.standing.map { fault in
+            .object(
+                ControlPlane.order(
+                    fault.reason.rawValue, count: fault.left, handle: fault.handle, share: fault.share < 1 ? fault.share : nil,
+                    pause: fault.retryAfter, isOfTokens: isOfTokens))
+        }
     }
 }

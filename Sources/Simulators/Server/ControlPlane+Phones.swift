@@ -9,6 +9,7 @@ extension ControlPlane {
         case (.get, 1): answer(200, json: JSONValue(members: ["phones": .array(site.phones.phones.map { summary(of: $0) })]))
         case (.get, 2): answer(200, json: details(of: try phone(named: path[1])))
         case (.delete, 2): try uninstall(phone(named: path[1]))
+        case (.post, 3) where path[2] == "actions": try act(phone(named: path[1]), JSONObject(body))
         case (.post, 3) where path[2] == "channels": try subscribe(phone(named: path[1]), JSONObject(body))
         default: nil
         }
@@ -55,6 +56,8 @@ extension ControlPlane {
 
     private func details(of phone: PhoneID) -> JSONValue {
         let more: [JSONValue.Member] = [
+            .init(name: "is_online", value: .bool(site.phones.isOnline(phone))),
+            .init(name: "is_in_low_power", value: .bool(site.phones.isInLowPower(phone))),
             .init(name: "badge", value: .init(site.phones.badge(of: phone))),
             .init(name: "inbox", value: .array(site.phones.inbox(of: phone).map(\.json))),
         ]
@@ -77,6 +80,22 @@ extension ControlPlane {
         site.phones.uninstall(phone)
         return answer(200, json: summary(of: phone))
     }
+
+    /// What befalls the phone, or what its user does.
+    private func act(_ phone: PhoneID, _ fields: JSONObject) throws(ControlRefusal) -> Answer {
+        try fields.check(allowing: ["action"])
+        let word = try fields.text("action")
+        guard let action = Self.actions.first(where: { $0.word == word }) else {
+            throw .request("a phone cannot \"\(word)\"", hint: "it can \(Self.actions.map(\.word).joined(separator: ", "))")
+        }
+        action.act(site.phones, phone)
+        return answer(200, json: details(of: phone))
+    }
+
+    private static let actions: [(word: String, act: @Sendable (PhoneLab, PhoneID) -> Void)] = [
+        ("offline", { $0.setOffline($1) }), ("online", { $0.setOnline($1) }), ("low_power", { $0.setLowPower($1) }),
+        ("full_power", { $0.setFullPower($1) }), ("force_quit", { $0.forceQuit($1) }), ("launch", { $0.launch($1) }),
+    ]
 
     /// The app subscribes to a broadcast channel, as ActivityKit does when it starts an activity with one.
     private func subscribe(_ phone: PhoneID, _ fields: JSONObject) throws(ControlRefusal) -> Answer {

@@ -33,8 +33,8 @@ struct ControlPlane: Sendable {
     }
 
     private func route(_ request: HTTPRequest, body: [UInt8]) throws(ControlRefusal) -> Answer {
-        let target = (request.path ?? "/").split(separator: "?", maxSplits: 1)
-        let path = (target.first ?? "").split(separator: "/").map { Self.decoded($0) }
+        let (place, query) = request.target
+        let path = place.split(separator: "/").map { Self.decoded($0) }
         switch (request.method, path.first ?? "", path.count) {
         case (.get, "health", 2) where path[1] == "live": return answer(200, json: JSONValue(members: ["status": .string("live")]))
         case (.get, "credentials", 1): return answer(200, json: site.credentials.json(at: site.phones.address))
@@ -45,7 +45,8 @@ struct ControlPlane: Sendable {
         case (.delete, "keys", 2): return try revokeKey(path[1])
         case (_, "phones", _): if let answer = try phones(request.method, path, body: body) { return answer }
         case (.get, "crowd", 1): return answer(200, json: census)
-        case (.get, "ledger", 1): return try lines(FormBody(Array((target.count > 1 ? target[1] : "").utf8)))
+        case (.get, "ledger", 1): return try lines(query)
+        case (.get, "faults", 2): return try standingFaults(service(path[1]))
         case (.post, "faults", 2): return try fail(service(path[1]), JSONObject(body))
         case (.delete, "faults", 2): return try clearFaults(service(path[1]))
         case (.delete, "tokens", 2): return try revokeTokens(service(path[1]))
@@ -53,10 +54,11 @@ struct ControlPlane: Sendable {
         default: break
         }
         throw ControlRefusal(
-            404, "simulator.path", "there is no \(request.method.rawValue) \(target.first ?? "")",
-            hint: "GET /credentials, /push-certificate, /phones, /phones/{name}, /crowd, /ledger, /connections, /health/live; "
-                + "POST /phones, /phones/{name}/channels, /certificates, /keys, /faults/{service}, /connections; DELETE /phones/{name}, "
-                + "/keys/{key_id}, /faults/{service}, /tokens/{service}, /connections")
+            404, "simulator.path", "there is no \(request.method.rawValue) \(place)",
+            hint: "GET /credentials, /push-certificate, /phones, /phones/{name}, /crowd, /ledger, /faults/{service}, /connections, "
+                + "/certificate, /health/live; POST /phones, /phones/{name}/actions, /phones/{name}/channels, /certificates, /keys, "
+                + "/faults/{service}, /connections; DELETE /phones/{name}, /keys/{key_id}, /faults/{service}, /tokens/{service}, "
+                + "/connections")
     }
 
     static func number(_ number: Int?) -> JSONValue { number.map { .number(String($0)) } ?? .null }
@@ -64,6 +66,9 @@ struct ControlPlane: Sendable {
     // MARK: - Ledger
 
     private func lines(_ query: FormBody) throws(ControlRefusal) -> Answer {
+        if let stranger = query.names.first(where: { !["after", "limit"].contains($0) }) {
+            throw .request("\"\(stranger)\" has no meaning here", hint: "the parameters are after, limit")
+        }
         let after = try Self.number("after", in: query, otherwise: 0, range: 0...Int(Int32.max))
         let limit = try Self.number("limit", in: query, otherwise: 100, range: 1...1000)
         var fields = HTTPFields()

@@ -95,12 +95,8 @@ struct SimulatedSite: Sendable {
 
     /// Makes all access tokens bad that a service has given out; false for one that gives none.
     func revokeAccessTokens(_ platform: PhonePlatform) -> Bool {
-        switch platform {
-        case .fcm: fcm.revokeAccessTokens()
-        case .wns: wns.revokeAccessTokens()
-        case .apns, .browser: return false
-        }
-        return true
+        self[platform].revokeAccessTokens()
+        return self[platform].grantFaults != nil
     }
 
     /// The service that has a host among the names of the real one, and of APNs its environment; nil when none does.

@@ -10,7 +10,11 @@ extension WNSRequest {
     ///
     /// - Parameter now: Milliseconds since 1970.
     func parcel(id: String, body: [UInt8], for phone: PhoneDescription, now: Int64) -> Parcel {
-        var parcel = Parcel(id: id, data: data(of: body), keeping: keeping(id: id, now: now))
+        let place = place(id: id, now: now)
+        // The device itself puts off what is not urgent, whatever the cache of the service is told.
+        var parcel = Parcel(
+            id: id, data: data(of: body), keeping: isCached ? place : nil, lowPower: priority <= 2 ? .comes : .waits(place),
+            topic: type == .tile ? tag : nil)
         guard type != .raw else {
             parcel.isBackground = true
             parcel.wakesApp = true
@@ -32,8 +36,8 @@ extension WNSRequest {
 
     /// One badge, one toast, one raw push and five tiles wait for an offline device; a tile with the tag of a waiting
     /// one takes its place.
-    private func keeping(id: String, now: Int64) -> Parcel.Keeping? {
-        guard isCached, timeToLive != 0 else { return nil }
+    private func place(id: String, now: Int64) -> Parcel.Keeping? {
+        guard timeToLive != 0 else { return nil }
         let until = now + (timeToLive.map { $0 * 1000 } ?? Self.defaultStorage)
         guard type == .tile else { return Parcel.Keeping(slot: type.rawValue, capacity: 1, until: until) }
         return Parcel.Keeping(

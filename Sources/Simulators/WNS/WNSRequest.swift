@@ -10,6 +10,8 @@ struct WNSRequest {
     let group: String?
     /// Seconds.
     let timeToLive: Int64?
+    /// From 1, high, to 4, very low (Microsoft, "WNS Notification Priorities").
+    let priority: Int
 
     init(_ fields: HTTPFields, bodySize: Int) throws(WNSRefusal) {
         guard let type = fields.first("x-wns-type").flatMap({ WNSType(rawValue: $0.lowercased()) }) else {
@@ -36,15 +38,20 @@ struct WNSRequest {
             }
             return seconds
         }
-        if let priority = fields.first("x-wns-priority"),
-            !["high", "medium", "low", "verylow"].contains(priority.lowercased())
-        {
-            throw .badRequest("X-WNS-PRIORITY must be High, Medium, Low or VeryLow")
-        }
+        priority =
+            try fields.first("x-wns-priority").map { text throws(WNSRefusal) in
+                guard let priority = Int(text) ?? Self.priorities[text.lowercased()], (1...4).contains(priority) else {
+                    throw .badRequest("X-WNS-PRIORITY must be a number from 1, high, to 4, very low")
+                }
+                return priority
+            } ?? type.defaultPriority
         guard fields.first("x-wns-suppresspopup") == nil else {
             throw .badRequest("X-WNS-SuppressPopup is only for channels of phones")
         }
     }
+
+    /// The names of the numbers, which some senders write in their place.
+    private static let priorities = ["high": 1, "medium": 2, "low": 3, "verylow": 4]
 
     private static func flag(
         _ fields: HTTPFields, _ name: String, on: String, off: String, otherwise: Bool

@@ -8,6 +8,15 @@ enum WNSType: String {
     /// The `Content-Type` that goes with it.
     var contentType: String { self == .raw ? "application/octet-stream" : "text/xml" }
 
+    /// High for toasts, medium for tiles and badges, low for raw pushes.
+    var defaultPriority: Int {
+        switch self {
+        case .toast: 1
+        case .tile, .badge: 2
+        case .raw: 3
+        }
+    }
+
     /// Everything but a raw push waits for an offline device unless told otherwise.
     var isCachedByDefault: Bool { self != .raw }
 }

@@ -5,7 +5,8 @@ extension WebPushRequest {
     ///   - subscription: Nil when the browser's keys are not known.
     ///   - now: Milliseconds since 1970.
     func parcel(id: String, body: [UInt8], for subscription: WebPushSubscription?, now: Int64) -> Parcel {
-        var parcel = Parcel(id: id, data: [], keeping: keeping(id: id, now: now))
+        let keeping = keeping(id: id, now: now)
+        var parcel = Parcel(id: id, data: [], keeping: keeping, lowPower: isUrgent ? .comes : .waits(keeping), topic: topic)
         parcel.isBackground = true
         parcel.wakesApp = true
         guard !body.isEmpty else { return parcel }

@@ -9,6 +9,8 @@ struct WebPushRequest {
     /// Seconds, shortened to what the service offers.
     let timeToLive: Int64
     let topic: String?
+    /// `high`: what a browser takes even when its battery is low.
+    let isUrgent: Bool
 
     init(_ fields: HTTPFields, bodySize: Int) throws(WebPushRefusal) {
         guard let text = try Self.single("TTL", in: fields, errno: 112) else { throw .badHeader(111, "Missing TTL value") }
@@ -20,9 +22,9 @@ struct WebPushRequest {
         if let topic, !(1...32).contains(topic.utf8.count) || !topic.utf8.allSatisfy(Base64URL.isDigit) {
             throw .badHeader(113, "Topic must be at most 32 characters of the URL and filename safe base64 alphabet")
         }
-        if let urgency = try Self.single("Urgency", in: fields, errno: 111), !Self.urgencies.contains(urgency) {
-            throw .badHeader(111, "Urgency must be very-low, low, normal or high")
-        }
+        let urgency = try Self.single("Urgency", in: fields, errno: 111) ?? "normal"
+        guard Self.urgencies.contains(urgency) else { throw .badHeader(111, "Urgency must be very-low, low, normal or high") }
+        isUrgent = urgency == "high"
         guard bodySize > 0 else { return }
         guard fields.first("content-encoding")?.lowercased() == "aes128gcm" else {
             throw .badHeader(110, "Missing or unknown Content-Encoding header")

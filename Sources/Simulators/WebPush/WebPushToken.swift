@@ -48,7 +48,8 @@ struct WebPushToken: Sendable {
         guard expires - seconds <= Self.longestLife else {
             throw .badToken("The VAPID token expires more than 24 hours from now")
         }
-        guard let subject = token.claims["sub"]?.string, subject.hasPrefix("mailto:") || subject.hasPrefix("https://")
+        guard let subject = token.claims["sub"]?.string,
+            ["mailto:", "https://"].contains(where: { subject.hasPrefix($0) && subject.count > $0.count })
         else { throw .badToken("The VAPID subject is missing, or is neither a mailto: nor an https: URI") }
     }
 }

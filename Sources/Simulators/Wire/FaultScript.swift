@@ -5,7 +5,7 @@ import Synchronization
 /// Those with a count are used up first, in order; then come those that stand until they are cleared, one of a single
 /// handle before one of all. One for a share of the notifications is drawn for each of them, before any other that stands.
 package final class FaultScript<Reason: Sendable>: Sendable {
-    private struct Fault: Sendable {
+    struct Fault: Sendable {
         var reason: Reason
         /// Nil: stands until it is cleared.
         var left: Int?
@@ -71,6 +71,9 @@ package final class FaultScript<Reason: Sendable>: Sendable {
         let drawn = random.bytes(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         return Double(drawn) < share * 4_294_967_296
     }
+
+    /// What is ordered and not used up, in the order in which it was ordered.
+    var standing: [Fault] { faults.withLock { $0 } }
 
     func clear() { faults.withLock { $0 = [] } }
 

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The fields of an `application/x-www-form-urlencoded` body (WHATWG URL standard section 5.1).
 struct FormBody {
     private let fields: [(name: String, value: String)]
@@ -8,6 +10,8 @@ struct FormBody {
             return (Self.decoded(parts[0]), parts.count > 1 ? Self.decoded(parts[1]) : "")
         }
     }
+
+    var names: [String] { fields.map(\.name) }
 
     subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
@@ -27,5 +31,13 @@ struct FormBody {
             }
         }
         return String(decoding: output, as: UTF8.self)
+    }
+}
+
+extension HTTPRequest {
+    /// The path without its query, and the fields of that (RFC 3986 section 3.4).
+    var target: (path: Substring, query: FormBody) {
+        let parts = (path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        return (parts.first ?? "", FormBody(Array((parts.count > 1 ? parts[1] : "").utf8)))
     }
 }

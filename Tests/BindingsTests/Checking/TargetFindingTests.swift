@@ -20,10 +20,12 @@ import Testing
     @Test(
         arguments: [
             "phone:inbox()", "phone:wait_for { alert = 'x' }", "phone:next_push()", "phone:on_push(function(item) phone:show 'x' end)",
-            "phone:show 'x'", "phone:offline()", "phone:online()", "phone:force_quit()", "phone:launch()", "phone:rotate_token()",
+            "phone:show 'x'", "phone:offline()", "phone:online()", "phone:low_power()", "phone:full_power()", "phone:force_quit()",
+            "phone:launch()", "phone:rotate_token()",
             "phone:uninstall()", "phone:reinstall()", "phone:handle_pushes()", "push.devices()", "push.find_device 'a'", "push.wire()",
             "push.clock.advance '1s'", "push.simulator.apns:fail { reason = 'x' }", "push.simulator.wns:latency '1s'",
-            "push.simulator.fcm:disconnect()", "push.simulator.gcm:reset()", "push.simulator.browser:reasons()", "phone.inbox(phone)",
+            "push.simulator.fcm:revoke_tokens()", "push.simulator.fcm:disconnect()", "push.simulator.gcm:reset()",
+            "push.simulator.browser:reasons()", "phone.inbox(phone)",
         ])
     func `a call that looks at phones, wires, faults or the clock is a finding outside of a rehearsal`(call: String) {
         for target in [CheckedTarget.azure, .pushhost] {

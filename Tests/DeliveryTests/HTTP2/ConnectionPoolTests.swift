@@ -158,6 +158,28 @@ import Testing
         #expect(bytes.readableBytesView.suffix(4).allSatisfy { $0 == 0 })
     }
 
+    @Test func `a pool without connection, attempt and push says so after a while, once, and anew after its next work`() {
+        dialer.isWorking = true
+        var limits = HTTP2Limits()
+        (limits.silence, limits.idle, limits.memory) = (.seconds(100_000), .seconds(100), .seconds(60))
+        let pool = pool(limits)
+        let rests = Mutex(0)
+        pool.onRest = { rests.withLock { $0 += 1 } }
+        func rested(after seconds: Int64) -> Int {
+            loop.advanceTime(by: .seconds(seconds))
+            return rests.withLock { $0 }
+        }
+        send(1, to: pool)
+        // The connection is closed once it was not used for so long; that is when the rest begins.
+        #expect(rested(after: 50) == 0)
+        #expect(rested(after: 60) == 0 && pool.connections == 0)
+        #expect(rested(after: 49) == 0)
+        send(2, to: pool)
+        #expect(rested(after: 20) == 0)
+        #expect(rested(after: 300) == 1)
+        #expect(rested(after: 300) == 1)
+    }
+
     @Test func `at the end what waits is not sent and what is under way has its time`() {
         dialer.isWorking = true
         let pool = pool()

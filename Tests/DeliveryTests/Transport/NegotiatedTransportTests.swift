@@ -143,4 +143,14 @@ import Testing
         await client.shutdown()
         try await server.stop()
     }
+
+    @Test func `where nobody answers, what has not gone out stays here`() async throws {
+        let silence = ScriptedTransport.Step.fail(.unknown("no answer came in time"))
+        let base = ScriptedTransport(Array(repeating: silence, count: 500))
+        let outcomes = await ConcurrentTransport(base, width: 32).send(batch(1, count: 500))
+        // Those beyond the first 33 were under way when it was noticed.
+        #expect((33...64).contains(base.pushes.count))
+        #expect(outcomes.count { $0 == .unknown(.other("no answer came in time")) } == base.pushes.count)
+        #expect(outcomes.count { if case .notSent(.unreachable) = $0 { true } else { false } } == 500 - base.pushes.count)
+    }
 }

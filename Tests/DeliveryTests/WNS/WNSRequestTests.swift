@@ -27,7 +27,7 @@ struct WNSRequestTests {
             push.headers == [
                 "Authorization: Bearer ya29.the-access-token", "Content-Type: text/xml",
                 "Content-Length: \(body.utf8.count)", "X-WNS-Type: wns/toast", "X-WNS-RequestForStatus: true",
-                "X-WNS-TTL: 60", "X-WNS-PRIORITY: High",
+                "X-WNS-TTL: 60", "X-WNS-PRIORITY: 1",
             ])
         #expect(push.body == Array(body.utf8))
     }
@@ -47,6 +47,11 @@ struct WNSRequestTests {
         #expect(push.header("X-WNS-Type") == type)
         #expect(push.header("Content-Type") == contentType)
         #expect(push.header("Content-Length") == "\(body.utf8.count)")
+    }
+
+    @Test("A priority is a number, high first", arguments: [(PushOptions.Priority.high, "1"), (.normal, "2"), (.low, "3")])
+    func priority(wanted: PushOptions.Priority, number: String) async throws {
+        #expect(try await push(.wns("<toast/>", options: PushOptions(priority: wanted))).header("X-WNS-PRIORITY") == number)
     }
 
     @Test("Headers of the sender win, and no other header passes")

@@ -88,4 +88,32 @@ struct WNSVerdictTests {
         #expect(explanation.contains("xxx"))
         #expect(explanation.count < 400)
     }
+
+    private func exchanges(_ steps: [ScriptedTransport.Step], width: Int) async throws -> (verdicts: [Verdict], pushes: Int) {
+        let transport = ScriptedTransport(steps)
+        let connector = try WNSConnector(
+            settings: Accounts.wns, transport: transport, width: width, clock: VirtualClock(now: Accounts.start))
+        let channels = (0..<steps.count).map { "https://db5.notify.windows.com/?token=\($0)" }
+        return (await connector.deliver(.wns(channels: channels)), transport.pushes.count)
+    }
+
+    private static let silence = ScriptedTransport.Step.fail(.unknown("no answer came in time"))
+
+    @Test("Where nobody answers, a batch ends before everybody has waited for that")
+    func silence() async throws {
+        let (verdicts, pushes) = try await exchanges(Array(repeating: Self.silence, count: 500), width: 32)
+        // Those beyond the first 33 were under way when it was noticed.
+        #expect((33...64).contains(pushes))
+        #expect(verdicts.count { $0 == .unknown(reason: "no answer came in time") } == pushes)
+        #expect(verdicts.count { $0.isTransient && $0.rejection?.outcome == .pnsUnreachable } == 500 - pushes)
+        #expect(verdicts.last?.rejection?.explanation.contains("nobody answered") == true)
+    }
+
+    @Test("An answer in between, whatever it is, lets a batch go on")
+    func silences() async throws {
+        let some = Array(repeating: Self.silence, count: 20)
+        let (verdicts, pushes) = try await exchanges(some + [.answer(503)] + some + [.answer(200)] + some, width: 1)
+        #expect(pushes == 62)
+        #expect(verdicts.count { $0 == .accepted(id: nil) } == 1)
+    }
 }

@@ -109,9 +109,24 @@ import Testing
             .phone(1), .transient(.busy, retryAfter: nil), .transient(.busy, retryAfter: nil), .accepted(id: nil))
         #expect(try await send(.alert()).sent == 30)
         #expect(batches.map(\.millisecond) == [0, 5000, 15_000, 15_000, 15_000])
-        #expect(batches.map(\.devices) == [30, 1, 1, 28, 1])
+        #expect(batches.map(\.devices) == [30, 1, 1, 1, 28])
         #expect(bench.notes(.delivery).contains { $0.hasPrefix("APNs answers nobody") })
         #expect(bench.notes(.delivery).contains("APNs answers again"))
+    }
+
+    @Test(arguments: [false, true]) func `a service that is left in peace keeps no other one waiting`(isSideBySide: Bool) async throws {
+        for number in 1...30 {
+            try await bench.register(.phone(number))
+            bench.connector.script(.phone(number), .transient(.busy, retryAfter: nil))
+        }
+        let hub = try await bench.reopened(HubSettings(isSideBySide: isSideBySide, retryWindow: .seconds(60)))
+        let first = try await bench.passingTime { try await hub.send(.alert()) }
+        #expect(first.counts == [.apns: [.pnsUnavailable: 30]])
+        _ = try await hub.createRegistration(RegistrationDescription(handle: .gcm(token: "t")))
+        let now = bench.clock.now
+        let second = try await bench.passingTime { try await hub.send(.alert()) }
+        #expect(second.counts == [.apns: [.pnsUnavailable: 30], .gcm: [.success: 1]])
+        #expect(bench.connector.deliveries.first { $0.batch.platform == .gcm }?.time == now)
     }
 
     @Test func `a service in trouble keeps no other one waiting`() async throws {

@@ -5,6 +5,7 @@ are left out here.
 """
 
 import asyncio
+import datetime
 import sys
 import time
 
@@ -72,6 +73,24 @@ messaging.send(
     )
 )
 assert control.texts("ada") == ["News\nHello"]
+# Everything that there is for Android, as the SDK spells it.
+dressed = messaging.AndroidNotification(
+    title="News", body="Hello", icon="i", color="#00ffa9", sound="s", click_action="c", body_loc_key="b", body_loc_args=["a"],
+    image="https://example.com/i.png", ticker="t", sticky=True, local_only=False, notification_count=3,
+    event_timestamp=datetime.datetime(2026, 1, 2, 3, 4, 5, 678901, datetime.timezone.utc), priority="max", visibility="secret",
+    vibrate_timings_millis=[100, 1500], default_vibrate_timings=False, default_sound=True, default_light_settings=False,
+    light_settings=messaging.LightSettings(color="#11223344", light_on_duration_millis=100, light_off_duration_millis=2000),
+)  # fmt: skip
+label = messaging.AndroidFCMOptions(analytics_label="a")
+messaging.send(
+    messaging.Message(
+        token=bob,
+        android=messaging.AndroidConfig(notification=dressed, fcm_options=label, direct_boot_ok=True),
+        apns=messaging.APNSConfig(fcm_options=messaging.APNSFCMOptions(analytics_label="a", image="https://example.com/i.png")),
+        webpush=messaging.WebpushConfig(fcm_options=messaging.WebpushFCMOptions(link="https://example.com/")),
+    ),
+    dry_run=True,
+)
 
 # Many at a time, in threads with requests, and over HTTP/2 with httpx; one of them is for nobody.
 messages = [messaging.Message(token=token, data={"n": str(number)}) for number, token in enumerate([bob, STRANGER, ada] * 10)]
@@ -92,6 +111,8 @@ assert "registration token" in str(bad) and "FcmError" in bad.http_response.text
 bad = refused(exceptions.InvalidArgumentError, data={"from": "me"})
 assert "Invalid data payload key: from" in str(bad) and "fieldViolations" in bad.http_response.text
 refused(exceptions.InvalidArgumentError, data={"text": "x" * 4097})
+hasty = messaging.APNSConfig(headers={"apns-priority": "7"})
+assert "fieldViolations" in refused(exceptions.InvalidArgumentError, apns=hasty).http_response.text
 
 # What a service says that has troubles of its own, and how often firebase-admin asks.
 for reason, kind, status, tries in [

@@ -6,36 +6,40 @@ import Testing
 
 @testable import PushHost
 
-/// A hub server with many iPhones that sends to `pushhost simulate apns`: HTTP/2 over TLS, all of it in processes of their own, which
-/// are killed, stopped and started again on the same data and ports.
+/// A hub server with many devices that sends to `pushhost simulate` over TLS, as it would to the services themselves; all of it in
+/// processes of their own, which are killed, stopped and started again on the same data and ports.
 final class FanOut: Sendable {
+    let services: [FanOutService]
+    /// Of each service.
     let devices: Int
     let folder: ScriptFolder
-    private let simulatorPort: Int
-    private let controlPort: Int
-    private let simulatorArguments: [String]
+    /// Of one service, where it has a simulator to itself.
+    let simulator: FanOutSimulator
+    /// Of all the others; nil where there are none.
+    let others: FanOutSimulator?
     private let variables: [String: String]
-    private let processes: Mutex<(simulator: Dialogue, server: Dialogue?)>
+    private let server: Mutex<Dialogue?>
 
     /// - Parameters:
-    ///   - simulator: more of its options. It counts what phones get, in memory; with a ledger it knows it after a kill as well.
+    ///   - service: which has a simulator to itself.
+    ///   - others: those beside it, behind another simulator.
+    ///   - arguments: more options of the service's simulator.
     ///   - variables: settings of the server.
-    init(devices: Int, simulator arguments: [String] = [], variables: [String: String] = [:]) async throws {
+    init(
+        devices: Int, of service: FanOutService = .apns, beside others: [FanOutService] = [], simulator arguments: [String] = [],
+        variables: [String: String] = [:]
+    ) async throws {
         self.devices = devices
-        folder = try ScriptFolder(["payload.json": #"{"aps":{"alert":"Hello"}}"#])
-        (simulatorPort, controlPort) = (try FreePort.any(), try FreePort.any())
-        simulatorArguments = arguments
-        let simulator = try Self.simulator(arguments, ports: (simulatorPort, controlPort), in: folder)
-        processes = Mutex((simulator, nil))
-        try await simulator.hear("Ctrl-C ends it.")
-        let credentials = try #require(try await Self.get("/credentials", controlPort)["apns"])
-        func text(_ name: String) throws -> String { try #require(credentials[name]?.string) }
-        try folder.write("key.p8", Data(try text("private_key").utf8))
-        self.variables = [
-            "PUSHHOST_LOG_LEVEL": "warning", "PUSHHOST_APNS_KEY": "key.p8", "PUSHHOST_APNS_KEY_ID": try text("key_id"),
-            "PUSHHOST_APNS_TEAM_ID": try text("team_id"), "PUSHHOST_APNS_TOPIC": try text("topic"),
-            "PUSHHOST_APNS_ADDRESS": "https://127.0.0.1:\(simulatorPort)", "PUSHHOST_APNS_ROOTS": "sim/certificate.pem",
-        ].merging(variables) { $1 }
+        services = [service] + others
+        folder = try ScriptFolder(["payload": service.payload])
+        simulator = try await FanOutSimulator([service], arguments, in: folder)
+        self.others = others.isEmpty ? nil : try await FanOutSimulator(others, [], in: folder)
+        var settings = ["PUSHHOST_LOG_LEVEL": "warning"]
+        for simulator in [simulator, self.others].compactMap(\.self) {
+            settings.merge(try await simulator.settings()) { $1 }
+        }
+        self.variables = settings.merging(variables) { $1 }
+        server = Mutex(nil)
         // The hub is the server's, its devices are written beside it.
         try await startServer()
         _ = await end(SIGTERM)
@@ -43,19 +47,30 @@ final class FanOut: Sendable {
         try await startServer()
     }
 
+    /// The simulator of a service.
+    private func simulator(of service: FanOutService) -> FanOutSimulator {
+        guard let others, others.services.contains(where: { $0.word == service.word }) else { return simulator }
+        return others
+    }
+
     private func register() async throws {
         let storage = try await SQLiteStorage.open(folder.url.appending(path: "data/pushhost.sqlite").path)
         let (store, random, now) = (storage.namespace.store(ofHub: 1), SeededRandom(seed: 7), SystemClock().now)
-        for first in stride(from: 0, to: devices, by: 5_000) {
-            var change = RegistrationChange()
-            for number in first..<min(first + 5_000, devices) {
-                let registration = Registration(
-                    id: RegistrationID(random: random), etag: 1, expiration: .distantFuture, updatedAt: now,
-                    handle: .apns(token: random.hex(64).uppercased()), tags: [try Tag("half:\(number % 2)")])
-                change.puts.append(PlacedRegistration(place: UInt32(number), registration: registration))
+        for (index, service) in services.enumerated() {
+            let port = simulator(of: service).port
+            // One notification for several platforms is one with templates.
+            let template = try services.count == 1 ? nil : RegistrationTemplate(body: service.template, platform: service.platform)
+            for first in stride(from: 0, to: devices, by: 5_000) {
+                var change = RegistrationChange()
+                for number in first..<min(first + 5_000, devices) {
+                    let registration = Registration(
+                        id: RegistrationID(random: random), etag: 1, expiration: .distantFuture, updatedAt: now,
+                        handle: try service.handle(random, port: port), tags: [try Tag("half:\(number % 2)")], template: template)
+                    change.puts.append(PlacedRegistration(place: UInt32(index * devices + number), registration: registration))
+                }
+                try await store.commit(change)
+                await Task.yield()
             }
-            try await store.commit(change)
-            await Task.yield()
         }
         try await storage.close()
     }
@@ -67,92 +82,55 @@ final class FanOut: Sendable {
         let server = try Dialogue(
             ["-c", line, Program.executable.path, "serve", "--data", "data", "--port", "0", "--tls-port", "none"], tool: "/bin/sh",
             in: folder.url, environment: variables)
-        processes.withLock { $0.server = server }
+        self.server.withLock { $0 = server }
         try await server.hear("Ctrl-C ends it.")
     }
 
     /// Ends the server with a signal, and answers its exit code.
     @discardableResult
     func end(_ signal: Int32) async -> Int32 {
-        guard let server = processes.withLock({ $0.server }) else { return 0 }
+        guard let server = server.withLock({ $0 }) else { return 0 }
         server.signal(signal)
         return await server.end(closingInput: false).status
     }
 
-    var serverID: pid_t { processes.withLock { $0.server?.id ?? 0 } }
+    var serverID: pid_t { server.withLock { $0?.id ?? 0 } }
 
     /// Waits until the server's log says this.
-    func hear(_ text: String) async throws { try await processes.withLock { $0.server }?.hear(text) }
+    func hear(_ text: String) async throws { try await server.withLock { $0 }?.hear(text) }
 
     /// Sends to everybody, in the background: its sender may lose its server.
     /// - Parameter pace: slow enough that it is still under way when something is to befall it.
     func broadcast(pace: String? = nil) throws -> Dialogue {
+        let content = services.count == 1 ? ["--native", services[0].account, "payload"] : ["Hello"]
         let options = pace.map { ["--pace", $0] } ?? []
-        return try Dialogue(
-            ["send", "--broadcast", "--yes", "--native", "apns", "payload.json", "--data", "data"] + options, in: folder.url)
+        return try Dialogue(["send", "--broadcast", "--yes"] + content + ["--data", "data"] + options, in: folder.url)
+    }
+
+    /// What the server says of its notifications.
+    func notifications() async throws -> [JSON] {
+        let program = try await Program.run(["notification", "list", "--data", "data", "--json"], in: folder.url)
+        try #require(program.status == 0, "\(program.errors)")
+        return try #require(try JSON(parsing: program.output)["result"]?["items"]?.array)
     }
 
     /// Asks until every notification has come to its end, and answers them.
     func ends() async throws -> [JSON] {
         while true {
-            let program = try await Program.run(["notification", "list", "--data", "data", "--json"], in: folder.url)
-            try #require(program.status == 0, "\(program.errors)")
-            let found = try #require(try JSON(parsing: program.output)["result"]?["items"]?.array)
+            let found = try await notifications()
             if !found.contains(where: { ["Enqueued", "Processing"].contains($0["state"]?.string) }) { return found }
         }
     }
 
+    /// How many devices of a service had a notification, as the server says.
+    func successes(of service: FanOutService, in notification: JSON?) -> Int {
+        notification?["outcomes"]?[service.account]?["Success"]?.int ?? 0
+    }
+
+    /// How many phones of a service got anything, and how many pushes there were, as the service has written down.
+    func census(of service: FanOutService) throws -> (phones: Int, pushes: Int) {
+        try simulator(of: service).census(of: service)
+    }
+
     var rows: KeptRows { KeptRows(file: folder.url.appending(path: "data/pushhost.sqlite")) }
-
-    // MARK: - Simulator
-
-    func startSimulator() async throws {
-        let simulator = try Self.simulator(simulatorArguments, ports: (simulatorPort, controlPort), in: folder)
-        processes.withLock { $0.simulator = simulator }
-        try await simulator.hear("Ctrl-C ends it.")
-    }
-
-    func signalSimulator(_ signal: Int32) { processes.withLock { $0.simulator }.signal(signal) }
-
-    @discardableResult
-    func endSimulator(_ signal: Int32) async -> Int32 {
-        let simulator = processes.withLock { $0.simulator }
-        simulator.signal(signal)
-        return await simulator.end(closingInput: false).status
-    }
-
-    func control(_ method: String, _ path: String, _ body: String) async throws {
-        let program = try await Program.shell("curl -sS -X \(method) 'http://127.0.0.1:\(controlPort)\(path)' -d '\(body)'")
-        try #require(program.status == 0 && !program.output.contains("error"), "\(program.errors)\(program.output)")
-    }
-
-    /// Waits until the simulator has taken so many requests.
-    func taken(_ count: Int) async throws {
-        while try #require(try await Self.get("/connections", controlPort)["requests"]?.int) < count {}
-    }
-
-    /// How many phones got anything, and how many pushes there were.
-    func census() async throws -> (phones: Int, pushes: Int) {
-        let census = try await Self.get("/crowd", controlPort)
-        return (try #require(census["phones"]?.int), try #require(census["pushes"]?.int))
-    }
-
-    /// The same from the ledger, which outlives the simulator.
-    func ledger() throws -> (phones: Int, pushes: Int) {
-        let lines = try String(contentsOf: folder.url.appending(path: "ledger.jsonl"), encoding: .utf8).split(separator: "\n")
-        let handles = try lines.map { try JSON(parsing: String($0)) }.filter { $0["reason"] == .null }.map { $0["handle"]?.string }
-        return (Set(handles).count, handles.count)
-    }
-
-    private static func get(_ path: String, _ port: Int) async throws -> JSON {
-        let answer = try await WireAnswer.exchange("GET", path, [], body: [], port: port)
-        return try JSON(parsing: answer.body)
-    }
-
-    private static func simulator(_ arguments: [String], ports: (Int, Int), in folder: ScriptFolder) throws -> Dialogue {
-        try Dialogue(
-            [
-                "simulate", "apns", "--port", "\(ports.0)", "--control-port", "\(ports.1)", "--data", "sim", "--adopt", "--inboxes", "0",
-            ] + arguments, in: folder.url)
-    }
 }

@@ -38,6 +38,30 @@ import Testing
         #expect(text == #"[0,true,"NoTargetFound",0]"#)
     }
 
+    @Test(
+        arguments: [
+            ("high", #"{"apns":1,"browser":1,"fcm":1,"gcm":1,"wns":1}"#), ("normal", #"{"apns":0,"browser":0,"fcm":0,"gcm":0,"wns":1}"#),
+            ("low", #"{"apns":0,"browser":0,"fcm":0,"gcm":0,"wns":0}"#),
+        ])
+    func `phones in low power take what is urgent, the rest when they have full power`(priority: String, taken: String) async throws {
+        let run = try await rehearse(
+            """
+            local s, phones = login "alice", {}
+            for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do phones[name] = phone(s, name, name) end
+            local function count()
+                local counts = {}
+                for name, p in pairs(phones) do counts[name] = #p:inbox() end
+                return counts
+            end
+            for _, p in pairs(phones) do p:low_power() end
+            local sent = push.send { to = "username:alice", alert = "Hello", priority = "\(priority)" }.sent
+            local first = count()
+            for _, p in pairs(phones) do p:full_power() end
+            return { first, count(), sent }
+            """)
+        #expect(run.result == #"[\#(taken),{"apns":1,"browser":1,"fcm":1,"gcm":1,"wns":1},5]"#)
+    }
+
     @Test func `an iPhone that is offline gets the last of its pushes when it comes back`() async throws {
         let text = try await result(
             of: """

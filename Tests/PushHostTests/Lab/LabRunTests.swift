@@ -106,6 +106,65 @@ import Testing
         #expect(results.lab == results.embedded)
     }
 
+    @Test func `shares, pauses and refused access tokens are ordered in a lab as well`() async throws {
+        let results = try await bothResults(
+            of: """
+                local p, rows = push.device { name = "ana", platform = "fcm" }, { took = {} }
+                local function took(order)
+                    push.simulator.fcm:revoke_tokens()
+                    push.simulator.fcm:fail(order)
+                    local begin = push.clock.now()
+                    local row = push.send { device = p, alert = "Hello" }.devices[1]
+                    push.simulator.fcm:reset()
+                    rows.took[#rows.took + 1] = { row.outcome, row.reason, math.floor(push.clock.now() - begin + 0.5) }
+                end
+                took { reason = "UNAVAILABLE", next = 1, retry_after = "77s" }
+                took { reason = "temporarily_unavailable", at = "token", next = 1, retry_after = 40 }
+                took { reason = "invalid_grant", at = "token", next = 1 }
+                took { reason = "SENDER_ID_MISMATCH", share = 1 }
+                rows.words = #push.simulator.fcm:reasons { at = "token" }
+                for name, wrong in pairs {
+                    share = { reason = "INTERNAL", share = 7 }, pause = { reason = "INTERNAL", retry_after = 5 },
+                    word = { reason = "invalid_grant" }, token = { reason = "invalid_gran", at = "token" },
+                    device = { reason = "invalid_grant", at = "token", device = p },
+                } do
+                    local _, problem = push.try(push.simulator.fcm.fail, push.simulator.fcm, wrong)
+                    rows[name] = { problem.code, problem.hint }
+                end
+                local _, problem = push.try(push.simulator.wns.fail, push.simulator.wns, { reason = "x", share = 0.000001, next = 1 })
+                rows.reason = problem.code
+                _, problem = push.try(push.simulator.apns.revoke_tokens, push.simulator.apns)
+                rows.tokens = problem.code
+                push.simulator.fcm:fail { reason = "SENDER_ID_MISMATCH", share = 0.000001 }
+                rows.lucky = push.send { device = p, alert = "Hello" }.sent
+                return rows
+                """)
+        #expect(results.lab == results.embedded)
+        #expect(results.lab.contains(#""lucky":1"#) && results.lab.contains("simulator.retry_after"))
+        #expect(results.lab.contains(#"["Success","",77],["Success","",40],["InvalidCredentials","invalid_grant",0]"#))
+    }
+
+    @Test func `phones save power in a lab as well, and the lab tells what waits`() async throws {
+        let results = try await bothResults(
+            of: """
+                local p = push.device { name = "ana" }
+                p:low_power()
+                push.send { device = p, alert = "Later", priority = "normal", expires_in = "1h" }
+                push.send { device = p, alert = "Now", priority = "high" }
+                local first = #p:inbox()
+                push.clock.advance "59m"
+                p:full_power()
+                local item = p:wait_for { alert = "Later", within = "1s" }
+                p:low_power()
+                push.send { device = p, alert = "Never", priority = "low", expires_in = "1m" }
+                push.clock.advance "1m"
+                p:full_power()
+                return { first, item.text, #p:inbox() }
+                """)
+        #expect(results.embedded == #"[1,"Later",2]"#)
+        #expect(results.lab == results.embedded)
+    }
+
     @Test func `what is scheduled for the day after tomorrow comes then, in no time`() async throws {
         let results = try await bothResults(
             of: """

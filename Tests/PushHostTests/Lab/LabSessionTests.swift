@@ -31,6 +31,8 @@ import Testing
             #expect(string.hasPrefix("Endpoint=http://127.0.0.1:\(bench.port)/;SharedAccessKeyName=DefaultFull"))
             #expect(string.hasSuffix(";EntityPath=hub"))
             #expect(answer.json["reasons"]?["apns"]?.array?.contains("Unregistered") == true)
+            #expect(answer.json["tokenReasons"]?["fcm"]?.array?.contains("invalid_grant") == true)
+            #expect(answer.json["tokenReasons"]?["apns"] == nil)
             let missing = try await bench.call("POST", "/lab/sessions", #"{"hub":"hubb"}"#)
             #expect(missing.status == 404)
             #expect(missing.json["code"]?.string == "hub.not_found")
@@ -48,6 +50,14 @@ import Testing
         ("GET", "/S/events?since=-1", "", 400, "since is \"-1\""), ("GET", "/S/wire?service=apn", "", 404, "no push service"),
         ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregisterd"}}"#, 400, "does not refuse with"),
         ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregistered","count":0}}"#, 400, "count is not a number from 1"),
+        ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregistered","share":0}}"#, 400, "above 0"),
+        ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregistered","share":"half"}}"#, 400, "share is not a number"),
+        ("POST", "/S/faults/apns", #"{"refuse":{"reason":"Unregistered","at":"tokens"}}"#, 400, "at is not send or token"),
+        ("POST", "/S/faults/apns", #"{"refuse":{"reason":"invalid_grant","at":"token"}}"#, 400, "no access tokens"),
+        ("POST", "/S/faults/fcm", #"{"refuse":{"reason":"UNREGISTERED","retryAfter":5}}"#, 400, "names no seconds"),
+        ("POST", "/S/faults/fcm", #"{"refuse":{"reason":"UNAVAILABLE","retryAfter":-5}}"#, 400, "from 0 to 1000000"),
+        ("POST", "/S/faults/fcm", #"{"revokeTokens":false}"#, 400, "revokeTokens is not true"),
+        ("POST", "/S/faults/browser", #"{"revokeTokens":true}"#, 400, "no access tokens"),
         ("POST", "/S/faults/apns", #"{"latency":1,"break":{}}"#, 400, "not one of"),
         ("POST", "/S/faults/apns", #"{"latency":-1}"#, 400, "latency is not"),
         ("POST", "/S/clock", #"{"until":"tomorrow"}"#, 400, "until is not a whole number"),
@@ -103,6 +113,28 @@ import Testing
             #expect(events["count"]?.int == events["events"]?.array?.count)
             #expect(try await bench.call("POST", "\(phone)/actions", #"{"action":"uninstall"}"#).status == 200)
             #expect(try await bench.call("GET", "\(phone)/handle").json["code"]?.string == "device.uninstalled")
+        }
+    }
+
+    @Test func `what waits for power is an event of its own, until it is delivered`() async throws {
+        try await LabBench.with { bench in
+            let session = try await bench.session()
+            let made = try await bench.call("POST", "\(session)/phones", #"{"name":"ana","platform":"browser"}"#)
+            let phone = "\(session)/phones/\(try #require(made.json["id"]?.int))"
+            let handle = try DeviceHandle(try LabFields(answer: try await bench.call("GET", "\(phone)/handle").json))
+            func kinds() async throws -> [String] {
+                let events = try await bench.call("GET", "\(session)/events?since=0").json["events"]?.array ?? []
+                return events.compactMap { $0["kind"]?.string }.filter { $0 != "wake" }
+            }
+            #expect(try await bench.call("POST", "\(phone)/actions", #"{"action":"low_power"}"#).status == 200)
+            _ = try await bench.hub.send(
+                NotificationRequest(
+                    audience: .device(handle), content: .native(AlertPayloads.system(title: nil, text: "Hello"))))
+            #expect(try await kinds() == ["deferred"])
+            _ = try await bench.call("POST", "\(phone)/actions", #"{"action":"full_power"}"#)
+            #expect(try await kinds() == ["deferred", "delivered", "shown"])
+            let unknown = try await bench.call("POST", "\(phone)/actions", #"{"action":"lowpower"}"#)
+            #expect(unknown.status == 400 && unknown.json["hint"]?.string?.contains("low_power") == true)
         }
     }
 

@@ -105,7 +105,7 @@ import Testing
         #expect(try await run("apns channels list").output == "\(channel)\n")
         #expect(try await run("apns channels show \(channel)").output.contains("keeps               newest"))
         #expect(try await run("apns channels delete \(channel)").output == "✓ channel \(channel) deleted\n")
-        _ = await bench.endSimulator(SIGTERM)
+        _ = await bench.simulator.end(SIGTERM)
         let unreachable = try await run("apns channels list")
         #expect(unreachable.status == 4 && unreachable.errors.contains("127.0.0.1:"), "\(unreachable)")
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Clients of Azure as they are on PyPI, against the served hub.
 @Suite struct PythonClientTests {
-    private static let python = Program.root.appending(path: ".build/python/bin/python")
+    static let python = Program.root.appending(path: ".build/python/bin/python")
 
     /// Runs a script of `Clients`, or one of its own path, on what it is told.
     static func run(_ script: String, _ arguments: [String], trusting authority: String) async throws {

@@ -118,6 +118,7 @@ import Testing
             (["all", "--fail", "sms:UNAVAILABLE"], "there is no service sms", "webpush"),
             (["fcm", "--fail", "Throttled"], "FCM does not refuse with that", "QUOTA_EXCEEDED"),
             (["webpush", "--fail", "token:invalid_grant"], "Web Push does not refuse with that", "no token endpoint"),
+            (["fcm", "--retry-after", "5"], "--retry-after is the pause that refusals name", "--fail"),
             (["wns", "--port", "none"], "--port none leaves no port", "pushhost simulate --port none"),
             (["--port", "none", "--latency", "1ms"], "those of the port of TLS", "leave out --port none"),
             (["--public", "https://localhost"], "--public https://localhost", "localhost:9443"),

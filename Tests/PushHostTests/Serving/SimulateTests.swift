@@ -115,6 +115,31 @@ import Testing
         #expect(lines[3].isEmpty)
     }
 
+    @Test func `a phone is taken off the network, and saves power, by the control plane`() async throws {
+        let bench = try await SimulatorBench()
+        let handle = try await bench.phone("ana", .wns)
+        func state() async throws -> [JSON?] {
+            let json = try JSON(parsing: try await bench.call(.get, "/phones/ana").text)
+            return [json["is_online"], json["is_in_low_power"], json["inbox"]?.array.map { .integer(Int64($0.count)) }]
+        }
+        func act(_ action: String) async throws {
+            #expect(try await bench.call(.post, "/phones/ana/actions", #"{"action": "\#(action)"}"#).status == 200)
+        }
+        #expect(try await state() == [true, false, 0])
+        try await act("offline")
+        _ = try await bench.send(to: handle)
+        #expect(try await state() == [false, false, 0])
+        try await act("online")
+        #expect(try await state() == [true, false, 1])
+        try await act("low_power")
+        #expect(try await state() == [true, true, 1])
+        try await act("force_quit")
+        try await act("launch")
+        try await act("full_power")
+        #expect(try await state() == [true, false, 1])
+        #expect(await bench.end().status == 0)
+    }
+
     @Test func `what the control plane cannot use is refused with a cure`() async throws {
         let bench = try await SimulatorBench()
         _ = try await bench.phone("taken", .apns)
@@ -125,6 +150,8 @@ import Testing
             ("POST", "/phones", #"{"name": 7, "platform": "apns"}"#, 400, "simulator.request"),
             ("POST", "/phones", #"{"name": "a", "platform": "apns", "colour": "red"}"#, 400, "simulator.request"),
             ("POST", "/phones", #"{"name": "taken", "platform": "fcm"}"#, 409, "device.exists"),
+            ("POST", "/phones/taken/actions", #"{"action": "sleep"}"#, 400, "simulator.request"),
+            ("POST", "/phones/nobody/actions", #"{"action": "offline"}"#, 404, "device.not_found"),
             ("GET", "/phones/nobody", "", 404, "device.not_found"), ("GET", "/ledger?after=x", "", 400, "simulator.request"),
             ("GET", "/ledger?limit=0", "", 400, "simulator.request"), ("POST", "/faults/sms", "{}", 404, "simulator.path"),
             ("POST", "/faults/apns", #"{"reason": "NoSuchWord"}"#, 400, "simulator.reason"),

@@ -60,6 +60,20 @@ import Testing
         }
     }
 
+    @Test func `a broadcast of priority 5 waits for a phone in low power, one of 10 comes at once`() async throws {
+        let id = try await channel()
+        bench.lab.join(topic: id, on: bench.phone)
+        bench.lab.setLowPower(bench.phone)
+        for (priority, kind) in [("5", PhoneEvent.Kind.deferred), ("10", .delivered)] {
+            let seen = bench.log.kinds.count
+            let reply = await broadcast(id) {
+                $0.map { ($0.0, ["apns-priority": priority, "apns-expiration": "1900000000"][$0.0] ?? $0.1) }
+            }
+            #expect(reply.status == 200)
+            #expect(bench.log.kinds.dropFirst(seen).first == kind)
+        }
+    }
+
     @Test func `channels are made, read, listed and deleted`() async throws {
         let ids = [try await channel(policy: 0), try await channel(policy: 1)]
         for (policy, id) in ids.enumerated() {
@@ -116,13 +130,61 @@ import Testing
         #expect(await changed("apns-push-type", "alert") == "400 InvalidPushType")
         #expect(await changed("apns-priority", "1") == "400 BadPriority")
         #expect(await changed("apns-expiration", nil) == "400 BadExpirationDate")
-        #expect(await broadcast(id, "").member("reason") == "PayloadEmpty")
-        #expect(await broadcast(id, #"{"aps":"\#(String(repeating: "x", count: 5120))"}"#).status == 413)
+        for body in ["", "{}", "[]", "hello"] { #expect(await broadcast(id, body).member("reason") == "PayloadEmpty") }
+        for (size, status) in [(5120, 200), (5121, 413)] {
+            let frame = #"{"aps":""}"#
+            let body = #"{"aps":"\#(String(repeating: "x", count: size - frame.utf8.count))"}"#
+            #expect(await broadcast(id, body).status == status)
+        }
         #expect(bench.simulator.fail("TooManyRequests", count: 1, handle: id))
         #expect(await broadcast(id).member("reason") == "TooManyRequests")
         let strict = try await channel(policy: 0)
         let reply = await broadcast(strict) { $0.map { $0.0 == "apns-expiration" ? ($0.0, "1900000000") : $0 } }
         #expect(reply.member("reason") == "BadExpirationDate")
+    }
+
+    @Test func `who sends a broadcast, and to which app, is checked as it is for one device`() async throws {
+        let id = try await channel()
+        let fields = [("apns-push-type", "liveactivity"), ("apns-expiration", "0"), ("apns-channel-id", id)]
+        let path = "/4/broadcasts/apps/\(APNsBench.topic)"
+        let good = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
+        func verdict(_ reply: Reply) -> String { "\(reply.status) \(reply.member("reason") ?? "")" }
+        #expect(verdict(await send(.post, path, fields, Self.update)) == "200 ")
+        #expect(verdict(await send(.get, path, fields, Self.update)) == "405 MethodNotAllowed")
+        #expect(verdict(await send(.post, path, fields + [fields[2]], Self.update)) == "400 DuplicateHeaders")
+        #expect(verdict(await send(.post, path, fields + [("apns-request-id", "x")], Self.update)) == "400 BadMessageId")
+        for (method, path, fields, body) in [
+            (HTTPRequest.Method.post, path, fields, Self.update), (.post, Self.path, [], good), (.get, Self.path, [fields[2]], ""),
+            (.get, "/1/apps/\(APNsBench.topic)/all-channels", [], ""),
+        ] {
+            let anonymous = HTTPRequest(method, host: "localhost", path: path, fields)
+            let reply = Reply(await bench.simulator.handle(anonymous, body: Array(body.utf8)))
+            #expect(verdict(reply) == "403 MissingProviderToken")
+        }
+        let other = "/4/broadcasts/apps/com.example.other"
+        #expect(verdict(await send(.post, other, fields, Self.update)) == "403 TopicMismatch")
+        bench.simulator.allow(topic: "com.example.other")
+        #expect(verdict(await send(.post, other, fields, Self.update)) == "400 ChannelNotRegistered")
+        bench.simulator.update { $0.broadcasting = ["com.example.other"] }
+        #expect(verdict(await send(.post, path, fields, Self.update)) == "403 FeatureNotEnabled")
+        bench.simulator.update { $0.broadcasting = [APNsBench.topic] }
+        #expect(verdict(await send(.post, path, fields, Self.update)) == "200 ")
+    }
+
+    @Test(
+        arguments: [
+            (#"{"message-storage-policy":1,"push-type":"LiveActivity"}"#, "201 "),
+            (#"[{"message-storage-policy":1,"push-type":"LiveActivity"}]"#, "400 BadRequestPayload"),
+            (#"{"message-storage-policy":1}"#, "400 MissingPushType"),
+            (#"{"message-storage-policy":1,"push-type":7}"#, "400 MissingPushType"),
+            (#"{"message-storage-policy":1,"push-type":"liveactivity"}"#, "400 InvalidPushType"),
+            (#"{"push-type":"LiveActivity"}"#, "400 BadRequestParams"),
+            (#"{"message-storage-policy":"1","push-type":"LiveActivity"}"#, "400 BadRequestParams"),
+            (#"{"message-storage-policy":-1,"push-type":"LiveActivity"}"#, "400 BadRequestParams"),
+        ])
+    func `a channel is made of a policy and a push type`(body: String, verdict: String) async {
+        let reply = await send(.post, Self.path, [], body)
+        #expect("\(reply.status) \(reply.member("reason") ?? "")" == verdict)
     }
 
     @Test func `push hosts take broadcasts, and hosts of their own the management of channels`() async throws {

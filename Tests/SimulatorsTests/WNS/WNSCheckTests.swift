@@ -32,7 +32,8 @@ import Testing
 
     @Test(arguments: [
         ("x-wns-cache-policy", "cache"), ("x-wns-requestforstatus", "TRUE"), ("x-wns-tag", "1234567890123456"), ("x-wns-group", "a"),
-        ("x-wns-ttl", "2592000"), ("x-wns-priority", "VeryLow"),
+        ("x-wns-ttl", "2592000"), ("x-wns-priority", "1"), ("x-wns-priority", "4"),
+        ("x-wns-priority", "High"), ("x-wns-priority", "VeryLow"),
     ])
     func `a header with a good value is taken`(name: String, value: String) async throws {
         #expect(try await bench.send { $0.set(name, value) }["x-wns-status"] == "received")

@@ -92,7 +92,7 @@ struct WNSSimulatorPushTests {
         arguments: [
             ("x-wns-cache-policy", "maybe"), ("x-wns-requestforstatus", "yes"), ("x-wns-tag", "a b"),
             ("x-wns-tag", "12345678901234567"), ("x-wns-group", "é"), ("x-wns-ttl", "soon"), ("x-wns-ttl", "-1"),
-            ("x-wns-priority", "urgent"), ("x-wns-suppresspopup", "true"),
+            ("x-wns-priority", "Urgent"), ("x-wns-priority", "0"), ("x-wns-priority", "5"), ("x-wns-suppresspopup", "true"),
         ])
     func optionalHeaders(name: String, value: String) async throws {
         let reply = try await bench.send { $0.set(name, value) }

@@ -146,7 +146,7 @@ import Testing
         #expect(try await self.kind { $0.set("authorization", try bench.authorization(lifetime: lifetime)) } == kind)
     }
 
-    @Test(arguments: [nil, "", "push@example.com", "tel:123", "http://example.com"])
+    @Test(arguments: [nil, "", "push@example.com", "tel:123", "http://example.com", "mailto:", "https://"])
     func `a token names a contact`(subject: String?) async throws {
         #expect(try await kind { $0.set("authorization", try bench.authorization(subject: subject)) } == "401 109")
     }

@@ -1,0 +1,103 @@
+import Foundation
+import PushCore
+import Synchronization
+import Testing
+
+@testable import PushHost
+
+/// `pushhost simulate` in a process of its own, which is killed, stopped and started again on the same ports, with the same keys and
+/// certificate, and the same ledger.
+final class FanOutSimulator: Sendable {
+    let services: [FanOutService]
+    let port: Int
+    private let controlPort: Int
+    private let folder: ScriptFolder
+    private let arguments: [String]
+    private let process: Mutex<Dialogue>
+
+    /// Serves a single service alone, several as `pushhost simulate all` does.
+    init(_ services: [FanOutService], _ arguments: [String], in folder: ScriptFolder) async throws {
+        self.services = services
+        self.folder = folder
+        (port, controlPort) = (try FreePort.any(), try FreePort.any())
+        let word = services.count == 1 ? services[0].word : "all"
+        self.arguments =
+            [
+                "simulate", word, "--port", "\(port)", "--control-port", "\(controlPort)", "--data", "sim-\(word)", "--ledger",
+                "\(word).jsonl", "--adopt",
+            ] + (word == "apns" ? ["--inboxes", "0"] : []) + arguments
+        process = Mutex(try Dialogue(self.arguments, in: folder.url))
+        try await hearStart()
+    }
+
+    private var word: String { arguments[1] }
+
+    func start() async throws {
+        let next = try Dialogue(arguments, in: folder.url)
+        process.withLock { $0 = next }
+        try await hearStart()
+    }
+
+    private func hearStart() async throws { try await process.withLock { $0 }.hear("Ctrl-C ends it.") }
+
+    func signal(_ number: Int32) { process.withLock { $0 }.signal(number) }
+
+    /// The exit code.
+    @discardableResult
+    func end(_ number: Int32 = SIGINT) async -> Int32 {
+        let simulator = process.withLock { $0 }
+        simulator.signal(number)
+        return await simulator.end(closingInput: false).status
+    }
+
+    /// What leads a server to it.
+    func settings() async throws -> [String: String] {
+        let credentials = try await get("/credentials")
+        return try services.reduce(into: [:]) { settings, service in
+            let more = try service.settings(credentials, port: port, certificate: "sim-\(word)/certificate.pem", in: folder)
+            settings.merge(more) { $1 }
+        }
+    }
+
+    func control(_ method: String, _ path: String, _ body: String = "") async throws {
+        let program = try await Program.shell(
+            "curl -sS --fail-with-body -X \(method) 'http://127.0.0.1:\(controlPort)\(path)' -d '\(body)'")
+        try #require(program.status == 0, "\(program.errors)\(program.output)")
+    }
+
+    /// Waits until it has taken so many requests since it was started, those for access tokens among them.
+    func taken(_ count: Int) async throws {
+        while try #require(try await get("/connections")["requests"]?.int) < count {}
+    }
+
+    private func get(_ path: String) async throws -> JSON {
+        try JSON(parsing: try await WireAnswer.exchange("GET", path, [], body: [], port: controlPort).body)
+    }
+
+    private var ledger: URL { folder.url.appending(path: "\(word).jsonl") }
+
+    /// The ledger begins anew; lines are appended to it, wherever it ends.
+    func clearLedger() throws { try #require(truncate(ledger.path, 0) == 0) }
+
+    private struct Line: Decodable {
+        let service: String
+        let handle: String
+        let reason: String?
+    }
+
+    /// How many phones of a service got anything since the ledger began, and how many pushes there were: of all its lives, for each push
+    /// is in the ledger before it is answered.
+    func census(of service: FanOutService) throws -> (phones: Int, pushes: Int) {
+        let ledger = try Data(contentsOf: ledger)
+        let decoder = JSONDecoder()
+        var (handles, pushes) = (Set<String>(), 0)
+        // The last line may be on its way.
+        for text in ledger.prefix(upTo: ledger.lastIndex(of: 0x0a) ?? ledger.startIndex).split(separator: 0x0a) {
+            let line = try decoder.decode(Line.self, from: text)
+            guard line.service == service.account, line.reason == nil else { continue }
+            handles.insert(line.handle)
+            pushes += 1
+        }
+        return (handles.count, pushes)
+    }
+}

@@ -1,0 +1,9 @@
+import PushCore
+
+extension ServiceFaults {
+    func reasons(of service: Platform) -> [String] { reasons(of: service, at: .send) }
+
+    func fail(_ service: Platform, reason: String, count: Int?, handle: DeviceHandle?) async throws(PushError) {
+        try await fail(service, with: OrderedRefusal(reason, count: count, handle: handle))
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// One notification for phones of every platform, over real connections, while one push service is not there: nobody waits for it but
+/// its own phones.
+@Suite struct MixedFanOutTests {
+    /// How a service is away.
+    private enum Absence: CaseIterable {
+        /// Nothing listens.
+        case dead
+        /// Connections are taken, and nobody answers.
+        case frozen
+
+        func begin(_ simulator: FanOutSimulator) async {
+            switch self {
+            case .dead: await simulator.end(SIGKILL)
+            case .frozen: simulator.signal(SIGSTOP)
+            }
+        }
+
+        func end(_ simulator: FanOutSimulator) async throws {
+            switch self {
+            case .dead: try await simulator.start()
+            case .frozen: simulator.signal(SIGCONT)
+            }
+        }
+    }
+
+    @Test(arguments: FanOutService.all)
+    func `Three push services have every push while the fourth is away, and it has its own when it is back`(
+        away: FanOutService
+    ) async throws {
+        let others = FanOutService.all.filter { $0.word != away.word }
+        let bench = try await FanOut(devices: 600, of: away, beside: others)
+        var reached = 0
+        for (round, absence) in Absence.allCases.enumerated() {
+            await absence.begin(bench.simulator)
+            let sender = try bench.broadcast()
+            try await bench.others?.taken(bench.devices * others.count * (round + 1))
+            // The newest comes first.
+            var newest = try await bench.notifications()
+            while newest.count <= round || others.contains(where: { bench.successes(of: $0, in: newest[0]) < bench.devices }) {
+                newest = try await bench.notifications()
+            }
+            #expect(newest[0]["state"]?.string == "Processing")
+            #expect(bench.successes(of: away, in: newest[0]) == 0)
+            for service in others {
+                let (phones, pushes) = try bench.census(of: service)
+                #expect(phones == bench.devices && pushes == bench.devices * (round + 1), "\(service.word): \(phones), \(pushes)")
+            }
+            #expect(try bench.census(of: away).pushes == reached)
+            try await absence.end(bench.simulator)
+            #expect(await sender.end().status == 0)
+            let ends = try await bench.ends()
+            #expect(ends.map { $0["state"]?.string } == Array(repeating: "Completed", count: round + 1))
+            for service in bench.services { #expect(bench.successes(of: service, in: ends.first) == bench.devices, "\(ends)") }
+            let census = try bench.census(of: away)
+            #expect(census.phones == bench.devices && census.pushes >= bench.devices * (round + 1), "\(census)")
+            reached = census.pushes
+        }
+        #expect(await bench.end(SIGTERM) == 0)
+        #expect(await bench.simulator.end() == 0)
+        #expect(await bench.others?.end() == 0)
+        #expect(try bench.rows("SELECT sum(count) FROM outcome_batch") == ["\(bench.devices * 8)"])
+        #expect(try bench.rows("SELECT count(*) FROM registration") == ["\(bench.devices * 4)"])
+    }
+}

@@ -1,0 +1,24 @@
+import PushCore
+import Testing
+
+@testable import RemoteHub
+
+/// Options of a send in the words of push services, for a hub that has no others.
+@Suite struct NativePayloadTests {
+    private let now = Timestamp(seconds: 1_800_000_000)
+
+    private func headers(_ platform: Platform, _ options: PushOptions, given: [PushHeader] = []) -> [String] {
+        NativePayload(body: [], headers: given).with(options, for: platform, now: now).headers.map { "\($0.name): \($0.value)" }
+    }
+
+    @Test(arguments: [(PushOptions.Priority.high, "10", "1"), (.normal, "5", "2"), (.low, "1", "3")])
+    func `a priority is the number that the push service knows`(priority: PushOptions.Priority, apns: String, wns: String) {
+        #expect(headers(.apns, PushOptions(priority: priority)) == ["apns-priority: \(apns)"])
+        #expect(headers(.wns, PushOptions(priority: priority)) == ["X-WNS-PRIORITY: \(wns)"])
+    }
+
+    @Test func `what the sender has said otherwise stays`() {
+        let given = PushHeader("x-wns-priority", "4")
+        #expect(headers(.wns, PushOptions(priority: .high), given: [given]) == ["x-wns-priority: 4"])
+    }
+}

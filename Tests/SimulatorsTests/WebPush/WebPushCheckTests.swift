@@ -1,0 +1,87 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Simulators
+
+/// Checks of the Web Push service and of the browser, each with the one change to a good request that it alone refuses.
+@Suite struct WebPushCheckTests {
+    let bench = WebPushBench()
+
+    private func kind(authorization: String) async throws -> String {
+        try await bench.send { $0.set("authorization", authorization) }.webPushKind
+    }
+
+    /// The token and the key of a good authorization, each as it stands there.
+    private func parts() throws -> (token: Substring, key: Substring) {
+        let parts = try bench.authorization().dropFirst("vapid ".count).split(separator: ", ")
+        return (parts[0], parts[1])
+    }
+
+    @Test(arguments: ["Bearer", "WebPush", "vapid2", "vapi"])
+    func `token and key count with the scheme vapid alone`(scheme: String) async throws {
+        let (token, key) = try parts()
+        #expect(try await kind(authorization: "\(scheme) \(token), \(key)") == "401 109")
+        #expect(try await kind(authorization: "vapid \(token), \(key)") == "201")
+    }
+
+    @Test func `a token without its key is refused, and a key without a token`() async throws {
+        let (token, key) = try parts()
+        for part in [token, key] { #expect(try await kind(authorization: "vapid \(part)") == "401 109") }
+    }
+
+    @Test func `a key is a point of P-256, uncompressed`() async throws {
+        let (token, key) = try parts()
+        // For anybody, so that the key need not be that of the subscription.
+        let open = WebPushBench(isRestricted: false)
+        func kind(_ key: some DataProtocol) async throws -> String {
+            let authorization = try open.authorization().split(separator: ", k=")[0] + ", k=\(TokenText.base64URL(key))"
+            return try await open.send { $0.set("authorization", String(authorization)) }.webPushKind
+        }
+        let good = open.key.publicKey
+        #expect(try await kind(good.x963Representation) == "201")
+        #expect(try await kind(good.compressedRepresentation) == "401 109")
+        #expect(try await kind(good.x963Representation.dropFirst()) == "401 109")
+        #expect(try await kind(good.x963Representation + [0]) == "401 109")
+        #expect(try await kind(Data([4]) + Data(repeating: 7, count: 64)) == "401 109")
+        #expect(try await self.kind(authorization: "vapid \(token), \(key)=!") == "401 109")
+    }
+
+    @Test func `a token has three parts, of which two are JSON objects`() async throws {
+        let (token, key) = try parts()
+        let (head, claims, signature) = {
+            let parts = token.split(separator: ".")
+            return (parts[0], parts[1], parts[2])
+        }()
+        let list = TokenText.base64URL(Array("[]".utf8))
+        let bad = [
+            "\(head).\(claims)", "\(token).\(signature)", "\(head).\(claims).", "t=\(list).\(claims).\(signature)",
+            "\(head).\(list).\(signature)",
+            "\(token)A", "\(head).\(claims).!\(signature)",
+        ]
+        for text in bad { #expect(try await kind(authorization: "vapid \(text), \(key)") == "401 109", "\(text)") }
+        #expect(try await kind(authorization: "vapid \(head).\(claims).\(signature), \(key)") == "201")
+    }
+
+    @Test func `a handle of another service at the same address is no endpoint`() async throws {
+        bench.lab.publish(ServiceAddress(authority: "localhost:8091", platforms: [.browser, .wns]))
+        let channel = try #require(bench.lab.pushHandle(of: bench.lab.addPhone(PhoneDescription(name: "tom", platform: .wns, app: "x"))))
+        let browser = bench.lab.addPhone(PhoneDescription(name: "eve", platform: .browser, app: "example.com"))
+        let endpoint = try #require(bench.lab.subscription(of: browser)?.endpoint)
+        for (handle, status) in [(channel, 404), (endpoint, 201)] {
+            let (host, path) = WNSBench.parts(of: handle)
+            #expect(host == "localhost:8091")
+            let request = HTTPRequest(host: host, path: path, [("ttl", "60")])
+            #expect(Reply(await bench.simulator.handle(request, body: [])).status == status)
+        }
+    }
+
+    @Test func `a record is long enough for what it must hold`() async throws {
+        // One byte of padding and the tag: 17 bytes, which RFC 8188 does not let a record size be.
+        for (size, isRead) in [(UInt32(17), false), (18, true)] {
+            #expect(try await bench.send(body: bench.seal([], recordSize: size)).status == 201)
+            #expect(bench.items.last?.reasonNotShown?.contains("more than one record") == !isRead)
+        }
+    }
+}
