@@ -1,9 +1,7 @@
 import Synchronization
 
 /// Leaves a push service in peace that answers nobody: after some failures in a row nothing is sent for a while, then a push at a
-/// time to see whether it is back. One for a platform and its credential; notifications share it.
-///
-/// Browsers have many push services. As long as one of them answers, those that answer nobody hold up their own browsers alone.
+/// time to see whether it is back. One for a service and its credential; notifications share it.
 final class CircuitBreaker: Sendable {
     enum Admission: Sendable, Equatable {
         case all
@@ -26,12 +24,7 @@ final class CircuitBreaker: Sendable {
         var openUntil: Timestamp?
         /// Nobody was answered since then.
         var openSince: Timestamp?
-        /// Push services of browsers that have answered when they were asked last.
-        var answering: Set<Substring> = []
     }
-
-    /// Origins come from devices, so that they must not fill the memory.
-    private static let mostOrigins = 1_000
 
     private let circuit = Mutex(Circuit())
 
@@ -49,15 +42,16 @@ final class CircuitBreaker: Sendable {
     /// When the next push is tried; nil as long as the service answers.
     var nextTry: Timestamp? { circuit.withLock { $0.openUntil } }
 
+    /// Whether there is nothing to remember.
+    var isAtRest: Bool { circuit.withLock { $0.failures == 0 && $0.openUntil == nil } }
+
     enum News: Sendable, Equatable {
         case opened(until: Timestamp)
         case closed
     }
 
     /// Told how a batch ended. Any answer about a device is a sign of life; that there are too many pushes is one, too.
-    ///
-    /// - Parameter handles: whose verdicts they are; those of browsers tell their push services apart.
-    func note(_ verdicts: [Verdict], of handles: [DeviceHandle] = [], now: Timestamp) -> News? {
+    func note(_ verdicts: [Verdict], now: Timestamp) -> News? {
         guard !verdicts.isEmpty else { return nil }
         var (failures, lost, isAll) = (0, 0, true)
         for verdict in verdicts.reversed() where isAll {
@@ -68,15 +62,11 @@ final class CircuitBreaker: Sendable {
             }
         }
         failures += min(lost, Self.lostBatch)
-        let (answered, silent) = Self.origins(verdicts, handles)
         return circuit.withLock { circuit in
-            circuit.answering.subtract(silent)
-            if circuit.answering.count < Self.mostOrigins { circuit.answering.formUnion(answered) }
             guard isAll else {
-                defer { circuit = Circuit(failures: circuit.answering.isEmpty ? failures : 0, answering: circuit.answering) }
+                defer { circuit = Circuit(failures: failures) }
                 return circuit.openUntil == nil ? nil : .closed
             }
-            guard circuit.answering.isEmpty else { return nil }
             circuit.failures += failures
             if let until = circuit.openUntil {
                 // Of what was under way when it opened nobody hears anything new.
@@ -90,24 +80,5 @@ final class CircuitBreaker: Sendable {
             circuit.openSince = circuit.openSince ?? now
             return .opened(until: until)
         }
-    }
-
-    /// Push services of browsers that answered for some of them, and those that answered for none.
-    private static func origins(_ verdicts: [Verdict], _ handles: [DeviceHandle]) -> (answered: Set<Substring>, silent: Set<Substring>) {
-        var (answered, silent) = (Set<Substring>(), Set<Substring>())
-        for (verdict, handle) in zip(verdicts, handles) {
-            guard case .browser(let endpoint, _, _) = handle else { break }
-            switch RetryPolicy.Trouble(verdict) {
-            case nil, .throttled: answered.insert(origin(of: endpoint))
-            case .failing, .unreachable, .unknown: silent.insert(origin(of: endpoint))
-            }
-        }
-        return (answered, silent.subtracting(answered))
-    }
-
-    /// Scheme, host and port of an address.
-    private static func origin(of address: String) -> Substring {
-        guard let host = address.firstRange(of: "://")?.upperBound else { return address[...] }
-        return address[..<(address[host...].firstIndex(of: "/") ?? address.endIndex)]
     }
 }

@@ -5,11 +5,14 @@ struct DeliveryRun: Sendable {
         enum Members: Sendable {
             /// By their numbers in the group.
             case first(Range<Int>)
+            /// The same, as in the group.
+            case sorted([UInt32])
             /// As in the group, each with what it was told before.
             case again([(member: UInt32, result: DeliveryResult)])
         }
 
         var group: Int
+        var service: PushService
         var number: Int
         /// Nothing is tried again later than that; nil before the first attempt.
         var lastMoment: Timestamp?
@@ -18,6 +21,7 @@ struct DeliveryRun: Sendable {
         var count: Int {
             switch members {
             case .first(let range): range.count
+            case .sorted(let members): members.count
             case .again(let waiting): waiting.count
             }
         }
@@ -29,6 +33,8 @@ struct DeliveryRun: Sendable {
             case .first(let range):
                 let middle = range.lowerBound + count
                 (members, rest.members) = (.first(range.lowerBound..<middle), .first(middle..<range.upperBound))
+            case .sorted(let sorted):
+                (members, rest.members) = (.sorted(Array(sorted.prefix(count))), .sorted(Array(sorted.dropFirst(count))))
             case .again(let waiting):
                 (members, rest.members) = (.again(Array(waiting.prefix(count))), .again(Array(waiting.dropFirst(count))))
             }
@@ -64,13 +70,15 @@ struct DeliveryRun: Sendable {
         }
     }
 
-    /// What is done one after the other: a platform's batches, or all of them where nothing is side by side.
+    /// What is done one after the other: a push service's batches, or all of them where nothing is side by side.
     struct Lane: Sendable {
         var attempts = TimeQueue<Attempt>()
         /// Batches.
         var underWay = 0
         /// The service is left in peace until then.
         var heldUntil: Timestamp?
+        /// Whether it is that of one of browsers' push services.
+        var isOfBrowsers = false
     }
 
     let id: String
@@ -87,22 +95,29 @@ struct DeliveryRun: Sendable {
     /// Different for every notification.
     let seed: UInt64
     private(set) var lanes: [Lane] = []
-    private var laneOfPlatform: [Platform: Int] = [:]
+    private var laneOfService: [PushService: Int] = [:]
+    /// Members of groups of browsers that nobody has looked up to tell their push services apart.
+    private var unsorted: [(group: Int, members: Range<Int>)] = []
     private let isSideBySide: Bool
     private let mostUnderWay: Int
     private let batchSize: Int
     private let pace: Pace?
     /// Before that the pace lets nobody go.
     private var paceMoment: Timestamp?
-    /// Platforms that refuse the hub's credential, with what they say.
-    var refusals: [Platform: Rejection] = [:]
+    /// Push services that refuse the hub's credential, with what they say.
+    var refusals: [PushService: Rejection] = [:]
+    /// Of browsers, with a lane of their own each: each has connections.
+    static let mostOrigins = 128
+    /// Batches of browsers that are under way. With more than this each push service has one at a time, for they are encrypted messages.
+    private var browserBatches = 0
+    private static let manyBrowserBatches = 64
 
     /// - Parameters:
     ///   - request: Whose work it is.
     ///   - twins: Those that get nothing because others have the push.
     ///   - began: When the first device had its first attempt, or has it now.
     ///   - batchSize: Most devices of a batch.
-    ///   - batchesUnderWay: Of a platform at a time; nil for one after the other, whatever their platforms.
+    ///   - batchesUnderWay: Of a push service at a time; nil for one after the other, whatever their services.
     init(
         id: String, request: NotificationRequest, groups: [RenderedGroup], twins: Twins, began: Timestamp, start: Timestamp,
         batchSize: Int, batchesUnderWay: Int?
@@ -120,29 +135,74 @@ struct DeliveryRun: Sendable {
         mostUnderWay = batchesUnderWay ?? 1
     }
 
-    /// Gives a group its first attempt of this run, in batches.
+    /// Gives a group its first attempt of this run, in batches. A group of browsers is to be sorted before, where services are side by
+    /// side.
     ///
-    /// - Parameter lastMoment: of a group that was tried before.
-    mutating func begin(_ group: Int, number: Int, at moment: Timestamp, lastMoment: Timestamp? = nil) {
-        let count = groups[group].members.count
+    /// - Parameter wait: What the service of a group that was tried before has put off, and the last moment of that.
+    mutating func begin(_ group: Int, at now: Timestamp, _ wait: (Patience.Wait, lastMoment: Timestamp)? = nil) {
+        let (platform, count) = (groups[group].platform, groups[group].members.count)
+        if isSideBySide, platform == .browser {
+            unsorted.append((group, 0..<count))
+            return
+        }
         for first in stride(from: 0, to: count, by: batchSize) {
             let members = Attempt.Members.first(first..<min(first + batchSize, count))
-            insert(Attempt(group: group, number: number, lastMoment: lastMoment, members: members), at: moment)
+            insertFirst(members, of: group, PushService(platform), at: now, wait)
         }
     }
 
+    /// Gives browsers of one push service their first attempt of this run, in batches.
+    mutating func begin(
+        _ group: Int, _ members: [UInt32], of service: PushService, at now: Timestamp, _ wait: (Patience.Wait, lastMoment: Timestamp)?
+    ) {
+        for first in stride(from: 0, to: members.count, by: batchSize) {
+            let batch = Attempt.Members.sorted(Array(members[first..<min(first + batchSize, members.count)]))
+            insertFirst(batch, of: group, service, at: now, wait)
+        }
+    }
+
+    private mutating func insertFirst(
+        _ members: Attempt.Members, of group: Int, _ service: PushService, at now: Timestamp,
+        _ wait: (Patience.Wait, lastMoment: Timestamp)?
+    ) {
+        insert(
+            Attempt(group: group, service: service, number: wait?.0.number ?? 1, lastMoment: wait?.lastMoment, members: members),
+            at: wait?.0.moment ?? now)
+    }
+
     mutating func insert(_ attempt: Attempt, at moment: Timestamp) {
-        let platform = groups[attempt.group].platform
-        let lane = isSideBySide ? laneOfPlatform[platform] : lanes.indices.first
-        if let lane {
+        if let lane = isSideBySide ? laneOfService[attempt.service] : lanes.indices.first {
             lanes[lane].attempts.insert(attempt, at: moment)
         } else {
-            var lane = Lane()
+            var lane = Lane(isOfBrowsers: attempt.service.origin != nil)
             lane.attempts.insert(attempt, at: moment)
-            laneOfPlatform[platform] = lanes.count
+            laneOfService[attempt.service] = lanes.count
             lanes.append(lane)
         }
     }
+
+    // MARK: - Sorting
+
+    /// Looked up at a time: enough for full batches of a handful of services.
+    private var sortedAtATime: Int { 8 * batchSize }
+
+    var isSorted: Bool { unsorted.isEmpty }
+
+    /// The next browsers whose push services are to be told apart.
+    mutating func nextUnsorted() -> (group: Int, members: [UInt32])? {
+        guard let (group, range) = unsorted.first else { return nil }
+        let part = range.prefix(sortedAtATime)
+        if part.count < range.count { unsorted[0].members = part.endIndex..<range.endIndex } else { unsorted.removeFirst() }
+        return (group, Array(groups[group].members[part]))
+    }
+
+    /// The push service of an origin; those beyond the most that there may be have one lane together.
+    func service(ofOrigin origin: Substring) -> PushService {
+        let service = PushService(.browser, origin: String(origin))
+        return laneOfService[service] != nil || laneOfService.count < Self.mostOrigins ? service : .others
+    }
+
+    // MARK: - Batches
 
     /// The next batch of a lane, of at most `most` devices, which is under way then.
     ///
@@ -154,6 +214,7 @@ struct DeliveryRun: Sendable {
         if attempt.count > count { lanes[lane].attempts.insert(attempt.split(after: count), at: popped.moment) }
         if let pace, isSent { paceMoment = max(now, paceMoment ?? now) + pace.duration(of: attempt.count) }
         lanes[lane].underWay += 1
+        if lanes[lane].isOfBrowsers { browserBatches += 1 }
         return attempt
     }
 
@@ -166,7 +227,10 @@ struct DeliveryRun: Sendable {
         lanes[lane].attempts.insert(popped.subject, at: moment)
     }
 
-    mutating func finished(_ lane: Int) { lanes[lane].underWay -= 1 }
+    mutating func finished(_ lane: Int) {
+        lanes[lane].underWay -= 1
+        if lanes[lane].isOfBrowsers { browserBatches -= 1 }
+    }
 
     var isUnderWay: Bool { lanes.contains { $0.underWay > 0 } }
 
@@ -177,7 +241,7 @@ struct DeliveryRun: Sendable {
 
     /// What a lane does next.
     struct Next: Sendable {
-        var platform: Platform
+        var service: PushService
         var moment: Timestamp
         /// Nothing of them is tried later than that; nil where nothing was tried yet.
         var lastMoment: Timestamp?
@@ -186,9 +250,10 @@ struct DeliveryRun: Sendable {
     }
 
     func next(_ lane: Int) -> Next? {
-        guard lanes[lane].underWay < mostUnderWay, let (moment, attempt) = lanes[lane].attempts.first else { return nil }
+        let most = lanes[lane].isOfBrowsers && browserBatches >= Self.manyBrowserBatches ? 1 : mostUnderWay
+        guard lanes[lane].underWay < most, let (moment, attempt) = lanes[lane].attempts.first else { return nil }
         return Next(
-            platform: groups[attempt.group].platform, moment: max(moment, lanes[lane].heldUntil ?? moment, paceMoment ?? moment),
+            service: attempt.service, moment: max(moment, lanes[lane].heldUntil ?? moment, paceMoment ?? moment),
             lastMoment: attempt.lastMoment)
     }
 
@@ -201,6 +266,7 @@ struct DeliveryRun: Sendable {
     func members(of attempt: Attempt) -> [UInt32] {
         switch attempt.members {
         case .first(let range): Array(groups[attempt.group].members[range])
+        case .sorted(let members): members
         case .again(let waiting): waiting.map(\.member)
         }
     }
@@ -212,13 +278,17 @@ struct DeliveryRun: Sendable {
             handles: batch.recipients.map(\.handle))
     }
 
-    /// Takes everything that is left out of the lanes, in order.
+    /// Takes everything that is left out of the lanes, in order, and what is in none.
     mutating func drain() -> [(moment: Timestamp, attempt: Attempt)] {
         var left: [(moment: Timestamp, attempt: Attempt)] = []
         for lane in lanes.indices {
             let held = lanes[lane].heldUntil
             while let (moment, attempt) = lanes[lane].attempts.popFirst() { left.append((max(moment, held ?? moment), attempt)) }
         }
+        for (group, members) in unsorted {
+            left.append((start, Attempt(group: group, service: .others, number: 1, members: .first(members))))
+        }
+        unsorted = []
         return left
     }
 }
@@ -246,8 +316,8 @@ struct Patience: Sendable, Equatable {
     var began: Timestamp
     /// The same, and all moments, in the time that nobody sets.
     var start: Timestamp
-    var platforms: [Platform: Wait]
+    var services: [PushService: Wait]
 
     /// When something can be done again, where services say when.
-    var moment: Timestamp? { platforms.values.lazy.map(\.moment).min() }
+    var moment: Timestamp? { services.values.lazy.map(\.moment).min() }
 }

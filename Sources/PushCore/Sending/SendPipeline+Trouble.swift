@@ -1,5 +1,15 @@
 // What the answers of push services say about the hub's credentials and the services themselves.
 extension SendPipeline {
+    func noteCircuit(_ verdicts: [Verdict], of service: PushService) {
+        let (now, name) = (environment.steady.now, service.platform.displayName)
+        let place = service.origin.map { " at \($0)" } ?? ""
+        switch circuits.note(verdicts, of: service, now: now) {
+        case .opened(let moment): environment.warn(.delivery, "\(name) answers nobody\(place): nothing is sent there for \(moment - now)")
+        case .closed: environment.note(.delivery, "\(name) answers again\(place)")
+        case nil: break
+        }
+    }
+
     func noteMixUp(_ verdicts: [Verdict], of platform: Platform) {
         switch gauges[platform]?.note(verdicts, now: environment.clock.now) {
         case .suspected(let words):
@@ -22,12 +32,11 @@ extension SendPipeline {
         }
     }
 
-    func troubles(_ now: Timestamp) -> [DeliveryTrouble] {
-        platforms.sorted().flatMap { platform in
-            [
-                breakers[platform]?.nextTry.map { DeliveryTrouble(platform, .openCircuit(nextTry: $0)) },
-                gauges[platform]?.suspicion.map { DeliveryTrouble(platform, .mixUp($0.words, since: $0.since)) },
-            ].compactMap(\.self)
+    func troubles() -> [DeliveryTrouble] {
+        let circuits = Dictionary(grouping: circuits.open, by: \.service.platform)
+        return platforms.sorted().flatMap { platform in
+            (circuits[platform] ?? []).map { DeliveryTrouble(platform, .openCircuit(origin: $0.service.origin, nextTry: $0.nextTry)) }
+                + (gauges[platform]?.suspicion.map { [DeliveryTrouble(platform, .mixUp($0.words, since: $0.since))] } ?? [])
         }
     }
 }

@@ -6,7 +6,7 @@ struct SendPipeline: Sendable {
     private let connectors: [Platform: any Connector]
     private let retries: RetryPolicy
     /// As long as the connectors and their credentials stay the same.
-    let breakers: [Platform: CircuitBreaker]
+    let circuits: Circuits
     /// The same.
     let gauges: [Platform: MixUpGauge]
 
@@ -17,7 +17,7 @@ struct SendPipeline: Sendable {
         self.environment = environment
         self.retries = retries
         let platforms = Set(connectors.flatMap(\.platforms))
-        breakers = Dictionary(uniqueKeysWithValues: platforms.map { ($0, CircuitBreaker()) })
+        circuits = Circuits(platforms)
         gauges = Dictionary(uniqueKeysWithValues: platforms.map { ($0, MixUpGauge()) })
         self.connectors = connectors.reduce(into: [:]) { table, connector in
             for platform in connector.platforms { table[platform] = connector }
@@ -41,17 +41,17 @@ struct SendPipeline: Sendable {
 
     /// How a run goes about its work.
     struct Manner: Sendable {
-        /// Of a platform at a time, and platforms do not wait for each other. Nil: one batch follows the other in an order that can be
+        /// Of a push service at a time, and services do not wait for each other. Nil: one batch follows the other in an order that can be
         /// repeated.
         var batchesUnderWay: Int?
         /// Where nothing can be done now, the run ends and is to be gone on with. Else it waits.
         var isPutOff = false
         /// What the run before waited for.
         var patience: Patience?
-        /// Whether a batch for a platform may begin; each that does is given back. They are asked from wherever the run is at work, so
+        /// Whether a batch for a push service may begin; each that does is given back. They are asked from wherever the run is at work, so
         /// that what they share with others has to be theirs to reach.
-        var takes: @Sendable (Platform) async -> Bool = { _ in true }
-        var givesBack: @Sendable (Platform) async -> Void = { _ in }
+        var takes: @Sendable (PushService) async -> Bool = { _ in true }
+        var givesBack: @Sendable (PushService) async -> Void = { _ in }
     }
 
     /// Delivers to every target in batches of at most `batch` handles, and reports verdicts as they are final.
@@ -82,10 +82,7 @@ struct SendPipeline: Sendable {
                                 refusal.outcome, reason: refusal.reason, refusal.explanation, size: group.body.count)))
                 }
             } else {
-                let wait = manner.patience?.platforms[group.platform]
-                run.begin(
-                    place, number: wait?.number ?? 1, at: wait?.moment ?? now,
-                    lastMoment: wait == nil ? nil : lastMoment(from: start, in: run))
+                run.begin(place, at: now, wait(of: PushService(group.platform), manner, in: run))
             }
         }
         let isThrough =
@@ -96,18 +93,17 @@ struct SendPipeline: Sendable {
             var rest: [(group: RecipientGroup, members: [UInt32])] = []
             for (_, attempt) in left {
                 switch attempt.members {
-                case .first: rest.append((run.groups[attempt.group].recipients, run.members(of: attempt)))
+                case .first, .sorted: rest.append((run.groups[attempt.group].recipients, run.members(of: attempt)))
                 case .again(let waiting): open += waiting.map { SettledTarget(order: Int($0.member), result: $0.result) }
                 }
             }
             return .cutOff(open: open, rest: rest, duplicates: run.twins.rest)
         }
         if !left.isEmpty {
-            var patience = Patience(began: began, start: start, platforms: [:])
+            var patience = Patience(began: began, start: start, services: [:])
             for (moment, attempt) in left {
-                let platform = run.groups[attempt.group].platform
-                let wait = patience.platforms[platform] ?? Patience.Wait(number: attempt.number, moment: moment)
-                patience.platforms[platform] = Patience.Wait(
+                let wait = patience.services[attempt.service] ?? Patience.Wait(number: attempt.number, moment: moment)
+                patience.services[attempt.service] = Patience.Wait(
                     number: min(wait.number, attempt.number), moment: max(wait.moment, moment))
             }
             return .putOff(patience)
@@ -140,7 +136,7 @@ struct SendPipeline: Sendable {
             case .send, .probe:
                 guard let attempt = run.take(0, most: move.most, now: environment.steady.now) else { continue }
                 let batch = await batch(attempt, of: &run, look)
-                let verdicts = batch.recipients.isEmpty ? [] : await connectors[next.platform]?.deliver(run.work(batch)) ?? []
+                let verdicts = batch.recipients.isEmpty ? [] : await connectors[next.service.platform]?.deliver(run.work(batch)) ?? []
                 run.finished(0)
                 await tell(settle(batch, verdicts, in: &run), of: &run, look, report)
             }
@@ -150,10 +146,12 @@ struct SendPipeline: Sendable {
 
     private enum News: Sendable {
         case answered(lane: Int, DeliveryRun.Batch, [Verdict])
+        /// Some browsers have their lanes: others have their turn before more get theirs.
+        case sorted
         case woke
     }
 
-    /// Some batches of each platform at a time. False when it was cancelled; true with something left when that has to wait.
+    /// Some batches of each push service at a time. False when it was cancelled; true with something left when that has to wait.
     private func sideBySide(
         _ run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: Reporting
     ) async -> Bool {
@@ -161,6 +159,10 @@ struct SendPipeline: Sendable {
             var alarm: Timestamp?
             while true {
                 if !Task.isCancelled {
+                    if let (place, members) = run.nextUnsorted() {
+                        await sort(members, of: place, in: &run, manner, look)
+                        group.addTask { .sorted }
+                    }
                     for lane in run.lanes.indices {
                         await begin(lane, of: &run, manner, look, report) { batch, work, connector in
                             group.addTask {
@@ -171,7 +173,7 @@ struct SendPipeline: Sendable {
                     }
                 }
                 let next = run.nextMoment
-                if !run.isUnderWay, next == nil || Task.isCancelled || manner.isPutOff { break }
+                if !run.isUnderWay, Task.isCancelled || run.isSorted && (next == nil || manner.isPutOff) { break }
                 if let next, next > environment.steady.now, alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
                     alarm = next
                     group.addTask { [clock = environment.steady] in
@@ -181,15 +183,15 @@ struct SendPipeline: Sendable {
                 }
                 switch await group.next() {
                 case .answered(let lane, let batch, let verdicts):
-                    await manner.givesBack(run.groups[batch.attempt.group].platform)
+                    await manner.givesBack(batch.attempt.service)
                     run.finished(lane)
                     await tell(settle(batch, verdicts, in: &run), of: &run, look, report)
                 case .woke: alarm = nil
-                case nil: break
+                case .sorted, nil: break
                 }
             }
             group.cancelAll()
-            return run.nextMoment == nil || !Task.isCancelled
+            return run.nextMoment == nil && run.isSorted || !Task.isCancelled
         }
     }
 
@@ -198,7 +200,7 @@ struct SendPipeline: Sendable {
         _ lane: Int, of run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: Reporting,
         send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
     ) async {
-        while let next = run.next(lane), next.moment <= environment.steady.now, let connector = connectors[next.platform] {
+        while let next = run.next(lane), next.moment <= environment.steady.now, let connector = connectors[next.service.platform] {
             let move = move(next, in: run)
             switch move {
             case .hold(let moment): run.hold(lane, until: moment)
@@ -207,7 +209,7 @@ struct SendPipeline: Sendable {
             case .send, .probe:
                 // What comes of those under way tells the same.
                 if move == .probe, !run.isIdle(lane) { return }
-                guard await manner.takes(next.platform),
+                guard await manner.takes(next.service),
                     let attempt = run.take(lane, most: move.most, now: environment.steady.now)
                 else { return }
                 let batch = await batch(attempt, of: &run, look)
@@ -234,15 +236,16 @@ struct SendPipeline: Sendable {
     /// What is done with the next devices of a lane, whose moment has come.
     private func move(_ next: DeliveryRun.Next, in run: DeliveryRun) -> Move {
         let now = environment.steady.now
-        if let refusal = run.refusals[next.platform] { return .settle(refusal.notAsked) }
+        if let refusal = run.refusals[next.service] { return .settle(refusal.notAsked) }
         if let expiration = run.options.expiration, run.began < expiration, expiration <= environment.clock.now {
             return next.isFirst ? .settle(.expired) : .giveUp
         }
         if run.isTest { return .send }
-        switch breakers[next.platform]?.admission(now) {
+        let breaker = circuits[next.service]
+        switch breaker?.admission(now) {
         case .wait(let moment):
             // Whoever had no attempt waits as long for the first one as others for their last.
-            let last = next.lastMoment ?? (breakers[next.platform]?.openSince).map { max($0, run.start) + retries.window }
+            let last = next.lastMoment ?? (breaker?.openSince).map { max($0, run.start) + retries.window }
             return last.map { $0 < moment } == true ? .giveUp : .hold(until: moment)
         case .probe: return next.lastMoment.map { $0 < now } == true ? .giveUp : .probe
         case .all, nil: return .send
@@ -273,7 +276,7 @@ struct SendPipeline: Sendable {
     }
 
     /// Nothing of a device is tried later than that, if its first attempt is now.
-    private func lastMoment(from first: Timestamp, in run: DeliveryRun) -> Timestamp {
+    func lastMoment(from first: Timestamp, in run: DeliveryRun) -> Timestamp {
         if run.isTest { return first }
         guard let expiration = run.options.expiration else { return first + retries.window }
         return min(first + retries.window, environment.steady.now + (expiration - environment.clock.now))
@@ -285,7 +288,7 @@ struct SendPipeline: Sendable {
     ) -> [SettledTarget] {
         let (id, attempt, group, now) = (run.id, batch.attempt, run.groups[batch.attempt.group], environment.steady.now)
         // Where everybody had left, nobody was asked.
-        if !batch.recipients.isEmpty { note(verdicts, of: batch.recipients, on: group.platform, in: &run) }
+        if !batch.recipients.isEmpty { note(verdicts, of: attempt.service, in: &run) }
         let lastMoment = attempt.lastMoment ?? lastMoment(from: now, in: run)
         var again: [(member: UInt32, result: DeliveryResult)] = []
         var pause: Duration = .zero
@@ -318,28 +321,21 @@ struct SendPipeline: Sendable {
             environment.note(.delivery, "\(id): \(again.count) devices again in \(pause)")
             run.insert(
                 DeliveryRun.Attempt(
-                    group: attempt.group, number: attempt.number + 1, lastMoment: lastMoment, members: .again(again)),
+                    group: attempt.group, service: attempt.service, number: attempt.number + 1, lastMoment: lastMoment,
+                    members: .again(again)),
                 at: now + pause)
         }
         return settled
     }
 
     /// What the verdicts of a batch say about the service and the hub's credential.
-    private func note(_ verdicts: [Verdict], of recipients: [Recipient], on platform: Platform, in run: inout DeliveryRun) {
-        let now = environment.steady.now
-        // Other platforms have one push service each.
-        let handles = platform == .browser ? recipients.map(\.handle) : []
-        switch breakers[platform]?.note(verdicts, of: handles, now: now) {
-        case .opened(let moment):
-            environment.warn(.delivery, "\(platform.displayName) answers nobody: nothing is sent to it for \(moment - now)")
-        case .closed: environment.note(.delivery, "\(platform.displayName) answers again")
-        case nil: break
-        }
-        noteMixUp(verdicts, of: platform)
+    private func note(_ verdicts: [Verdict], of service: PushService, in run: inout DeliveryRun) {
+        noteCircuit(verdicts, of: service)
+        noteMixUp(verdicts, of: service.platform)
         guard verdicts.count >= CircuitBreaker.threshold, case .rejected(let rejection)? = verdicts.last,
             verdicts.allSatisfy({ $0.isCredentialRefusal })
         else { return }
-        run.refusals[platform] = rejection
+        run.refusals[service] = rejection
     }
 
     /// Reports what needs no push service, a step at a time.

@@ -28,10 +28,10 @@ package struct HubSettings: Sendable, Equatable {
     package var comparableTags: Int
     /// Devices of a batch for a push service.
     package var devicesPerBatch: Int
-    /// Batches of a notification that are under way on a platform at a time, where platforms are side by side.
+    /// Batches of a notification that are under way to a push service at a time, where services are side by side.
     package var batchesUnderWay: Int
     /// Devices whose outcomes are kept in one step. With those of the batches under way it is what is sent again, at most, to devices
-    /// that had it already when the process dies: less than 5,000.
+    /// that had it already when the process dies: less than 5,000 where there is one push service.
     package var devicesPerStep: Int
     /// From a device's first attempt to its last, where its push service has trouble. Azure's 30 minutes.
     package var retryWindow: Duration

@@ -119,10 +119,10 @@ extension NotificationHub {
         guard isInTurn, devices <= Self.devicesPutOff else {
             return SendPipeline.Manner(batchesUnderWay: settings.batchesUnderWay, patience: patience)
         }
-        return SendPipeline.Manner(batchesUnderWay: settings.batchesUnderWay, isPutOff: true, patience: patience) { platform in
-            await self.takeRoom(platform)
-        } givesBack: { platform in
-            await self.giveBackRoom(platform)
+        return SendPipeline.Manner(batchesUnderWay: settings.batchesUnderWay, isPutOff: true, patience: patience) { service in
+            await self.takeRoom(service)
+        } givesBack: { service in
+            await self.giveBackRoom(service)
         }
     }
 

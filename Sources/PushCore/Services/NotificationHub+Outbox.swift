@@ -101,9 +101,9 @@ extension NotificationHub {
     /// How many notifications were accepted and wait: to begin, or for a push service.
     package var backlog: Int { outbox.count + putOffs.count + crowds.count }
 
-    /// Most notifications that are under way: enough that one platform leaves room for the others.
+    /// Most notifications that are under way: enough that push services leave room for one that has none.
     private var places: Int {
-        settings.concurrentNotifications * (settings.isSideBySide ? max(pipeline.platforms.count, 1) : 1)
+        settings.concurrentNotifications * (settings.isSideBySide ? max(pipeline.platforms.count, underWay.count + 1) : 1)
     }
 
     /// Starts deliveries as long as there is room; those that were put off go first.
@@ -157,7 +157,7 @@ extension NotificationHub {
             if stops.contains(sequence) { putOffs.hurry(sequence) }
         }
         // Room that somebody left unused meanwhile is for those in line.
-        for platform in pipeline.platforms.sorted() where hasRoom(platform) { putOffs.freed(platform) }
+        for service in putOffs.awaited where hasRoom(service) { putOffs.freed(service) }
         pump()
         rearmPutOffs()
     }
@@ -208,22 +208,23 @@ extension NotificationHub {
         pump()
     }
 
-    // MARK: - Room at a platform
+    // MARK: - Room at a push service
 
-    private func hasRoom(_ platform: Platform) -> Bool {
-        underWay[platform, default: 0] < settings.concurrentNotifications
+    private func hasRoom(_ service: PushService) -> Bool {
+        underWay[service, default: 0] < settings.concurrentNotifications
     }
 
     /// False where there is none; else the room is to be given back.
-    func takeRoom(_ platform: Platform) -> Bool {
-        guard hasRoom(platform) else { return false }
-        underWay[platform, default: 0] += 1
+    func takeRoom(_ service: PushService) -> Bool {
+        guard hasRoom(service) else { return false }
+        underWay[service, default: 0] += 1
         return true
     }
 
-    func giveBackRoom(_ platform: Platform) {
-        underWay[platform, default: 0] -= 1
-        putOffs.freed(platform)
+    func giveBackRoom(_ service: PushService) {
+        let left = underWay[service, default: 0] - 1
+        underWay[service] = left > 0 ? left : nil
+        putOffs.freed(service)
         pump()
     }
 

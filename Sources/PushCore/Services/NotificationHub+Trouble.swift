@@ -1,8 +1,8 @@
 /// What keeps a hub from delivering on a platform just now.
 package struct DeliveryTrouble: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// The push service answers nobody: nothing is sent to it before `nextTry`.
-        case openCircuit(nextTry: Timestamp)
+        /// The push service answers nobody: nothing is sent to it before `nextTry`. That of browsers has an origin.
+        case openCircuit(origin: String?, nextTry: Timestamp)
         /// Most handles are not those of the credential. Says what to do; dead handles are not believed meanwhile.
         case mixUp(String, since: Timestamp)
     }
@@ -15,5 +15,5 @@ package struct DeliveryTrouble: Sendable, Equatable {
 
 extension NotificationHub {
     /// By platform; none where all is well.
-    package func troubles() -> [DeliveryTrouble] { pipeline.troubles(environment.clock.now) }
+    package func troubles() -> [DeliveryTrouble] { pipeline.troubles() }
 }

@@ -31,8 +31,8 @@ package actor NotificationHub: HubGateway {
     /// Pauses of work that was cancelled and is not at its end.
     var sleepers: [Int: Task<Void, Never>] = [:]
     var rests = 0
-    /// Batches of the outbox that are under way, by platform.
-    var underWay: [Platform: Int] = [:]
+    /// Batches of the outbox that are under way, by push service.
+    var underWay: [PushService: Int] = [:]
     var expiry = Expiry()
     var isStopping = false
     /// The same for those who do not come by the actor.

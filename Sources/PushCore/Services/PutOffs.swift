@@ -3,8 +3,8 @@
 struct PutOffs: Sendable {
     private var waiting: [Int64: Patience] = [:]
     private var moments = TimeQueue<Int64>()
-    /// For room at a platform, in the order in which they came; those that go on for another reason are passed over.
-    private var lines: [Platform: Line<Int64>] = [:]
+    /// For room at a push service, in the order in which they came; those that go on for another reason are passed over.
+    private var lines: [PushService: Line<Int64>] = [:]
     /// Those that may go on.
     private var ready = Line<Int64>()
     /// Wakes at the first moment.
@@ -17,19 +17,21 @@ struct PutOffs: Sendable {
     /// - Parameter now: what may go on at this moment already waits for room.
     mutating func insert(_ sequence: Int64, _ patience: Patience, now: Timestamp) {
         waiting[sequence] = patience
-        for (platform, wait) in patience.platforms.sorted(by: { $0.key < $1.key }) where wait.moment <= now {
-            lines[platform, default: Line()].append(sequence)
-        }
-        if let next = patience.platforms.values.map(\.moment).filter({ $0 > now }).min() { moments.insert(sequence, at: next) }
+        for (service, wait) in patience.services where wait.moment <= now { lines[service, default: Line()].append(sequence) }
+        if let next = patience.services.values.map(\.moment).filter({ $0 > now }).min() { moments.insert(sequence, at: next) }
     }
 
-    /// There is room for one more at a platform.
-    mutating func freed(_ platform: Platform) {
-        while let sequence = lines[platform]?.next() {
-            guard waiting[sequence]?.platforms[platform] != nil else { continue }
+    /// Push services at which somebody waits for room.
+    var awaited: [PushService] { lines.keys.sorted() }
+
+    /// There is room for one more at a push service.
+    mutating func freed(_ service: PushService) {
+        while let sequence = lines[service]?.next() {
+            guard waiting[sequence]?.services[service] != nil else { continue }
             ready.append(sequence)
             return
         }
+        lines[service] = nil
     }
 
     /// This one may go on, whatever it waits for.

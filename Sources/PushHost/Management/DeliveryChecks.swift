@@ -30,7 +30,7 @@ struct DeliveryChecks {
         }
         let moment = trouble.nextTry?.iso8601(fraction: false) ?? "a while"
         return .wrong(
-            name, "\(place)\(address.map { " (\($0))" } ?? "") answers nobody: the next push is tried at \(moment)",
+            name, "\(place)\((trouble.origin ?? address).map { " (\($0))" } ?? "") answers nobody: the next push is tried at \(moment)",
             "look whether this machine reaches the push service, and at the log for what it answers")
     }
 }

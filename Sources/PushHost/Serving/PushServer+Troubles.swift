@@ -12,17 +12,23 @@ extension PushServer {
         }
     }
 
-    /// `pushhost_circuit_open` (1) and `pushhost_circuit_next_try_seconds`, since 1970, of push services that answer nobody;
+    /// `pushhost_circuit_open` and `pushhost_circuit_next_try_seconds`, since 1970, of push services that answer nobody: how many these
+    /// are, for browsers have several, and the first try.
     /// `pushhost_mixed_up` (1) where most handles are not those of the credential.
     func measure(_ troubles: [HubTrouble]) {
-        func values(_ value: (HubTrouble) -> Double?) -> [(dimensions: [(String, String)], value: Double)] {
-            troubles.compactMap { trouble in
-                value(trouble).map { ([("hub", trouble.hub), ("platform", trouble.platform.rawValue)], $0) }
+        let platforms = Dictionary(grouping: troubles) { [$0.hub, $0.platform.rawValue] }
+        func values(_ value: ([HubTrouble]) -> Double?) -> [(dimensions: [(String, String)], value: Double)] {
+            platforms.compactMap { place, troubles in value(troubles).map { ([("hub", place[0]), ("platform", place[1])], $0) } }
+        }
+        func count(_ isMeant: @escaping (HubTrouble) -> Bool) -> ([HubTrouble]) -> Double? {
+            { troubles in
+                let count = troubles.count(where: isMeant)
+                return count == 0 ? nil : Double(count)
             }
         }
-        metrics.replace("pushhost_circuit_open", with: values { $0.nextTry == nil ? nil : 1 })
-        metrics.replace("pushhost_circuit_next_try_seconds", with: values { $0.nextTry.map { Double($0.seconds) } })
-        metrics.replace("pushhost_mixed_up", with: values { $0.mixUp == nil ? nil : 1 })
+        metrics.replace("pushhost_circuit_open", with: values(count { $0.nextTry != nil }))
+        metrics.replace("pushhost_circuit_next_try_seconds", with: values { $0.compactMap(\.nextTry).min().map { Double($0.seconds) } })
+        metrics.replace("pushhost_mixed_up", with: values(count { $0.mixUp != nil }))
     }
 }
 
@@ -32,13 +38,15 @@ struct HubTrouble: Sendable, Equatable {
     var platform: Platform
     /// Of a push service that answers nobody.
     var nextTry: Timestamp?
+    /// Which one of those of browsers.
+    var origin: String?
     /// What is mixed up, and what to do.
     var mixUp: String?
 
     init(hub: String, _ trouble: DeliveryTrouble) {
         (self.hub, platform) = (hub, trouble.platform)
         switch trouble.kind {
-        case .openCircuit(let moment): nextTry = moment
+        case .openCircuit(let origin, let moment): (self.origin, nextTry) = (origin, moment)
         case .mixUp(let words, _): mixUp = words
         }
     }
@@ -46,6 +54,7 @@ struct HubTrouble: Sendable, Equatable {
     var json: JSON {
         var members = JSONObject([("hub", .string(hub)), ("platform", .string(platform.rawValue))])
         if let nextTry { members.append("nextTry", .integer(nextTry.seconds)) }
+        if let origin { members.append("origin", .string(origin)) }
         if let mixUp { members.append("mixUp", .string(mixUp)) }
         return .object(members)
     }
@@ -54,6 +63,7 @@ struct HubTrouble: Sendable, Equatable {
         guard let hub = json["hub"]?.string, let platform = json["platform"]?.string.flatMap(Platform.init(rawValue:)) else { return nil }
         (self.hub, self.platform) = (hub, platform)
         nextTry = json["nextTry"]?.int.map { Timestamp(seconds: Int64($0)) }
+        origin = json["origin"]?.string
         mixUp = json["mixUp"]?.string
     }
 }

@@ -64,6 +64,7 @@ extension ManagementRoute {
                     "DeliveryTrouble",
                     [
                         "platform": .platform, "nextTryAt?": .moment("When the next push is tried: the push service answers nobody"),
+                        "origin?": .text("Which of the push services of browsers"),
                         "mixUp?": .text("Most handles are not those of the credential: in words, what is mixed up and what to do"),
                     ])),
         ])
@@ -89,7 +90,10 @@ extension ServedHub {
 extension DeliveryTrouble {
     fileprivate var json: JSON {
         switch kind {
-        case .openCircuit(let moment): ["platform": .string(platform.shortName), "nextTryAt": .moment(moment)]
+        case .openCircuit(let origin, let moment):
+            .members([
+                "platform": .string(platform.shortName), "nextTryAt": .moment(moment), "origin": origin.map { .string($0) },
+            ])
         case .mixUp(let words, _): ["platform": .string(platform.shortName), "mixUp": .string(words)]
         }
     }

@@ -54,26 +54,6 @@ import Testing
         #expect(pauses == [5, 10, 20, 40, 60, 60])
     }
 
-    @Test func `as long as one push service of browsers answers, another that does not is its own trouble`() throws {
-        func browsers(_ host: String, _ count: Int) throws -> [DeviceHandle] {
-            try (0..<count).map { number in
-                try DeviceHandle(
-                    endpoint: "https://\(host)/wpush/\(number)", p256dh: String(repeating: "A", count: 87),
-                    auth: String(repeating: "A", count: 22))
-            }
-        }
-        let (well, ill) = (try browsers("push.example", 100), try browsers("push.test", 100))
-        let (fine, failing) = (Array(repeating: Verdict.accepted(id: nil), count: 100), Array(repeating: busy, count: 100))
-        #expect(breaker.note(fine + failing, of: well + ill, now: dawn) == nil)
-        for _ in 1...3 { #expect(breaker.note(failing, of: ill, now: dawn) == nil) }
-        #expect(breaker.admission(dawn) == .all)
-        // Now nobody answers.
-        #expect(breaker.note(Array(failing.prefix(19)), of: well, now: dawn) == nil)
-        #expect(breaker.note([busy], of: ill, now: dawn) == .opened(until: dawn + .seconds(5)))
-        #expect(breaker.note([.accepted(id: nil)], of: ill, now: dawn + .seconds(5)) == .closed)
-        #expect(breaker.note(failing, of: well, now: dawn + .seconds(6)) == nil)
-    }
-
     @Test func `an answer to the push that tries closes it, and the next pause is a short one again`() {
         let failures = Array(repeating: busy, count: 20)
         _ = breaker.note(failures, now: dawn)

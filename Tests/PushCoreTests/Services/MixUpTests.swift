@@ -101,7 +101,7 @@ import Testing
         let hub = try await bench.reopened(HubSettings(isSideBySide: true))
         _ = try await hub.accept(.alert())
         while await hub.troubles().isEmpty { await Task.yield() }
-        #expect(await hub.troubles() == [DeliveryTrouble(.apns, .openCircuit(nextTry: HubBench.dawn + .seconds(5)))])
+        #expect(await hub.troubles() == [DeliveryTrouble(.apns, .openCircuit(origin: nil, nextTry: HubBench.dawn + .seconds(5)))])
         await hub.stop()
     }
 }

@@ -64,7 +64,7 @@ struct HubShowCommand: AsyncParsableCommand {
         if let metadata = hub["userMetadata"]?.string { rows.append(("metadata", metadata)) }
         for trouble in hub["troubles"]?.array ?? [] {
             let platform = trouble["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
-            let address = credentials.first { $0["platform"] == trouble["platform"] }?["address"]?.string
+            let address = (trouble["origin"] ?? credentials.first { $0["platform"] == trouble["platform"] }?["address"])?.string
             let words =
                 trouble["mixUp"]?.string
                 ?? "\(address.map { "\($0) " } ?? "")answers nobody: the next push is tried at \(trouble["nextTryAt"]?.string ?? "a moment")"

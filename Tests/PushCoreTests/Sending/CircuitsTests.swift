@@ -1,0 +1,63 @@
+import Support
+import Testing
+
+@testable import PushCore
+
+@Suite struct CircuitsTests {
+    private let circuits = Circuits([.apns, .browser])
+    private let dawn = HubBench.dawn
+    private let failing = Array(repeating: Verdict.transient(.busy, retryAfter: nil), count: 20)
+    private let well = [Verdict.accepted(id: nil)]
+
+    private func browsers(_ host: String) -> PushService { PushService(.browser, origin: "https://\(host)") }
+
+    @Test func `one push service of browsers that answers nobody is left in peace, whatever the others answer`() {
+        #expect(circuits.note(well, of: browsers("push.example"), now: dawn) == nil)
+        #expect(circuits.note(failing, of: browsers("push.test"), now: dawn) == .opened(until: dawn + .seconds(5)))
+        #expect(circuits.note(well, of: browsers("push.example"), now: dawn) == nil)
+        #expect(circuits[browsers("push.test")]?.admission(dawn) == .wait(until: dawn + .seconds(5)))
+        #expect(circuits[browsers("push.example")] == nil)
+        #expect(circuits[PushService(.browser)]?.admission(dawn) == .all)
+        #expect(circuits.open.map(\.service) == [browsers("push.test")])
+        #expect(circuits.note(well, of: browsers("push.test"), now: dawn + .seconds(5)) == .closed)
+        #expect(circuits[browsers("push.test")] == nil)
+        #expect(circuits.open.isEmpty)
+    }
+
+    @Test func `failures of a push service count on from batch to batch`() {
+        let (first, last) = (Array(failing.prefix(12)), Array(failing.prefix(8)))
+        #expect(circuits.note(first, of: browsers("push.test"), now: dawn) == nil)
+        #expect(circuits.note(first, of: browsers("push.example"), now: dawn) == nil)
+        #expect(circuits.note(last, of: browsers("push.test"), now: dawn) == .opened(until: dawn + .seconds(5)))
+    }
+
+    @Test func `those that share a lane have no circuit`() {
+        #expect(circuits.note(failing, of: .others, now: dawn) == nil)
+        #expect(circuits[.others] == nil)
+    }
+
+    @Test func `however many there are, only so many are remembered, and those left in peace are not forgotten`() {
+        for number in 1..<Circuits.mostOrigins {
+            #expect(circuits.note(failing, of: browsers("\(number).test"), now: dawn) != nil)
+        }
+        // The last room is that of whoever failed last.
+        for number in 1...3 {
+            #expect(circuits.note(Array(failing.prefix(19)), of: browsers("\(number).example"), now: dawn) == nil)
+        }
+        #expect(circuits[browsers("1.example")] == nil && circuits[browsers("2.example")] == nil)
+        #expect(circuits.note(Array(failing.prefix(1)), of: browsers("3.example"), now: dawn) != nil)
+        #expect(circuits.open.count == Circuits.mostOrigins)
+        #expect(circuits.note(failing, of: browsers("4.example"), now: dawn) == nil)
+        #expect(circuits[browsers("4.example")] == nil)
+    }
+
+    @Test(arguments: [
+        ("https://push.example/send/1", "https://push.example"), ("https://push.example:8443/a/b", "https://push.example:8443"),
+        ("https://push.example", "https://push.example"), ("https://[::1]:8091/x", "https://[::1]:8091"), ("nonsense", "nonsense"),
+    ])
+    func `the origin of a browser is that of its endpoint`(endpoint: String, origin: String) {
+        #expect(PushService.origin(of: .browser(endpoint: endpoint, p256dh: "", auth: "")).map(String.init) == origin)
+    }
+
+    @Test func `other devices have none`() { #expect(PushService.origin(of: .phone(1)) == nil) }
+}
