@@ -50,9 +50,7 @@ demo: setup
 test: setup setup-tests
 	@echo "Building everything with its tests (the first time takes some minutes) …"
 	@swift build --build-tests
-	@$(WIDTH) swift test --skip-build 2>&1 | tee .build/tests.log; status=$${PIPESTATUS[0]}; \
-	  [ $$status = 0 ] || { echo; echo "What failed, of .build/tests.log:"; grep -aE '^(✘|error:)|Fatal error' .build/tests.log | cut -c1-2000; }; \
-	  exit $$status
+	@$(WIDTH) $(call run_tests)
 
 check: setup
 	@swift format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples
@@ -142,7 +140,7 @@ install: setup
 
 # The tests of the program once more, of the one that make install has put there: the optimizer must not change what it does.
 test-installed:
-	@$(WIDTH) PUSHHOST_TESTED="$(abspath $(DESTDIR)$(PREFIX)/bin/pushhost)" swift test --skip-build --filter '^PushHostTests[.]'
+	@$(WIDTH) PUSHHOST_TESTED="$(abspath $(DESTDIR)$(PREFIX)/bin/pushhost)" $(call run_tests,--filter '^PushHostTests[.]')
 
 # The service for systemd, as it is installed.
 unit:
@@ -151,6 +149,11 @@ unit:
 # Shell, folder below the prefix, name of the file.
 install_completion = set -o pipefail; $(SUDO) install -d "$(DESTDIR)$(PREFIX)/$(2)" && \
   .build/release/pushhost --generate-completion-script $(1) | $(SUDO) install -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/$(2)/$(3)"
+
+# What fails is told once more at the end.
+run_tests = swift test --skip-build $(1) 2>&1 | tee .build/tests.log; status=$${PIPESTATUS[0]}; \
+	  [ $$status = 0 ] || { echo; echo "What failed, of .build/tests.log:"; grep -aE '^(✘|↳|error:)|Fatal error' .build/tests.log | cut -c1-2000; }; \
+	  exit $$status
 
 setup:
 	@command -v swift >/dev/null || { echo "pushhost needs Swift 6.2 or later: see https://www.swift.org/install/linux/"; exit 1; }

@@ -92,10 +92,10 @@ struct NetworkChecks {
             try await client.allItems(ManagementClient.path("hubs"), patience: Self.patience)
         }
         let ways = (hubs ?? []).flatMap { hub in
-            (hub["credentials"]?.array ?? []).compactMap { credential -> Way? in
-                guard let platform = credential["platform"]?.string.flatMap({ Platform(shortName: $0) }) else { return nil }
-                let address = credential["address"]?.string.map { "https://\($0)" } ?? set(platform)?.address ?? Self.services[platform]
-                return address.map { Way(platform: platform, address: $0) }
+            (hub["credentials"]?.array ?? []).flatMap { credential -> [Way] in
+                guard let platform = credential["platform"]?.string.flatMap({ Platform(shortName: $0) }) else { return [] }
+                let address = credential["address"]?.string.map { ["https://\($0)"] }
+                return (address ?? addresses(of: platform)).map { Way(platform: platform, address: $0) }
             }
         }
         return Set(ways).sorted { ($0.platform, $0.address) < ($1.platform, $1.address) }
@@ -103,19 +103,20 @@ struct NetworkChecks {
 
     /// Without a server nobody knows what its hubs have.
     private func waysOfSettings() -> [Way] {
-        settings.credentialSources.compactMap { source in
-            guard let platform = source.kind.platform else { return nil }
-            guard platform == .apns else {
-                return (set(platform)?.address ?? Self.services[platform]).map { Way(platform: platform, address: $0) }
-            }
+        settings.credentialSources.flatMap { source -> [Way] in
+            guard let platform = source.kind.platform else { return [] }
+            guard platform == .apns else { return addresses(of: platform).map { Way(platform: platform, address: $0) } }
             let environment = (try? settings.apns.settings())?.environment ?? settings.apns.environment ?? .production
-            return Way(platform: .apns, address: "https://\(settings.delivery.destination(environment))")
+            return [Way(platform: .apns, address: "https://\(settings.delivery.destination(environment))")]
         }
     }
 
     private func hint(_ way: Way) -> String {
         if way.platform == .apns, settings.delivery.apns != nil {
             return "look whether something listens at apns.address, or take that away to send to Apple"
+        }
+        if way.platform == .browser, settings.delivery.webPush.places.contains(way.address) {
+            return "look whether something listens there, or take it out of webpush.origins"
         }
         if let setting = set(way.platform)?.setting {
             return "look whether something listens at \(setting), or take that away to send to the service itself"
@@ -132,7 +133,13 @@ struct NetworkChecks {
         }
     }
 
-    /// Those whose addresses do not depend on the credential.
+    /// Where a service is spoken to whose address does not depend on the credential. Who names push services for browsers has these.
+    private func addresses(of platform: Platform) -> [String] {
+        let origins = platform == .browser ? settings.delivery.webPush.places : []
+        guard origins.isEmpty else { return origins }
+        return (set(platform)?.address ?? Self.services[platform]).map { [$0] } ?? []
+    }
+
     private static let services: [Platform: String] = [
         .fcmV1: "https://fcm.googleapis.com", .wns: "https://login.live.com", .browser: "https://updates.push.services.mozilla.com",
     ]

@@ -16,10 +16,10 @@ final class LedgerFile: Sendable {
         var whenFailed: (@Sendable () -> Void)?
     }
 
-    /// Opens the file, or makes it. Throws `simulate.ledger`.
+    /// Opens the file, or makes it, for its owner alone: payloads are in it. Throws `simulate.ledger`.
     init(path: String) throws(PushError) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+        descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw PushError(
                 "simulate.ledger", "the ledger \(path) cannot be written: \(String(cString: strerror(errno)))",
@@ -59,6 +59,8 @@ final class LedgerFile: Sendable {
                 let error = PushError(
                     "output.failed", "the ledger \(path) cannot be written any more: \(String(cString: strerror(errno)))",
                     hint: "make room, or name a file elsewhere with --ledger")
+                // No part of a line stays.
+                if start > 0 { ftruncate(descriptor, lseek(descriptor, 0, SEEK_END) - off_t(start)) }
                 let action = state.withLock { state in
                     state.failure = error
                     return state.whenFailed.take()

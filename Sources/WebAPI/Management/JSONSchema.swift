@@ -136,9 +136,8 @@ extension JSONSchema {
             guard let text = value.string else { throw Flaw(message: "\(place) is no text", hint: "send a string") }
             let count = text.unicodeScalars.count
             guard length.contains(count) else {
-                throw Flaw(
-                    message: "\(place) has \(count) characters",
-                    hint: "it takes \(length.lowerBound) to \(length.upperBound) characters")
+                let least = length.lowerBound == length.upperBound ? "" : "\(length.lowerBound) to "
+                throw Flaw(message: "\(place) has \(count) characters", hint: "it takes \(least)\(length.upperBound) characters")
             }
             if let pattern, !TextPattern(pattern).fits(text) {
                 throw Flaw(message: "\(place) has not the form that it must have", hint: note ?? "it is \(pattern)")

@@ -22,7 +22,7 @@ final class FanOut: Sendable {
 
     /// - Parameters:
     ///   - service: which has a simulator to itself.
-    ///   - others: those beside it, behind another simulator.
+    ///   - others: those beside it, behind another simulator; of the same platform it has the same keys and certificate.
     ///   - arguments: more options of the service's simulator.
     ///   - variables: settings of the server.
     init(
@@ -33,10 +33,14 @@ final class FanOut: Sendable {
         services = [service] + others
         folder = try ScriptFolder(["payload": service.payload])
         simulator = try await FanOutSimulator([service], arguments, in: folder)
+        if let twin = others.first(where: { $0.word == service.word }) {
+            let (one, other) = ("sim-\(service.label)", "sim-\(twin.label)")
+            try FileManager.default.copyItem(at: folder.url.appending(path: one), to: folder.url.appending(path: other))
+        }
         self.others = others.isEmpty ? nil : try await FanOutSimulator(others, [], in: folder)
         var settings = ["PUSHHOST_LOG_LEVEL": "warning"]
         for simulator in [simulator, self.others].compactMap(\.self) {
-            settings.merge(try await simulator.settings()) { $1 }
+            settings.merge(try await simulator.settings()) { old, new in old == new || !old.hasPrefix("https://") ? new : "\(old),\(new)" }
         }
         self.variables = settings.merging(variables) { $1 }
         server = Mutex(nil)
@@ -49,7 +53,7 @@ final class FanOut: Sendable {
 
     /// The simulator of a service.
     private func simulator(of service: FanOutService) -> FanOutSimulator {
-        guard let others, others.services.contains(where: { $0.word == service.word }) else { return simulator }
+        guard let others, others.services.contains(where: { $0.label == service.label }) else { return simulator }
         return others
     }
 
@@ -107,11 +111,16 @@ final class FanOut: Sendable {
         return try Dialogue(["send", "--broadcast", "--yes"] + content + ["--data", "data"] + options, in: folder.url)
     }
 
+    /// What a command prints that is for the server.
+    func program(_ command: [String]) async throws -> String {
+        let program = try await Program.run(command + ["--data", "data"], in: folder.url)
+        try #require(program.status == 0, "\(program.errors)")
+        return program.output
+    }
+
     /// What the server says of its notifications.
     func notifications() async throws -> [JSON] {
-        let program = try await Program.run(["notification", "list", "--data", "data", "--json"], in: folder.url)
-        try #require(program.status == 0, "\(program.errors)")
-        return try #require(try JSON(parsing: program.output)["result"]?["items"]?.array)
+        try #require(try JSON(parsing: try await program(["notification", "list", "--json"]))["result"]?["items"]?.array)
     }
 
     /// Asks until every notification has come to its end, and answers them.

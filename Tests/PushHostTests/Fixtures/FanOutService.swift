@@ -10,12 +10,14 @@ struct FanOutService: Sendable, CustomTestStringConvertible {
     let platform: Platform
     /// As `pushhost simulate` and its control plane call it.
     let word: String
+    /// In the names of files.
+    var label: String
     /// With `$(message)` where the text is to be.
     let template: String
     /// Refusals that are over later: too many pushes, a fault of the service, no service.
     let putOffs: (throttled: String, failing: String, unavailable: String)
 
-    var testDescription: String { word }
+    var testDescription: String { label }
     /// As in the log.
     var name: String { platform.displayName }
     /// Its entry in `GET /credentials`, in the ledger and in reports.
@@ -23,20 +25,27 @@ struct FanOutService: Sendable, CustomTestStringConvertible {
     var payload: String { template.replacing("$(message)", with: "Hello") }
 
     static let apns = FanOutService(
-        platform: .apns, word: "apns", template: #"{"aps":{"alert":"$(message)"}}"#,
+        platform: .apns, word: "apns", label: "apns", template: #"{"aps":{"alert":"$(message)"}}"#,
         putOffs: ("TooManyRequests", "InternalServerError", "ServiceUnavailable"))
     static let fcm = FanOutService(
-        platform: .fcmV1, word: "fcm", template: #"{"message":{"notification":{"body":"$(message)"}}}"#,
+        platform: .fcmV1, word: "fcm", label: "fcm", template: #"{"message":{"notification":{"body":"$(message)"}}}"#,
         putOffs: ("QUOTA_EXCEEDED", "INTERNAL", "UNAVAILABLE"))
     static let wns = FanOutService(
-        platform: .wns, word: "wns",
+        platform: .wns, word: "wns", label: "wns",
         template: #"<toast><visual><binding template="ToastGeneric"><text>$(message)</text></binding></visual></toast>"#,
         putOffs: ("Throttled", "InternalServerError", "ServiceUnavailable"))
     static let webPush = FanOutService(
-        platform: .browser, word: "webpush", template: #"{"title":"$(message)"}"#,
+        platform: .browser, word: "webpush", label: "webpush", template: #"{"title":"$(message)"}"#,
         putOffs: ("TooManyRequests", "InternalServerError", "ServiceUnavailable"))
 
     static let all: [FanOutService] = [.apns, .fcm, .wns, .webPush]
+
+    /// Another push service of browsers.
+    static let webPushToo: FanOutService = {
+        var service = webPush
+        service.label = "webpush-too"
+        return service
+    }()
 
     /// What leads a server to the simulator on this port. Keys are written into the folder.
     func settings(_ credentials: JSON, port: Int, certificate: String, in folder: ScriptFolder) throws -> [String: String] {

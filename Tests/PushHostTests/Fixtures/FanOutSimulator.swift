@@ -12,6 +12,8 @@ final class FanOutSimulator: Sendable {
     let port: Int
     private let controlPort: Int
     private let folder: ScriptFolder
+    /// In the names of its files.
+    private let label: String
     private let arguments: [String]
     private let process: Mutex<Dialogue>
 
@@ -21,16 +23,15 @@ final class FanOutSimulator: Sendable {
         self.folder = folder
         (port, controlPort) = (try FreePort.any(), try FreePort.any())
         let word = services.count == 1 ? services[0].word : "all"
+        label = services.count == 1 ? services[0].label : "all"
         self.arguments =
             [
-                "simulate", word, "--port", "\(port)", "--control-port", "\(controlPort)", "--data", "sim-\(word)", "--ledger",
-                "\(word).jsonl", "--adopt",
+                "simulate", word, "--port", "\(port)", "--control-port", "\(controlPort)", "--data", "sim-\(label)", "--ledger",
+                "\(label).jsonl", "--adopt",
             ] + (word == "apns" ? ["--inboxes", "0"] : []) + arguments
         process = Mutex(try Dialogue(self.arguments, in: folder.url))
         try await hearStart()
     }
-
-    private var word: String { arguments[1] }
 
     func start() async throws {
         let next = try Dialogue(arguments, in: folder.url)
@@ -54,7 +55,7 @@ final class FanOutSimulator: Sendable {
     func settings() async throws -> [String: String] {
         let credentials = try await get("/credentials")
         return try services.reduce(into: [:]) { settings, service in
-            let more = try service.settings(credentials, port: port, certificate: "sim-\(word)/certificate.pem", in: folder)
+            let more = try service.settings(credentials, port: port, certificate: "sim-\(label)/certificate.pem", in: folder)
             settings.merge(more) { $1 }
         }
     }
@@ -74,7 +75,7 @@ final class FanOutSimulator: Sendable {
         try JSON(parsing: try await WireAnswer.exchange("GET", path, [], body: [], port: controlPort).body)
     }
 
-    private var ledger: URL { folder.url.appending(path: "\(word).jsonl") }
+    private var ledger: URL { folder.url.appending(path: "\(label).jsonl") }
 
     /// The ledger begins anew; lines are appended to it, wherever it ends.
     func clearLedger() throws { try #require(truncate(ledger.path, 0) == 0) }
@@ -99,5 +100,27 @@ final class FanOutSimulator: Sendable {
             pushes += 1
         }
         return (handles.count, pushes)
+    }
+}
+
+/// How a push service is away.
+enum Absence: CaseIterable {
+    /// Nothing listens.
+    case dead
+    /// Connections are taken, and nobody answers.
+    case frozen
+
+    func begin(_ simulator: FanOutSimulator) async {
+        switch self {
+        case .dead: await simulator.end(SIGKILL)
+        case .frozen: simulator.signal(SIGSTOP)
+        }
+    }
+
+    func end(_ simulator: FanOutSimulator) async throws {
+        switch self {
+        case .dead: try await simulator.start()
+        case .frozen: simulator.signal(SIGCONT)
+        }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import PushCore
 import Testing
 
@@ -7,28 +6,6 @@ import Testing
 /// One notification for phones of every platform, over real connections, while one push service is not there: nobody waits for it but
 /// its own phones.
 @Suite struct MixedFanOutTests {
-    /// How a service is away.
-    private enum Absence: CaseIterable {
-        /// Nothing listens.
-        case dead
-        /// Connections are taken, and nobody answers.
-        case frozen
-
-        func begin(_ simulator: FanOutSimulator) async {
-            switch self {
-            case .dead: await simulator.end(SIGKILL)
-            case .frozen: simulator.signal(SIGSTOP)
-            }
-        }
-
-        func end(_ simulator: FanOutSimulator) async throws {
-            switch self {
-            case .dead: try await simulator.start()
-            case .frozen: simulator.signal(SIGCONT)
-            }
-        }
-    }
-
     @Test(arguments: FanOutService.all)
     func `Three push services have every push while the fourth is away, and it has its own when it is back`(
         away: FanOutService
@@ -66,5 +43,26 @@ import Testing
         #expect(await bench.others?.end() == 0)
         #expect(try bench.rows("SELECT sum(count) FROM outcome_batch") == ["\(bench.devices * 8)"])
         #expect(try bench.rows("SELECT count(*) FROM registration") == ["\(bench.devices * 4)"])
+    }
+
+    @Test(arguments: Absence.allCases)
+    private func `Browsers of one push service have every push while another is away`(absence: Absence) async throws {
+        let bench = try await FanOut(devices: 2_500, of: .webPush, beside: [.webPushToo])
+        await absence.begin(bench.simulator)
+        let sender = try bench.broadcast()
+        try await bench.hear("Web Push answers nobody at https://localhost:\(bench.simulator.port)")
+        while bench.successes(of: .webPushToo, in: try await bench.notifications().first) < bench.devices {}
+        let census = try bench.census(of: .webPushToo)
+        #expect(census.phones == bench.devices && census.pushes == bench.devices, "\(census)")
+        let troubles = try await bench.program(["hub", "show"])
+        #expect(troubles.contains("Web Push: https://localhost:\(bench.simulator.port) answers nobody"), "\(troubles)")
+        try await absence.end(bench.simulator)
+        #expect(await sender.end().status == 0)
+        let newest = try #require(try await bench.ends().first)
+        #expect(newest["state"]?.string == "Completed" && bench.successes(of: .webPush, in: newest) == bench.devices * 2, "\(newest)")
+        #expect(try bench.census(of: .webPush).phones == bench.devices)
+        #expect(await bench.end(SIGTERM) == 0)
+        #expect(await bench.simulator.end() == 0)
+        #expect(await bench.others?.end() == 0)
     }
 }
