@@ -77,7 +77,7 @@ package actor PrunedWebhook {
                 return pause(after: "\(source.name): \(error.message)")
             }
         }
-        ended(.nobodyWaits)
+        if !Task.isCancelled { ended(.nobodyWaits) }
         return Self.interval
     }
 
@@ -99,6 +99,8 @@ package actor PrunedWebhook {
                 ended(.worksAgain)
             case .tooLarge where devices.count > 1: size = max(1, devices.count / 2)
             case .tooLarge: return pause(after: "413: it takes not even one device at a time")
+            // Whoever has cut it off is no trouble of the webhook.
+            case .failed where Task.isCancelled: return nil
             case .failed(let why, let asked): return pause(after: why, asked: asked)
             }
         }

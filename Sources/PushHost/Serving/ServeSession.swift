@@ -165,13 +165,17 @@ struct ServeSession {
             }
         }
         let task = Task { await upkeep() }
-        defer { task.cancel() }
+        var failure: PushError?
         do {
             try await group.run()
         } catch {
             // What ends late is cut off by cancelling it.
-            if !asked.happened { throw refusal(error) }
+            if !asked.happened { failure = refusal(error) }
         }
+        // The files are closed next, and nobody is to miss them.
+        task.cancel()
+        await task.value
+        if let failure { throw failure }
     }
 
     /// Every minute, and at SIGHUP, until it is cancelled.
