@@ -13,6 +13,8 @@ package struct WebPushSettings: Sendable {
     /// Origins that are reached although they are plain HTTP or not public, such as `http://127.0.0.1:8080`. Everything
     /// else must be https on a public host: endpoints come from devices.
     package var allowedOrigins: [String]
+    /// Whether hosts need not be public.
+    package var allowsPrivate = false
 
     package init(subject: String, publicKey: String, privateKey: Secret, allowedOrigins: [String] = []) {
         self.subject = subject
@@ -22,7 +24,7 @@ package struct WebPushSettings: Sendable {
     }
 
     func allows(_ endpoint: WebAddress) -> Bool {
-        (endpoint.scheme == "https" && endpoint.isPublic)
+        (endpoint.scheme == "https" && (allowsPrivate || endpoint.isPublic))
             || allowedOrigins.contains { WebAddress($0)?.origin == endpoint.origin }
     }
 }

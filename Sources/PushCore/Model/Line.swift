@@ -20,6 +20,11 @@ struct Line<Element> {
         return first
     }
 
+    /// Takes the first of these out; nil where there is none.
+    mutating func removeFirst(where isMeant: (Element) -> Bool) -> Element? {
+        elements[start...].firstIndex(where: isMeant).map { elements.remove(at: $0) }
+    }
+
     mutating func removeFirst(_ count: Int) {
         start += count
         // As much as is left has gone: moving that costs no more than its coming did.

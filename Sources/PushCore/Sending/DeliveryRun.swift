@@ -72,13 +72,25 @@ struct DeliveryRun: Sendable {
 
     /// What is done one after the other: a push service's batches, or all of them where nothing is side by side.
     struct Lane: Sendable {
+        /// Room at a push service that notifications share.
+        enum Room {
+            /// To be asked for with each batch.
+            case unknown
+            case lacking
+            /// The run stands in line for it.
+            case awaited
+            /// For one batch.
+            case granted
+        }
+
+        /// Whose batches they are; nil where they are anybody's.
+        let service: PushService?
         var attempts = TimeQueue<Attempt>()
         /// Batches.
         var underWay = 0
         /// The service is left in peace until then.
         var heldUntil: Timestamp?
-        /// Whether it is that of one of browsers' push services.
-        var isOfBrowsers = false
+        var room = Room.unknown
     }
 
     let id: String
@@ -104,6 +116,8 @@ struct DeliveryRun: Sendable {
     private let pace: Pace?
     /// Before that the pace lets nobody go.
     private var paceMoment: Timestamp?
+    /// The lane whose turn it is with a pace.
+    private var turn = 0
     /// Push services that refuse the hub's credential, with what they say.
     var refusals: [PushService: Rejection] = [:]
     /// Of browsers, with a lane of their own each: each has connections.
@@ -174,7 +188,7 @@ struct DeliveryRun: Sendable {
         if let lane = isSideBySide ? laneOfService[attempt.service] : lanes.indices.first {
             lanes[lane].attempts.insert(attempt, at: moment)
         } else {
-            var lane = Lane(isOfBrowsers: attempt.service.origin != nil)
+            var lane = Lane(service: isSideBySide ? attempt.service : nil)
             lane.attempts.insert(attempt, at: moment)
             laneOfService[attempt.service] = lanes.count
             lanes.append(lane)
@@ -202,6 +216,39 @@ struct DeliveryRun: Sendable {
         return laneOfService[service] != nil || laneOfService.count < Self.mostOrigins ? service : .others
     }
 
+    // MARK: - Room at push services
+
+    func awaitsRoom(_ lane: Int) -> Bool { lanes[lane].room == .awaited }
+
+    /// The lane found no room for its next batch.
+    mutating func lacksRoom(_ lane: Int) { lanes[lane].room = .lacking }
+
+    /// Whether the lane has room for a batch, which it uses now.
+    mutating func takesRoom(_ lane: Int) -> Bool {
+        defer { lanes[lane].room = .unknown }
+        return lanes[lane].room == .granted
+    }
+
+    mutating func hasRoom(_ lane: Int, _ isGranted: Bool) { lanes[lane].room = isGranted ? .granted : .unknown }
+
+    /// Lanes that found none and stand in line for it from now on.
+    mutating func lanesInWait() -> [(lane: Int, service: PushService)] {
+        lanes.indices.compactMap { lane in
+            guard lanes[lane].room == .lacking, let first = lanes[lane].attempts.first else { return nil }
+            lanes[lane].room = .awaited
+            return (lane, first.subject.service)
+        }
+    }
+
+    /// Services at which the run has room that nothing of it needs any more.
+    mutating func unusedRooms() -> [PushService] {
+        lanes.indices.compactMap { lane in
+            guard lanes[lane].room == .granted else { return nil }
+            lanes[lane].room = .unknown
+            return lanes[lane].service
+        }
+    }
+
     // MARK: - Batches
 
     /// The next batch of a lane, of at most `most` devices, which is under way then.
@@ -212,11 +259,17 @@ struct DeliveryRun: Sendable {
         var attempt = popped.subject
         let count = min(most, pace?.batch(batchSize) ?? batchSize)
         if attempt.count > count { lanes[lane].attempts.insert(attempt.split(after: count), at: popped.moment) }
-        if let pace, isSent { paceMoment = max(now, paceMoment ?? now) + pace.duration(of: attempt.count) }
+        if let pace, isSent {
+            paceMoment = max(now, paceMoment ?? now) + pace.duration(of: attempt.count)
+            turn = (lane + 1) % lanes.count
+        }
         lanes[lane].underWay += 1
-        if lanes[lane].isOfBrowsers { browserBatches += 1 }
+        if lanes[lane].service?.origin != nil { browserBatches += 1 }
         return attempt
     }
+
+    /// All lanes, the one behind the last that took some of the pace first: services share it by turns.
+    var lanesInTurn: [Int] { pace == nil ? Array(lanes.indices) : Array(turn..<lanes.count) + Array(0..<turn) }
 
     /// Nothing of the lane goes out before `moment`.
     mutating func hold(_ lane: Int, until moment: Timestamp) { lanes[lane].heldUntil = moment }
@@ -229,7 +282,7 @@ struct DeliveryRun: Sendable {
 
     mutating func finished(_ lane: Int) {
         lanes[lane].underWay -= 1
-        if lanes[lane].isOfBrowsers { browserBatches -= 1 }
+        if lanes[lane].service?.origin != nil { browserBatches -= 1 }
     }
 
     var isUnderWay: Bool { lanes.contains { $0.underWay > 0 } }
@@ -238,6 +291,9 @@ struct DeliveryRun: Sendable {
 
     /// The first moment at which a lane that has room has something to do; nil where none has.
     var nextMoment: Timestamp? { lanes.indices.lazy.compactMap { next($0)?.moment }.min() }
+
+    /// The same, but for lanes that wait for room: what wakes those is no moment.
+    var alarm: Timestamp? { lanes.indices.lazy.filter { lanes[$0].room != .awaited }.compactMap { next($0)?.moment }.min() }
 
     /// What a lane does next.
     struct Next: Sendable {
@@ -250,7 +306,7 @@ struct DeliveryRun: Sendable {
     }
 
     func next(_ lane: Int) -> Next? {
-        let most = lanes[lane].isOfBrowsers && browserBatches >= Self.manyBrowserBatches ? 1 : mostUnderWay
+        let most = lanes[lane].service?.origin != nil && browserBatches >= Self.manyBrowserBatches ? 1 : mostUnderWay
         guard lanes[lane].underWay < most, let (moment, attempt) = lanes[lane].attempts.first else { return nil }
         return Next(
             service: attempt.service, moment: max(moment, lanes[lane].heldUntil ?? moment, paceMoment ?? moment),

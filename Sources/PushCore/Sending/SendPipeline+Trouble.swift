@@ -47,3 +47,22 @@ extension Rejection {
         status: 0, reason: "Overdue", explanation: "the push service was in trouble until it was too late for this device",
         outcome: .pnsUnavailable)
 }
+
+extension Verdict {
+    var isCredentialRefusal: Bool {
+        if case .rejected(let rejection) = self { rejection.outcome == .invalidCredentials } else { false }
+    }
+}
+
+extension Rejection {
+    /// The same for a device that was not asked for.
+    var notAsked: Rejection {
+        var rejection = self
+        rejection.status = 0
+        rejection.explanation += "; this was said for the devices before, and not asked again for this one"
+        return rejection
+    }
+
+    static let expired = Rejection(
+        status: 0, reason: "Expired", explanation: "the notification expired before this device's turn", outcome: .abandoned)
+}

@@ -52,6 +52,8 @@ struct SendPipeline: Sendable {
         /// that what they share with others has to be theirs to reach.
         var takes: @Sendable (PushService) async -> Bool = { _ in true }
         var givesBack: @Sendable (PushService) async -> Void = { _ in }
+        /// Waits in line for a batch that may not begin, while others of the run are under way; true where it may now.
+        var awaits: @Sendable (PushService) async -> Bool = { _ in false }
     }
 
     /// Delivers to every target in batches of at most `batch` handles, and reports verdicts as they are final.
@@ -148,6 +150,8 @@ struct SendPipeline: Sendable {
         case answered(lane: Int, DeliveryRun.Batch, [Verdict])
         /// Some browsers have their lanes: others have their turn before more get theirs.
         case sorted
+        /// A lane's turn for room has come, or the run has ended.
+        case room(lane: Int, isGranted: Bool)
         case woke
     }
 
@@ -163,7 +167,7 @@ struct SendPipeline: Sendable {
                         await sort(members, of: place, in: &run, manner, look)
                         group.addTask { .sorted }
                     }
-                    for lane in run.lanes.indices {
+                    for lane in run.lanesInTurn {
                         await begin(lane, of: &run, manner, look, report) { batch, work, connector in
                             group.addTask {
                                 let verdicts = work.handles.isEmpty ? [] : await connector.deliver(work)
@@ -172,9 +176,12 @@ struct SendPipeline: Sendable {
                         }
                     }
                 }
-                let next = run.nextMoment
-                if !run.isUnderWay, Task.isCancelled || run.isSorted && (next == nil || manner.isPutOff) { break }
-                if let next, next > environment.steady.now, alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
+                for service in run.unusedRooms() { await manner.givesBack(service) }
+                if !run.isUnderWay, Task.isCancelled || run.isSorted && (run.nextMoment == nil || manner.isPutOff) { break }
+                for (lane, service) in run.lanesInWait() {
+                    group.addTask { .room(lane: lane, isGranted: await manner.awaits(service)) }
+                }
+                if let next = run.alarm, next > environment.steady.now, alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
                     alarm = next
                     group.addTask { [clock = environment.steady] in
                         try? await clock.sleep(until: next)
@@ -186,11 +193,16 @@ struct SendPipeline: Sendable {
                     await manner.givesBack(batch.attempt.service)
                     run.finished(lane)
                     await tell(settle(batch, verdicts, in: &run), of: &run, look, report)
+                case .room(let lane, let isGranted): run.hasRoom(lane, isGranted)
                 case .woke: alarm = nil
                 case .sorted, nil: break
                 }
             }
             group.cancelAll()
+            for await news in group {
+                if case .room(let lane, true) = news { run.hasRoom(lane, true) }
+            }
+            for service in run.unusedRooms() { await manner.givesBack(service) }
             return run.nextMoment == nil && run.isSorted || !Task.isCancelled
         }
     }
@@ -200,7 +212,9 @@ struct SendPipeline: Sendable {
         _ lane: Int, of run: inout DeliveryRun, _ manner: Manner, _ look: Looking, _ report: Reporting,
         send: (DeliveryRun.Batch, DeliveryBatch, any Connector) -> Void
     ) async {
-        while let next = run.next(lane), next.moment <= environment.steady.now, let connector = connectors[next.service.platform] {
+        while !run.awaitsRoom(lane), let next = run.next(lane), next.moment <= environment.steady.now,
+            let connector = connectors[next.service.platform]
+        {
             let move = move(next, in: run)
             switch move {
             case .hold(let moment): run.hold(lane, until: moment)
@@ -209,9 +223,8 @@ struct SendPipeline: Sendable {
             case .send, .probe:
                 // What comes of those under way tells the same.
                 if move == .probe, !run.isIdle(lane) { return }
-                guard await manner.takes(next.service),
-                    let attempt = run.take(lane, most: move.most, now: environment.steady.now)
-                else { return }
+                if !run.takesRoom(lane), !(await manner.takes(next.service)) { return run.lacksRoom(lane) }
+                guard let attempt = run.take(lane, most: move.most, now: environment.steady.now) else { return }
                 let batch = await batch(attempt, of: &run, look)
                 send(batch, run.work(batch), connector)
             }
@@ -333,7 +346,7 @@ struct SendPipeline: Sendable {
         noteCircuit(verdicts, of: service)
         noteMixUp(verdicts, of: service.platform)
         guard verdicts.count >= CircuitBreaker.threshold, case .rejected(let rejection)? = verdicts.last,
-            verdicts.allSatisfy({ $0.isCredentialRefusal })
+            verdicts.allSatisfy({ $0.isCredentialRefusal }), service.isOne
         else { return }
         run.refusals[service] = rejection
     }
@@ -367,23 +380,4 @@ struct SendPipeline: Sendable {
         }
         return nil
     }
-}
-
-extension Verdict {
-    fileprivate var isCredentialRefusal: Bool {
-        if case .rejected(let rejection) = self { rejection.outcome == .invalidCredentials } else { false }
-    }
-}
-
-extension Rejection {
-    /// The same for a device that was not asked for.
-    fileprivate var notAsked: Rejection {
-        var rejection = self
-        rejection.status = 0
-        rejection.explanation += "; this was said for the devices before, and not asked again for this one"
-        return rejection
-    }
-
-    fileprivate static let expired = Rejection(
-        status: 0, reason: "Expired", explanation: "the notification expired before this device's turn", outcome: .abandoned)
 }

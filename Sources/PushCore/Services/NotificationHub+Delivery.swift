@@ -123,6 +123,8 @@ extension NotificationHub {
             await self.takeRoom(service)
         } givesBack: { service in
             await self.giveBackRoom(service)
+        } awaits: { service in
+            await self.awaitRoom(service)
         }
     }
 

@@ -99,25 +99,27 @@ extension NotificationHub {
     }
 
     /// How many notifications were accepted and wait: to begin, or for a push service.
-    package var backlog: Int { outbox.count + putOffs.count + crowds.count }
+    package var backlog: Int { outbox.count + putOffs.count + crowds.count + paced.count }
 
-    /// Most notifications that are under way: enough that push services leave room for one that has none.
+    /// Most notifications that are under way, but for those that keep their places: enough that push services leave room for one that
+    /// has none.
     private var places: Int {
-        settings.concurrentNotifications * (settings.isSideBySide ? max(pipeline.platforms.count, underWay.count + 1) : 1)
+        settings.concurrentNotifications * (settings.isSideBySide ? max(pipeline.platforms.count, rooms.busy + 1) : 1)
     }
+
+    /// Those that keep their places have others: a push service in trouble holds them up for half an hour.
+    private var hasPlace: Bool { deliveries.count - crowds.begun - paced.begun < places }
 
     /// Starts deliveries as long as there is room; those that were put off go first.
     func pump() {
         guard !isStopping else { return }
-        while deliveries.count < places {
+        while hasPlace {
             if let (sequence, patience) = putOffs.next() {
                 takePlace(sequence) { hub in await hub.goOn(sequence, patience) }
-            } else if let sequence = crowds.next(limit: settings.concurrentDevices) {
+            } else if let sequence = crowds.next(limit: settings.concurrentDevices) ?? paced.next(limit: settings.concurrentNotifications) {
                 takePlace(sequence) { hub in await hub.goOn(sequence, nil) }
             } else if let kept = outbox.next() {
-                guard crowds.begins(kept.sequence, devices: mostDevices(of: kept.request), limit: settings.concurrentDevices) else {
-                    continue
-                }
+                guard begins(kept) else { continue }
                 live[kept.outcome.id] = kept.outcome
                 takePlace(kept.sequence) { hub in await hub.deliverInTurn(kept, nil) }
             } else {
@@ -128,6 +130,14 @@ extension NotificationHub {
             outbox.isRefilling = true
             _ = environment.start { [weak self] in await self?.refill() }
         }
+    }
+
+    /// Whether a notification may begin; else it waits while others go past it.
+    private func begins(_ kept: KeptNotification) -> Bool {
+        let devices = mostDevices(of: kept.request)
+        return kept.request.pace == nil || devices >= crowds.least
+            ? crowds.begins(kept.sequence, devices: devices, limit: settings.concurrentDevices)
+            : paced.begins(kept.sequence, devices: 1, limit: settings.concurrentNotifications)
     }
 
     private func mostDevices(of request: NotificationRequest) -> Int {
@@ -150,6 +160,7 @@ extension NotificationHub {
     private func delivered(_ sequence: Int64, _ patience: Patience?) {
         deliveries[sequence] = nil
         crowds.ended(sequence)
+        paced.ended(sequence)
         if patience == nil { stops.remove(sequence) }
         if let patience {
             putOffs.insert(sequence, patience, now: environment.steady.now)
@@ -157,7 +168,7 @@ extension NotificationHub {
             if stops.contains(sequence) { putOffs.hurry(sequence) }
         }
         // Room that somebody left unused meanwhile is for those in line.
-        for service in putOffs.awaited where hasRoom(service) { putOffs.freed(service) }
+        for service in Set(putOffs.awaited + rooms.awaited).sorted() { offerRoom(service) }
         pump()
         rearmPutOffs()
     }
@@ -170,7 +181,7 @@ extension NotificationHub {
     }
 
     /// Reads a notification that was put off, or had to wait for others, and goes on with those devices that have no verdict.
-    private func goOn(_ sequence: Int64, _ patience: Patience?) async -> Patience? {
+    func goOn(_ sequence: Int64, _ patience: Patience?) async -> Patience? {
         var pause = Self.firstPause
         while !isStopping {
             do throws(PushError) {
@@ -210,22 +221,31 @@ extension NotificationHub {
 
     // MARK: - Room at a push service
 
-    private func hasRoom(_ service: PushService) -> Bool {
-        underWay[service, default: 0] < settings.concurrentNotifications
-    }
-
     /// False where there is none; else the room is to be given back.
-    func takeRoom(_ service: PushService) -> Bool {
-        guard hasRoom(service) else { return false }
-        underWay[service, default: 0] += 1
-        return true
+    func takeRoom(_ service: PushService) -> Bool { rooms.take(service, limit: settings.concurrentNotifications) }
+
+    /// Waits in line. False where the task was cancelled; else the room is to be given back.
+    func awaitRoom(_ service: PushService) async -> Bool {
+        if takeRoom(service) { return true }
+        let (number, turn) = rooms.wait(for: service)
+        for await _ in turn { return true }
+        if !rooms.leave(service, number) { giveBackRoom(service) }
+        return false
     }
 
     func giveBackRoom(_ service: PushService) {
-        let left = underWay[service, default: 0] - 1
-        underWay[service] = left > 0 ? left : nil
-        putOffs.freed(service)
+        rooms.giveBack(service)
+        offerRoom(service)
         pump()
+    }
+
+    /// Room goes to those that are under way, and by turns to those that were put off, where these have a place.
+    private func offerRoom(_ service: PushService) {
+        let limit = settings.concurrentNotifications
+        guard rooms.has(service, limit: limit) else { return }
+        let isForPutOffs = isTurnOfPutOffs && hasPlace && putOffs.awaited.contains(service)
+        isTurnOfPutOffs.toggle()
+        if isForPutOffs || !rooms.grant(service, limit: limit) { putOffs.freed(service) }
     }
 
     /// Wakes those that were put off at the first of their moments.

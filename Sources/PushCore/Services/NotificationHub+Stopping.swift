@@ -15,6 +15,7 @@ extension NotificationHub {
         stops.insert(sequence)
         deliveries[sequence]?.cancel()
         putOffs.hurry(sequence)
+        if crowds.hurry(sequence) || paced.hurry(sequence) { takePlace(sequence) { hub in await hub.goOn(sequence, nil) } }
         pump()
         if !isStopping, !endings.hasEnded(id) { await withCheckedContinuation { endings.wait(id, $0) } }
         let state = try await notification(id).outcome.state

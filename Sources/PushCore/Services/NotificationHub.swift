@@ -25,14 +25,17 @@ package actor NotificationHub: HubGateway {
     var deliveries: [Int64: Task<Void, Never>] = [:]
     /// Notifications of the outbox that wait for a push service.
     var putOffs = PutOffs()
-    var crowds = Crowds()
+    var crowds = Crowds(least: 10_000)
+    /// Notifications with a pace, which keep their places while they wait.
+    var paced = Crowds(least: 0)
     /// Notifications of the outbox that are to end before all have them, by number.
     var stops: Set<Int64> = []
     /// Pauses of work that was cancelled and is not at its end.
     var sleepers: [Int: Task<Void, Never>] = [:]
     var rests = 0
-    /// Batches of the outbox that are under way, by push service.
-    var underWay: [PushService: Int] = [:]
+    var rooms = Rooms()
+    /// Whether room goes to who was put off, where others wait for it as well.
+    var isTurnOfPutOffs = false
     var expiry = Expiry()
     var isStopping = false
     /// The same for those who do not come by the actor.

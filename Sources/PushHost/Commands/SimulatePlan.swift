@@ -37,6 +37,9 @@ struct SimulatePlan: Sendable {
             guard let platform = order.platform ?? (platforms.count == 1 ? platforms.first : nil) else {
                 throw ValidationError("--fail \(text): say of which service, such as fcm:\(text)")
             }
+            guard platforms.contains(platform) else {
+                throw ValidationError("--fail \(text): \(command) serves \(title) alone, and not \(platform.title)")
+            }
             refusals.append((platform, order))
         }
     }

@@ -60,6 +60,7 @@ struct HubConnectors: Sendable {
             return try WNSConnector(settings: settings, transport: transports.wns, width: ServiceTransports.width, clock: clock)
         case .webPush(var settings):
             settings.allowedOrigins += delivery.webPush.places
+            settings.allowsPrivate = transports.allowsPrivate
             return try WebPushConnector(settings: settings, transport: transports.webPush, clock: clock, random: random)
         }
     }

@@ -57,8 +57,8 @@ extension DeliverySettings {
         for host in wns.places where !Self.isChannelHost(host) {
             faults.append("wns.channel_hosts: \"\(host)\" is none of host, host:port, *.domain and http://host:port")
         }
-        for origin in webPush.places where Self.origin(origin) == nil {
-            faults.append("webpush.origins: \"\(origin)\" is no address of scheme, host and port alone")
+        for origin in webPush.places where Self.origin(origin)?.scheme != "https" {
+            faults.append("webpush.origins: \"\(origin)\" is no https:// address of host and port alone")
         }
         return faults
     }

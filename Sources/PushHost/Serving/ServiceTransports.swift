@@ -9,6 +9,8 @@ struct ServiceTransports: Sendable {
     /// For access tokens of WNS, too.
     let wns: any PushTransport
     let webPush: any PushBatchTransport
+    /// Whether addresses need not be public.
+    var allowsPrivate = false
     /// What has to be closed of them.
     let clients: [HTTPClientTransport]
 
@@ -53,6 +55,7 @@ extension ServiceTransports {
         }
         fcm = HTTP2Transport(route: settings.fcm.address.flatMap(DeliverySettings.route), trust: trust.fcm, random: random)
         grants = client(settings.fcm.address, network, trust.fcm, isHTTP1: false)
+        allowsPrivate = network == nil
         let hosts = settings.wns.places
         wns = SplitTransport(client(settings.wns.address, network, trust.wns), direct: client(nil, nil, trust.wns)) {
             WNSSettings.hosts(hosts, contain: $0)

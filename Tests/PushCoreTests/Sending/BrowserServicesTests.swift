@@ -77,6 +77,54 @@ import Testing
         #expect(await hub.backlog == 0)
     }
 
+    @Test func `a notification that one of them holds up has its room at another as soon as others do`() async throws {
+        try await register(4)
+        let hub = try await hub(concurrentNotifications: 1)
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let (short, end) = AsyncStream<Void>.makeStream()
+        bench.connector.during { [connector = bench.connector] batch in
+            if batch.goes(to: Self.ill) { for await _ in gate {} }
+            if batch.goes(to: Self.well), connector.batches.count == 1 { for await _ in short {} }
+        }
+        // The well one is busy with a first notification, then comes one to both, then more to the well one alone.
+        var ids = [try await hub.accept(.alert(to: "mple:1")).outcome.id]
+        while devices(of: Self.well) < 1 { await Task.yield() }
+        ids.append(try await hub.accept(.alert(to: "mple:2 || test:2")).outcome.id)
+        while devices(of: Self.ill) < 1 { await Task.yield() }
+        for tag in ["mple:3", "mple:4"] { ids.append(try await hub.accept(.alert(to: tag)).outcome.id) }
+        end.finish()
+        while devices(of: Self.well) < 4 { await Task.yield() }
+        #expect(devices(of: Self.ill) == 1)
+        open.finish()
+        await bench.settle()
+        for (id, count) in zip(ids, [1, 2, 1, 1]) { #expect(try await hub.outcome(of: id).counts == [.browser: [.success: count]]) }
+        #expect(await hub.backlog == 0)
+        // No room was lost on the way.
+        let last = try await hub.accept(.alert()).outcome.id
+        await bench.settle()
+        #expect(try await hub.outcome(of: last).counts == [.browser: [.success: 8]])
+    }
+
+    @Test func `who waits for room and is ended leaves it to others`() async throws {
+        try await register(3)
+        let hub = try await hub(concurrentNotifications: 1)
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        bench.connector.during { batch in for await _ in gate {} }
+        let first = try await hub.accept(.alert(to: "mple:1")).outcome.id
+        while devices(of: Self.well) < 1 { await Task.yield() }
+        let both = try await hub.accept(.alert(to: "mple:2 || test:2")).outcome.id
+        while devices(of: Self.ill) < 1 { await Task.yield() }
+        async let canceled: Void = hub.cancel(notification: both)
+        for _ in 1...100 { await Task.yield() }
+        open.finish()
+        try await canceled
+        await bench.settle()
+        let last = try await hub.accept(.alert(to: "mple:3 || test:3")).outcome.id
+        await bench.settle()
+        for (id, count) in [(first, 1), (last, 2)] { #expect(try await hub.outcome(of: id).counts == [.browser: [.success: count]]) }
+        #expect(try await hub.outcome(of: both).counts[.browser]?.values.reduce(0, +) == 2)
+    }
+
     @Test func `a pause that one asks for puts off its own browsers alone, and is kept while the notification is put off`() async throws {
         try await register(2)
         let (later, soon) = (Verdict.transient(.tooMany, retryAfter: .seconds(600)), Verdict.transient(.busy, retryAfter: nil))
@@ -127,6 +175,58 @@ import Testing
         #expect(try await hub.outcome(of: id).counts == [.browser: [.success: 60, .invalidCredentials: 60]])
         #expect(devices(of: Self.well) == 60)
         #expect(devices(of: Self.ill) < 60)
+    }
+
+    @Test func `those that share batches share no verdict`() async throws {
+        for number in 0..<DeliveryRun.mostOrigins { try await bench.register(browser("https://push\(number).example", number)) }
+        try await register(60)
+        let refusal = Rejection(status: 403, reason: "BadJwt", explanation: "the key is another", outcome: .invalidCredentials)
+        for number in 1...60 { bench.connector.script(browser(Self.ill, number), .rejected(refusal)) }
+        // In batches of 20 devices, all of which may refuse it.
+        for number in 61...90 { try await bench.register(browser(Self.ill, number)) }
+        for number in 61...90 { bench.connector.script(browser(Self.ill, number), .rejected(refusal)) }
+        let hub = try await hub(devicesPerBatch: 20)
+        let id = try await hub.accept(pacedAlert()).outcome.id
+        await bench.settle()
+        let counts = try await hub.outcome(of: id).counts
+        #expect(counts == [.browser: [.success: DeliveryRun.mostOrigins + 60, .invalidCredentials: 90]])
+    }
+
+    @Test func `services share a pace by turns`() async throws {
+        try await register(40)
+        var request = try NotificationRequest.alert()
+        request.pace = try Pace("40/s")
+        let hub = try await hub()
+        _ = try await hub.accept(request)
+        await bench.settle()
+        let order = bench.connector.batches.map { $0.goes(to: Self.well) }
+        #expect(order == [true, false, true, false, true, false, true, false])
+    }
+
+    @Test func `with a pace to one that answers nobody, however many, others go past`() async throws {
+        try await register(3)
+        let hub = try await hub(concurrentNotifications: 2)
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        bench.connector.during { batch in
+            if batch.goes(to: Self.ill) { for await _ in gate {} }
+        }
+        var ids: [String] = []
+        for _ in 1...10 {
+            var request = try NotificationRequest.alert(to: "test:1")
+            request.pace = try Pace("200/s")
+            ids.append(try await hub.accept(request).outcome.id)
+        }
+        let well = try await hub.accept(.alert(to: "mple:1")).outcome.id
+        while try await !hub.outcome(of: well).state.isFinal { await Task.yield() }
+        #expect(devices(of: Self.ill) == 2)
+        #expect(await hub.backlog == 8)
+        // One that has not begun ends without waiting for those before it.
+        try await hub.cancel(notification: ids[9])
+        #expect(try await hub.outcome(of: ids[9]).state == .canceled)
+        open.finish()
+        await bench.settle()
+        for id in ids.dropLast() { #expect(try await hub.outcome(of: id).counts == [.browser: [.success: 1]]) }
+        #expect(devices(of: Self.ill) == 9)
     }
 
     /// One batch after the other.

@@ -73,7 +73,8 @@ struct CredentialsCheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Ask the push services whether they take what a hub sends with; no device gets anything.",
         discussion: """
-            APNs and FCM are sent a push for a device that cannot exist (FCM only validates it), WNS is asked for an access token.             The keys of Web Push are compared: which push service is asked, the subscriptions say.
+            APNs and FCM are sent a push for a device that cannot exist (FCM only validates it), WNS is asked for an access token. \
+            The keys of Web Push are compared: which push service is asked, the subscriptions say.
 
             Exit codes: 0 all are good · 1 one is not.
             """)
