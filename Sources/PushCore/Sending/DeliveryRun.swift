@@ -292,8 +292,10 @@ struct DeliveryRun: Sendable {
     /// The first moment at which a lane that has room has something to do; nil where none has.
     var nextMoment: Timestamp? { lanes.indices.lazy.compactMap { next($0)?.moment }.min() }
 
-    /// The same, but for lanes that wait for room: what wakes those is no moment.
-    var alarm: Timestamp? { lanes.indices.lazy.filter { lanes[$0].room != .awaited }.compactMap { next($0)?.moment }.min() }
+    /// The first one after a moment at which all lanes were looked at. What waits although its moment has come is woken by something else.
+    func alarm(after moment: Timestamp) -> Timestamp? {
+        lanes.indices.lazy.compactMap { next($0)?.moment }.filter { $0 > moment }.min()
+    }
 
     /// What a lane does next.
     struct Next: Sendable {

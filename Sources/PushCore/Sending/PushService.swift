@@ -17,7 +17,10 @@ struct PushService: Hashable, Sendable, Comparable {
     static func origin(of handle: DeviceHandle) -> Substring? {
         guard case .browser(let endpoint, _, _) = handle else { return nil }
         guard let host = endpoint.firstRange(of: "://")?.upperBound else { return endpoint[...] }
-        return endpoint[..<(endpoint[host...].utf8.firstIndex(of: UInt8(ascii: "/")) ?? endpoint.endIndex)]
+        let end = endpoint.utf8[host...].firstIndex { [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
+        let origin = endpoint[..<(end ?? endpoint.endIndex)]
+        // Devices choose the spelling; it is no other service.
+        return origin.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } ? origin.lowercased()[...] : origin
     }
 
     static func < (one: PushService, other: PushService) -> Bool {

@@ -29,6 +29,8 @@ extension SendPipeline {
 
     /// What a push service has put off before this run began, and until when.
     func wait(of service: PushService, _ manner: Manner, in run: DeliveryRun) -> (Patience.Wait, lastMoment: Timestamp)? {
-        manner.patience?.services[service].map { ($0, lastMoment(from: run.start, in: run)) }
+        // Whoever shared a lane then may have one now.
+        let shared = service.origin == nil ? nil : manner.patience?.services[.others]
+        return (manner.patience?.services[service] ?? shared).map { ($0, lastMoment(from: run.start, in: run)) }
     }
 }

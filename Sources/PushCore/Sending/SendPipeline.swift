@@ -162,6 +162,7 @@ struct SendPipeline: Sendable {
         await withTaskGroup(of: News.self) { group in
             var alarm: Timestamp?
             while true {
+                let now = environment.steady.now
                 if !Task.isCancelled {
                     if let (place, members) = run.nextUnsorted() {
                         await sort(members, of: place, in: &run, manner, look)
@@ -181,7 +182,8 @@ struct SendPipeline: Sendable {
                 for (lane, service) in run.lanesInWait() {
                     group.addTask { .room(lane: lane, isGranted: await manner.awaits(service)) }
                 }
-                if let next = run.alarm, next > environment.steady.now, alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
+                // A moment that has come meanwhile is looked at once more.
+                if let next = run.alarm(after: now), alarm.map({ next < $0 }) ?? true, !Task.isCancelled {
                     alarm = next
                     group.addTask { [clock = environment.steady] in
                         try? await clock.sleep(until: next)

@@ -121,7 +121,7 @@ package actor AccountService {
 
     /// Forgets sessions that are over; a host calls this from time to time.
     package func sweep() async throws(PushError) {
-        while try await store.removeExpired(now: environment.clock.now, limit: 1000) == 1000 {}
+        while !Task.isCancelled, try await store.removeExpired(now: environment.clock.now, limit: 1000) == 1000 {}
     }
 
     // MARK: - Proving

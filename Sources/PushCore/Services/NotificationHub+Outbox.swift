@@ -104,7 +104,8 @@ extension NotificationHub {
     /// Most notifications that are under way, but for those that keep their places: enough that push services leave room for one that
     /// has none.
     private var places: Int {
-        settings.concurrentNotifications * (settings.isSideBySide ? max(pipeline.platforms.count, rooms.busy + 1) : 1)
+        guard settings.isSideBySide else { return settings.concurrentNotifications }
+        return settings.concurrentNotifications * max(pipeline.platforms.count, min(rooms.busy, DeliveryRun.mostOrigins) + 1)
     }
 
     /// Those that keep their places have others: a push service in trouble holds them up for half an hour.
@@ -134,6 +135,7 @@ extension NotificationHub {
 
     /// Whether a notification may begin; else it waits while others go past it.
     private func begins(_ kept: KeptNotification) -> Bool {
+        if stops.contains(kept.sequence) { return true }
         let devices = mostDevices(of: kept.request)
         return kept.request.pace == nil || devices >= crowds.least
             ? crowds.begins(kept.sequence, devices: devices, limit: settings.concurrentDevices)
@@ -168,7 +170,7 @@ extension NotificationHub {
             if stops.contains(sequence) { putOffs.hurry(sequence) }
         }
         // Room that somebody left unused meanwhile is for those in line.
-        for service in Set(putOffs.awaited + rooms.awaited).sorted() { offerRoom(service) }
+        offerRoom(times: 1)
         pump()
         rearmPutOffs()
     }
@@ -222,7 +224,13 @@ extension NotificationHub {
     // MARK: - Room at a push service
 
     /// False where there is none; else the room is to be given back.
-    func takeRoom(_ service: PushService) -> Bool { rooms.take(service, limit: settings.concurrentNotifications) }
+    func takeRoom(_ service: PushService) -> Bool {
+        let busy = rooms.busy
+        guard rooms.take(service, limit: settings.concurrentNotifications) else { return false }
+        // There is a place more for those that go elsewhere.
+        if rooms.busy > busy { pump() }
+        return true
+    }
 
     /// Waits in line. False where the task was cancelled; else the room is to be given back.
     func awaitRoom(_ service: PushService) async -> Bool {
@@ -243,9 +251,19 @@ extension NotificationHub {
     private func offerRoom(_ service: PushService) {
         let limit = settings.concurrentNotifications
         guard rooms.has(service, limit: limit) else { return }
-        let isForPutOffs = isTurnOfPutOffs && hasPlace && putOffs.awaited.contains(service)
-        isTurnOfPutOffs.toggle()
-        if isForPutOffs || !rooms.grant(service, limit: limit) { putOffs.freed(service) }
+        let now = environment.steady.now
+        if hasPlace, rooms.isTurnOfOthers(service), putOffs.freed(service, now: now) {
+            rooms.othersHadTurn(service)
+        } else if !rooms.grant(service, limit: limit) {
+            putOffs.freed(service, now: now)
+        }
+    }
+
+    /// The same at every push service for which somebody waits.
+    func offerRoom(times: Int) {
+        for service in Set(putOffs.awaited).union(rooms.awaited).sorted() {
+            for _ in 0..<times where putOffs.isAwaited(service) || rooms.isAwaited(service) { offerRoom(service) }
+        }
     }
 
     /// Wakes those that were put off at the first of their moments.

@@ -4,11 +4,13 @@ extension NotificationHub {
     /// waits for it.
     package func removeOld(notificationsBefore ended: Timestamp, departuresBefore left: Timestamp) async throws(PushError) {
         let step = 500
-        while !isStopping, try await store.removeEnded(before: ended, limit: step) == step { await Task.yield() }
-        while !isStopping, try await store.forgetDepartures(before: left, limit: step) == step { await Task.yield() }
-        while !isStopping, try await store.removeJobs(endedBefore: ended, limit: step) == step { await Task.yield() }
+        while !isStopping, !Task.isCancelled, try await store.removeEnded(before: ended, limit: step) == step { await Task.yield() }
+        while !isStopping, !Task.isCancelled, try await store.forgetDepartures(before: left, limit: step) == step { await Task.yield() }
+        while !isStopping, !Task.isCancelled, try await store.removeJobs(endedBefore: ended, limit: step) == step { await Task.yield() }
         let pruned = environment.clock.now + (.zero - settings.keepPruned)
-        while !isStopping, try await store.forgetPruned(before: pruned, limit: step, keepsUntold: settings.isPruningTold) == step {
+        while !isStopping, !Task.isCancelled,
+            try await store.forgetPruned(before: pruned, limit: step, keepsUntold: settings.isPruningTold) == step
+        {
             await Task.yield()
         }
         table.forgetDepartures(before: left)

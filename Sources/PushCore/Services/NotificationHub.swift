@@ -34,8 +34,6 @@ package actor NotificationHub: HubGateway {
     var sleepers: [Int: Task<Void, Never>] = [:]
     var rests = 0
     var rooms = Rooms()
-    /// Whether room goes to who was put off, where others wait for it as well.
-    var isTurnOfPutOffs = false
     var expiry = Expiry()
     var isStopping = false
     /// The same for those who do not come by the actor.
@@ -82,6 +80,7 @@ package actor NotificationHub: HubGateway {
     /// How many notifications are delivered at a time; those that have begun go on.
     package func change(concurrentNotifications count: Int) {
         settings.concurrentNotifications = count
+        offerRoom(times: count)
         pump()
     }
 

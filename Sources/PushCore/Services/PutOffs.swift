@@ -22,16 +22,20 @@ struct PutOffs: Sendable {
     }
 
     /// Push services at which somebody waits for room.
-    var awaited: [PushService] { lines.keys.sorted() }
+    var awaited: some Sequence<PushService> { lines.keys }
 
-    /// There is room for one more at a push service.
-    mutating func freed(_ service: PushService) {
+    func isAwaited(_ service: PushService) -> Bool { lines[service] != nil }
+
+    /// There is room for one more at a push service. False where nobody can use it.
+    @discardableResult
+    mutating func freed(_ service: PushService, now: Timestamp) -> Bool {
         while let sequence = lines[service]?.next() {
-            guard waiting[sequence]?.services[service] != nil else { continue }
+            guard let wait = waiting[sequence]?.services[service], wait.moment <= now else { continue }
             ready.append(sequence)
-            return
+            return true
         }
         lines[service] = nil
+        return false
     }
 
     /// This one may go on, whatever it waits for.

@@ -3,13 +3,22 @@
 struct Rooms: Sendable {
     private var taken: [PushService: Int] = [:]
     private var lines: [PushService: [(number: Int, turn: AsyncStream<Void>.Continuation)]] = [:]
+    /// Those at which a run in line was the last that had room.
+    private var granted: Set<PushService> = []
     private var number = 0
 
     /// Push services to which something is under way.
     var busy: Int { taken.count }
 
     /// Those at which somebody waits.
-    var awaited: [PushService] { lines.keys.sorted() }
+    var awaited: some Sequence<PushService> { lines.keys }
+
+    func isAwaited(_ service: PushService) -> Bool { lines[service] != nil }
+
+    /// Whether others have the next turn at a service, where they wait for it.
+    func isTurnOfOthers(_ service: PushService) -> Bool { granted.contains(service) }
+
+    mutating func othersHadTurn(_ service: PushService) { granted.remove(service) }
 
     func has(_ service: PushService, limit: Int) -> Bool { taken[service, default: 0] < limit }
 
@@ -36,6 +45,7 @@ struct Rooms: Sendable {
     /// Grants room to the first in line. False where there is none, or nobody waits.
     mutating func grant(_ service: PushService, limit: Int) -> Bool {
         guard let first = lines[service]?.first, take(service, limit: limit) else { return false }
+        granted.insert(service)
         leave(service, first.number)
         first.turn.yield()
         return true
@@ -46,7 +56,10 @@ struct Rooms: Sendable {
     mutating func leave(_ service: PushService, _ number: Int) -> Bool {
         guard let index = lines[service]?.firstIndex(where: { $0.number == number }) else { return false }
         lines[service]?.remove(at: index)
-        if lines[service]?.isEmpty == true { lines[service] = nil }
+        if lines[service]?.isEmpty == true {
+            lines[service] = nil
+            granted.remove(service)
+        }
         return true
     }
 }

@@ -285,7 +285,7 @@ final class PushServer: Sendable {
         let (now, settings) = (clock.now, settings)
         // What is done with hubs of a lab is the lab's work.
         await withTaskExecutorPreference(lab?.lab.thread) {
-            for hub in namespace.hubs {
+            for hub in namespace.hubs where !Task.isCancelled {
                 do throws(PushError) {
                     try await hub.service.removeOld(
                         notificationsBefore: now - settings.keepNotifications, departuresBefore: now - settings.keepDepartures)

@@ -155,16 +155,17 @@ struct ServeSession {
         configuration.maximumGracefulShutdownDuration = ConnectionLimits.grace
         let group = ServiceGroup(configuration: configuration)
         let asked = Asked()
+        let task = Task { await upkeep() }
         for number in [SIGINT, SIGTERM] {
             Signals.watch(number) {
                 // The second one does not wait.
                 if asked.again() { _exit(ExitStatus.interrupted) }
                 log.notice("ending: requests that have begun are finished")
                 manager.tell("STOPPING=1")
+                task.cancel()
                 Task { await group.triggerGracefulShutdown() }
             }
         }
-        let task = Task { await upkeep() }
         var failure: PushError?
         do {
             try await group.run()

@@ -100,9 +100,9 @@ extension SQLiteHubStore: NotificationStore {
         }
         // Its devices first, so that what a crash leaves is found again.
         for key in ended {
-            while try await removeDevices(of: key) {}
+            while !Task.isCancelled, try await removeDevices(of: key) {}
         }
-        guard !ended.isEmpty else { return 0 }
+        guard !ended.isEmpty, !Task.isCancelled else { return 0 }
         return try await database.write { [hub] database in
             try database.run(
                 "INSERT INTO sequence (hub, last) VALUES (?, ?) ON CONFLICT (hub) DO UPDATE SET last = max(last, excluded.last)", hub,

@@ -165,6 +165,28 @@ import Testing
         #expect(await hub.troubles().isEmpty)
     }
 
+    @Test func `a push that tries one service holds up no other attempt at another`() async throws {
+        try await register(30)
+        for number in 1...30 { bench.connector.script(browser(Self.ill, number), .transient(.busy, retryAfter: nil)) }
+        // Its second attempt is at 6 seconds, while the push that tries the other one, at 5 seconds, is not answered.
+        bench.connector.script(browser(Self.well, 1), .transient(.tooMany, retryAfter: .seconds(6)), .accepted(id: "late"))
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        bench.connector.during { [connector = bench.connector] batch in
+            if batch.goes(to: Self.ill), connector.batches.count > 2 { for await _ in gate {} }
+        }
+        let hub = try await hub()
+        let id = try await hub.accept(.alert()).outcome.id
+        // The gate keeps a task alive that no time passes for: time goes by from sleeper to sleeper.
+        while devices(of: Self.well) < 31 {
+            if !bench.clock.advanceToNextSleeper() { await Task.yield() }
+        }
+        #expect(bench.connector.deliveries.last?.time == HubBench.dawn + .seconds(6))
+        for number in 1...30 { bench.connector.script(browser(Self.ill, number), .accepted(id: "late")) }
+        open.finish()
+        await bench.settle()
+        #expect(try await hub.outcome(of: id).counts == [.browser: [.success: 60]])
+    }
+
     @Test func `one that refuses the credential does so for its own browsers`() async throws {
         try await register(60)
         let refusal = Rejection(status: 403, reason: "BadJwt", explanation: "the key is another", outcome: .invalidCredentials)

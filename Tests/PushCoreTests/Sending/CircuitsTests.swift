@@ -54,6 +54,8 @@ import Testing
     @Test(arguments: [
         ("https://push.example/send/1", "https://push.example"), ("https://push.example:8443/a/b", "https://push.example:8443"),
         ("https://push.example", "https://push.example"), ("https://[::1]:8091/x", "https://[::1]:8091"), ("nonsense", "nonsense"),
+        ("https://Push.EXAMPLE/send/A", "https://push.example"),
+        ("https://push.example?x=/1", "https://push.example"), ("https://push.example#/1", "https://push.example"),
     ])
     func `the origin of a browser is that of its endpoint`(endpoint: String, origin: String) {
         #expect(PushService.origin(of: .browser(endpoint: endpoint, p256dh: "", auth: "")).map(String.init) == origin)
