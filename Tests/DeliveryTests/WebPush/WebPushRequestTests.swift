@@ -143,6 +143,15 @@ import Testing
         #expect(transport.pushes.map(\.request.path) == ["/a", "/b"])
     }
 
+    @Test func `who allows addresses that are not public reaches them, over TLS`() async throws {
+        var settings = Accounts.webPush
+        settings.allowsPrivate = true
+        let transport = ScriptedTransport([])
+        let endpoints = ["https://127.0.0.1:8443/a", "https://push.lan/b", "http://push.lan/c"]
+        let verdicts = await (try connector(transport, settings: settings)).deliver(.browser(endpoints: endpoints))
+        #expect(verdicts.map { $0.rejection?.reason } == [nil, nil, "BadEndpoint"])
+    }
+
     @Test func `a handle of another platform is not sent`() async throws {
         let transport = ScriptedTransport([])
         var batch = DeliveryBatch.browser()

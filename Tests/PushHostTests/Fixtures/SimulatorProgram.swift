@@ -15,13 +15,17 @@ final class SimulatorProgram: Sendable {
     /// What it said until it was ready.
     let screen: String
 
-    /// - Parameter files: How many it may have open; nil for as many as the tests.
-    init(_ arguments: [String] = [], serving service: String = "apns", in folder: ScriptFolder? = nil, files: Int? = nil) async throws {
+    /// - Parameters:
+    ///   - files: How many it may have open; nil for as many as the tests.
+    ///   - blocks: How large a file may become, in 512 bytes; nil as long as the disk has room.
+    init(
+        _ arguments: [String] = [], serving service: String = "apns", in folder: ScriptFolder? = nil, files: Int? = nil, blocks: Int? = nil
+    ) async throws {
         let folder = try folder ?? ScriptFolder()
         self.folder = folder
         let words = ["simulate", service, "--port", "0", "--control-port", "0", "--data", "sim"] + arguments
-        if let files {
-            let limited = ["-c", #"ulimit -n "$0"; exec "$P" "$@""#, String(files)] + words
+        if let limit = files.map({ "-n \($0)" }) ?? blocks.map({ "-f \($0)" }) {
+            let limited = ["-c", #"trap '' XFSZ; ulimit $0; exec "$P" "$@""#, limit] + words
             dialogue = try Dialogue(limited, tool: "/bin/sh", in: folder.url)
         } else {
             dialogue = try Dialogue(words, in: folder.url)

@@ -101,6 +101,19 @@ import Testing
         #expect(idle.count == 60)
     }
 
+    @Test func `a full disk ends it, and leaves no part of a line in the ledger`() async throws {
+        let apns = try await SimulatorProgram(["--adopt", "--ledger", "ledger.jsonl"], blocks: 8)
+        let pushes = try await apns.shell("for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do \(Self.push()); done")
+        #expect(pushes.output.contains("HTTP/2 200"), "\(pushes.errors)")
+        let end = await apns.dialogue.end(closingInput: false)
+        #expect(end.status == 1 && end.output.contains("error[output.failed]"), "\(end.output)")
+        let ledger = apns.folder.url.appending(path: "ledger.jsonl")
+        let lines = try String(contentsOf: ledger, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count > 2 && lines.last == "")
+        for line in lines.dropLast() { #expect((try? JSON(parsing: String(line))) != nil, "\(line)") }
+        #expect(try FileManager.default.attributesOfItem(atPath: ledger.path)[.posixPermissions] as? Int == 0o600)
+    }
+
     @Test func `a client that is connected is told when it ends`() async throws {
         let apns = try await SimulatorProgram(["--latency", "200ms"])
         let answer = Task { try await apns.shell(Self.push("-w '%{http_code}'")) }

@@ -72,6 +72,23 @@ import Testing
         #expect(await simulator.end().status == 0)
     }
 
+    @Test func `a fault of a service that is not served is refused`() async throws {
+        let program = try await Program.run(["simulate", "wns", "--port", "0", "--control-port", "0", "--fail", "fcm:UNAVAILABLE=1%"])
+        #expect(program.status == 2 && program.errors.contains("serves WNS alone, and not FCM"), "\(program.errors)")
+    }
+
+    @Test func `a client trusts two of them through one file`() async throws {
+        let (one, other) = (try await SimulatorProgram(serving: "webpush"), try await SimulatorProgram(serving: "webpush"))
+        let both = try String(contentsOfFile: one.certificate, encoding: .utf8) + String(contentsOfFile: other.certificate, encoding: .utf8)
+        try one.folder.write("both.pem", Data(both.utf8))
+        for port in [one.port, other.port] {
+            let health = try await one.shell("curl -sS --cacert both.pem https://localhost:\(port)/health/live")
+            #expect(health.output == #"{"status":"live"}"#, "\(health.errors)")
+        }
+        #expect(await one.end().status == 0)
+        #expect(await other.end().status == 0)
+    }
+
     @Test func `another name for the port is in its certificate, in handles and in credentials`() async throws {
         let simulator = try await SimulatorProgram(["--public", "push.test:9443"], serving: "webpush")
         let phone = try await simulator.control("POST", "/phones", #"{"name": "eve", "platform": "webpush"}"#)
