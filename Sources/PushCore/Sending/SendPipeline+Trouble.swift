@@ -33,7 +33,7 @@ extension SendPipeline {
     }
 
     func troubles() -> [DeliveryTrouble] {
-        let circuits = Dictionary(grouping: circuits.open, by: \.service.platform)
+        let circuits = Dictionary(grouping: circuits.open(environment.steady.now), by: \.service.platform)
         return platforms.sorted().flatMap { platform in
             (circuits[platform] ?? []).map { DeliveryTrouble(platform, .openCircuit(origin: $0.service.origin, nextTry: $0.nextTry)) }
                 + (gauges[platform]?.suspicion.map { [DeliveryTrouble(platform, .mixUp($0.words, since: $0.since))] } ?? [])

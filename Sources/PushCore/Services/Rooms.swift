@@ -32,6 +32,7 @@ struct Rooms: Sendable {
     mutating func giveBack(_ service: PushService) {
         let left = taken[service, default: 0] - 1
         taken[service] = left > 0 ? left : nil
+        if left <= 0 { granted.remove(service) }
     }
 
     /// Stands in line: the stream has an element when it is granted.
@@ -56,10 +57,7 @@ struct Rooms: Sendable {
     mutating func leave(_ service: PushService, _ number: Int) -> Bool {
         guard let index = lines[service]?.firstIndex(where: { $0.number == number }) else { return false }
         lines[service]?.remove(at: index)
-        if lines[service]?.isEmpty == true {
-            lines[service] = nil
-            granted.remove(service)
-        }
+        if lines[service]?.isEmpty == true { lines[service] = nil }
         return true
     }
 }

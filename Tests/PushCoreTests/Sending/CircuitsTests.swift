@@ -18,10 +18,10 @@ import Testing
         #expect(circuits[browsers("push.test")]?.admission(dawn) == .wait(until: dawn + .seconds(5)))
         #expect(circuits[browsers("push.example")] == nil)
         #expect(circuits[PushService(.browser)]?.admission(dawn) == .all)
-        #expect(circuits.open.map(\.service) == [browsers("push.test")])
+        #expect(circuits.open(dawn).map(\.service) == [browsers("push.test")])
         #expect(circuits.note(well, of: browsers("push.test"), now: dawn + .seconds(5)) == .closed)
         #expect(circuits[browsers("push.test")] == nil)
-        #expect(circuits.open.isEmpty)
+        #expect(circuits.open(dawn).isEmpty)
     }
 
     @Test func `failures of a push service count on from batch to batch`() {
@@ -46,9 +46,21 @@ import Testing
         }
         #expect(circuits[browsers("1.example")] == nil && circuits[browsers("2.example")] == nil)
         #expect(circuits.note(Array(failing.prefix(1)), of: browsers("3.example"), now: dawn) != nil)
-        #expect(circuits.open.count == Circuits.mostOrigins)
+        #expect(circuits.open(dawn).count == Circuits.mostOrigins)
         #expect(circuits.note(failing, of: browsers("4.example"), now: dawn) == nil)
         #expect(circuits[browsers("4.example")] == nil)
+    }
+
+    @Test func `one that nobody has tried for an hour is forgotten`() {
+        let later = dawn + .seconds(5) + Circuits.memory
+        for number in 1...Circuits.mostOrigins { _ = circuits.note(failing, of: browsers("\(number).test"), now: dawn) }
+        #expect(circuits.open(later).count == Circuits.mostOrigins)
+        // It makes room for one that fails now, whether anybody has looked or not.
+        let now = later + .seconds(1)
+        #expect(circuits.note(failing, of: browsers("push.test"), now: now) == .opened(until: now + .seconds(5)))
+        #expect(circuits.open(now).map(\.service) == [browsers("push.test")])
+        _ = circuits.note(failing, of: PushService(.apns), now: dawn)
+        #expect(circuits.open(now).map(\.service.platform) == [.apns, .browser])
     }
 
     @Test(arguments: [
