@@ -23,7 +23,7 @@ struct WNSRequest: Sendable {
         fields[.wnsTTL] = batch.options.expiration.map {
             String(max(0, min(($0 - now).milliseconds / 1000, Self.longestLife)))
         }
-        fields[.wnsPriority] = batch.options.priority.map(Self.priority)
+        fields[.wnsPriority] = batch.options.priority?.wnsNumber
         if type.lowercased() == WNSNotificationType.tile.rawValue, let tag = batch.options.collapseID, Self.isTag(tag) {
             fields[.wnsTag] = tag
         }
@@ -43,15 +43,6 @@ struct WNSRequest: Sendable {
     private static let longestLife: Int64 = 30 * 86_400
 
     private static func isPassedThrough(_ name: String) -> Bool { name.hasPrefix("x-wns-") || name == "ms-cv" }
-
-    /// "This is an integer value between 1 and 4" (Microsoft, "WNS Notification Priorities"): high, medium, low.
-    private static func priority(_ wanted: PushOptions.Priority) -> String {
-        switch wanted {
-        case .high: "1"
-        case .normal: "2"
-        case .low: "3"
-        }
-    }
 
     /// A tile's tag replaces the tile with the same tag: at most 16 letters and digits.
     private static func isTag(_ text: String) -> Bool {

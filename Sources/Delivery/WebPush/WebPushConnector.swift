@@ -78,23 +78,23 @@ package struct WebPushConnector: Connector {
         var devices: [Device] = []
         devices.reserveCapacity(batch.handles.count)
         var allowed: [PushOrigin: Bool] = [:]
+        func isAllowed(_ endpoint: WebAddress, _ origin: PushOrigin) -> Bool {
+            let isAllowed = allowed[origin] ?? settings.allows(endpoint)
+            allowed[origin] = isAllowed
+            return isAllowed
+        }
         for (place, handle) in batch.handles.enumerated() {
             guard case .browser(let text, let p256dh, let auth) = handle else {
                 verdicts[place] = .rejected(.foreign(handle, to: "Web Push"))
                 continue
             }
-            guard let endpoint = WebAddress(text) else {
+            guard let endpoint = WebAddress(text), case let origin = PushOrigin(authority: endpoint.authority, scheme: endpoint.scheme),
+                isAllowed(endpoint, origin)
+            else {
                 verdicts[place] = .rejected(refusal(ofEndpoint: text))
                 continue
             }
-            let origin = PushOrigin(authority: endpoint.authority, scheme: endpoint.scheme)
-            let isAllowed = allowed[origin] ?? settings.allows(endpoint)
-            allowed[origin] = isAllowed
-            if isAllowed {
-                devices.append(Device(place: place, endpoint: endpoint, origin: origin, p256dh: p256dh, auth: auth))
-            } else {
-                verdicts[place] = .rejected(refusal(ofEndpoint: text))
-            }
+            devices.append(Device(place: place, endpoint: endpoint, origin: origin, p256dh: p256dh, auth: auth))
         }
         return devices
     }

@@ -99,3 +99,14 @@ package struct Rejection: Sendable, Equatable {
         self.mixUp = mixUp
     }
 }
+
+extension PushOptions.Priority {
+    /// `X-WNS-PRIORITY`: "an integer value between 1 and 4" (Microsoft, "WNS Notification Priorities"); high, medium, low.
+    package var wnsNumber: String {
+        switch self {
+        case .high: "1"
+        case .normal: "2"
+        case .low: "3"
+        }
+    }
+}

@@ -149,11 +149,19 @@ struct DeliveryRun: Sendable {
         mostUnderWay = batchesUnderWay ?? 1
     }
 
+    /// How the first attempt of a run begins.
+    struct Start: Sendable {
+        /// Which attempt it is, with those of the runs before.
+        var number = 1
+        var moment: Timestamp
+        /// Of those that were tried before.
+        var lastMoment: Timestamp?
+    }
+
     /// Gives a group its first attempt of this run, in batches. A group of browsers is to be sorted before, where services are side by
     /// side.
     ///
-    /// - Parameter wait: What the service of a group that was tried before has put off, and the last moment of that.
-    mutating func begin(_ group: Int, at now: Timestamp, _ wait: (Patience.Wait, lastMoment: Timestamp)? = nil) {
+    mutating func begin(_ group: Int, _ start: Start) {
         let (platform, count) = (groups[group].platform, groups[group].members.count)
         if isSideBySide, platform == .browser {
             unsorted.append((group, 0..<count))
@@ -161,27 +169,22 @@ struct DeliveryRun: Sendable {
         }
         for first in stride(from: 0, to: count, by: batchSize) {
             let members = Attempt.Members.first(first..<min(first + batchSize, count))
-            insertFirst(members, of: group, PushService(platform), at: now, wait)
+            insertFirst(members, of: group, PushService(platform), start)
         }
     }
 
     /// Gives browsers of one push service their first attempt of this run, in batches.
-    mutating func begin(
-        _ group: Int, _ members: [UInt32], of service: PushService, at now: Timestamp, _ wait: (Patience.Wait, lastMoment: Timestamp)?
-    ) {
+    mutating func begin(_ group: Int, _ members: [UInt32], of service: PushService, _ start: Start) {
         for first in stride(from: 0, to: members.count, by: batchSize) {
             let batch = Attempt.Members.sorted(Array(members[first..<min(first + batchSize, members.count)]))
-            insertFirst(batch, of: group, service, at: now, wait)
+            insertFirst(batch, of: group, service, start)
         }
     }
 
-    private mutating func insertFirst(
-        _ members: Attempt.Members, of group: Int, _ service: PushService, at now: Timestamp,
-        _ wait: (Patience.Wait, lastMoment: Timestamp)?
-    ) {
+    private mutating func insertFirst(_ members: Attempt.Members, of group: Int, _ service: PushService, _ start: Start) {
         insert(
-            Attempt(group: group, service: service, number: wait?.0.number ?? 1, lastMoment: wait?.lastMoment, members: members),
-            at: wait?.0.moment ?? now)
+            Attempt(group: group, service: service, number: start.number, lastMoment: start.lastMoment, members: members),
+            at: start.moment)
     }
 
     mutating func insert(_ attempt: Attempt, at moment: Timestamp) {
@@ -375,7 +378,4 @@ struct Patience: Sendable, Equatable {
     /// The same, and all moments, in the time that nobody sets.
     var start: Timestamp
     var services: [PushService: Wait]
-
-    /// When something can be done again, where services say when.
-    var moment: Timestamp? { services.values.lazy.map(\.moment).min() }
 }

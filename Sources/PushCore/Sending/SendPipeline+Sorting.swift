@@ -24,13 +24,14 @@ extension SendPipeline {
     }
 
     private func begin(_ group: Int, _ members: [UInt32], of service: PushService, in run: inout DeliveryRun, _ manner: Manner) {
-        run.begin(group, members, of: service, at: environment.steady.now, wait(of: service, manner, in: run))
+        run.begin(group, members, of: service, firstAttempt(of: service, manner, in: run))
     }
 
-    /// What a push service has put off before this run began, and until when.
-    func wait(of service: PushService, _ manner: Manner, in run: DeliveryRun) -> (Patience.Wait, lastMoment: Timestamp)? {
+    /// Now, or when the push service shall be asked again that has put off something before this run began.
+    func firstAttempt(of service: PushService, _ manner: Manner, in run: DeliveryRun) -> DeliveryRun.Start {
         // Whoever shared a lane then may have one now.
         let shared = service.origin == nil ? nil : manner.patience?.services[.others]
-        return (manner.patience?.services[service] ?? shared).map { ($0, lastMoment(from: run.start, in: run)) }
+        guard let wait = manner.patience?.services[service] ?? shared else { return DeliveryRun.Start(moment: environment.steady.now) }
+        return DeliveryRun.Start(number: wait.number, moment: wait.moment, lastMoment: lastMoment(from: run.start, in: run))
     }
 }

@@ -84,7 +84,7 @@ struct SendPipeline: Sendable {
                                 refusal.outcome, reason: refusal.reason, refusal.explanation, size: group.body.count)))
                 }
             } else {
-                run.begin(place, at: now, wait(of: PushService(group.platform), manner, in: run))
+                run.begin(place, firstAttempt(of: PushService(group.platform), manner, in: run))
             }
         }
         let isThrough =

@@ -140,6 +140,7 @@ struct NetworkChecks {
         return (set(platform)?.address ?? Self.services[platform]).map { [$0] } ?? []
     }
 
+    /// Those of the makers.
     private static let services: [Platform: String] = [
         .fcmV1: "https://fcm.googleapis.com", .wns: "https://login.live.com", .browser: "https://updates.push.services.mozilla.com",
     ]

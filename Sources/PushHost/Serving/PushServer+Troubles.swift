@@ -20,15 +20,10 @@ extension PushServer {
         func values(_ value: ([HubTrouble]) -> Double?) -> [(dimensions: [(String, String)], value: Double)] {
             platforms.compactMap { place, troubles in value(troubles).map { ([("hub", place[0]), ("platform", place[1])], $0) } }
         }
-        func count(_ isMeant: @escaping (HubTrouble) -> Bool) -> ([HubTrouble]) -> Double? {
-            { troubles in
-                let count = troubles.count(where: isMeant)
-                return count == 0 ? nil : Double(count)
-            }
-        }
-        metrics.replace("pushhost_circuit_open", with: values(count { $0.nextTry != nil }))
+        func count(_ some: [some Any]) -> Double? { some.isEmpty ? nil : Double(some.count) }
+        metrics.replace("pushhost_circuit_open", with: values { count($0.compactMap(\.nextTry)) })
         metrics.replace("pushhost_circuit_next_try_seconds", with: values { $0.compactMap(\.nextTry).min().map { Double($0.seconds) } })
-        metrics.replace("pushhost_mixed_up", with: values(count { $0.mixUp != nil }))
+        metrics.replace("pushhost_mixed_up", with: values { count($0.compactMap(\.mixUp)) })
     }
 }
 

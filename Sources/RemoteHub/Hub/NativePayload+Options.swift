@@ -12,7 +12,7 @@ extension NativePayload {
             payload.add("apns-collapse-id", options.collapseID)
         case .wns:
             payload.add("X-WNS-TTL", options.expiration.map { String(max(0, ($0 - now).components.seconds)) })
-            payload.add("X-WNS-PRIORITY", options.priority.map { $0 == .high ? "1" : $0 == .normal ? "2" : "3" })
+            payload.add("X-WNS-PRIORITY", options.priority?.wnsNumber)
         case .fcmV1: payload.addToMessage(options, now: now)
         case .gcm, .browser, .mpns, .adm, .baidu, .xiaomi: break
         }

@@ -40,7 +40,11 @@ final class FanOut: Sendable {
         self.others = others.isEmpty ? nil : try await FanOutSimulator(others, [], in: folder)
         var settings = ["PUSHHOST_LOG_LEVEL": "warning"]
         for simulator in [simulator, self.others].compactMap(\.self) {
-            settings.merge(try await simulator.settings()) { old, new in old == new || !old.hasPrefix("https://") ? new : "\(old),\(new)" }
+            let (more, origins) = (try await simulator.settings(), "PUSHHOST_WEBPUSH_ORIGINS")
+            // Browsers are sent to behind both.
+            let both = [settings[origins], more[origins]].compactMap(\.self).joined(separator: ",")
+            settings.merge(more) { $1 }
+            if !both.isEmpty { settings[origins] = both }
         }
         self.variables = settings.merging(variables) { $1 }
         server = Mutex(nil)
