@@ -3,11 +3,12 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # What the project needs of Debian, to build and, beyond that, to test.
-PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev libroaring-dev libnghttp2-dev
+PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev libroaring-dev libnghttp2-dev tzdata
 TEST_PACKAGES := lua-check python3 python3-venv curl openssl nghttp2-client nghttp2-server
 COUNT_PACKAGES := valgrind
 DELIVERY_PACKAGES := nghttp2-client libssl-dev openssl
 HTTP_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev wrk
+PLUGIN_PACKAGES := nginx-light libnginx-mod-http-lua lua-cjson wrk
 HUB_BENCH_PACKAGES := postgresql python3
 # Clients of Azure, as they are on PyPI, that tests run against the served hub; fetched once.
 PYTHON := .build/python
@@ -22,7 +23,7 @@ WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(or $(SWT_EXPERIMENTAL_
 # with marks in them, so that what they hold looks lost, and a test leaks on purpose to show what an error must not do.
 SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
 
-.PHONY: help demo test check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery install test-installed unit setup setup-tests clean
+.PHONY: help demo test check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery bench-plugins install test-installed unit setup setup-tests clean
 
 help:
 	@echo "make demo     build, then run a push flow on simulated phones"
@@ -71,6 +72,7 @@ docs: setup
 	@ln -sf .build/debug/pushhost pushhost
 	@./pushhost reference lua > docs/reference/lua.md
 	@./pushhost reference errors > docs/reference/errors.md
+	@./pushhost reference phases > docs/reference/phases.md
 	@./pushhost reference settings > docs/reference/settings.md
 	@python3 docs/refresh.py
 
@@ -125,6 +127,14 @@ bench-delivery: setup
 	@PUSHHOST_PART=bench-delivery swift build --configuration release --scratch-path .build/bench-delivery --product DeliveryBenchmark
 	@cc -O2 -Wall -Wextra -o .build/bench-delivery/sink Benchmarks/Delivery/sink.c -lnghttp2 -lssl -lcrypto
 	@/usr/bin/python3 Benchmarks/Delivery/cost.py .build/bench-delivery/release/DeliveryBenchmark .build/bench-delivery/sink $(PYTHON)/bin/python
+
+# What plugins cost: hooks in the hub, loading fifty, and a route beside nginx with Lua.
+bench-plugins: setup
+	@$(call install_missing,$(PLUGIN_PACKAGES))
+	@PUSHHOST_PART=bench-plugins swift build --configuration release --scratch-path .build/bench-plugins --product PluginBenchmark
+	@.build/bench-plugins/release/PluginBenchmark
+	@swift build --configuration release --product pushhost --static-swift-stdlib
+	@/usr/bin/python3 Benchmarks/Plugins/routes.py .build/release/pushhost .build/bench-plugins/data
 
 install: setup
 	@echo "Building for release (the first time takes some minutes) …"

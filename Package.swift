@@ -127,7 +127,7 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Project/welcome.lua"), .embedInCode("Project/welcome_spec.lua"), .embedInCode("Project/project.md"),
-                .embedInCode("Project/luarc.json"),
+                .embedInCode("Project/luarc.json"), .embedInCode("Project/plugin.lua"), .embedInCode("Project/plugin_spec.lua"),
             ],
             swiftSettings: strict),
 
@@ -145,7 +145,10 @@ let package = Package(
         .testTarget(name: "StorageTests", dependencies: ["Storage", "PushCore", "Support", grdb, crypto], swiftSettings: strict),
         .testTarget(
             name: "WebAPITests",
-            dependencies: ["WebAPI", "HubWire", "Storage", "PushCore", "Support", crypto, cryptoExtras, httpTypes, nioCore, nioPosix],
+            dependencies: [
+                "WebAPI", "HubWire", "Storage", "PushCore", "Support", crypto, cryptoExtras, httpTypes, hummingbirdCore, logging, nioCore,
+                nioPosix, serviceLifecycle,
+            ],
             swiftSettings: strict),
         .testTarget(name: "HubWireTests", dependencies: ["HubWire", "PushCore", "Support"], swiftSettings: strict),
         .testTarget(
@@ -158,7 +161,8 @@ let package = Package(
             name: "SimulatorsTests",
             dependencies: ["Simulators", "CNGHTTP2", crypto, cryptoExtras, httpTypes, nioCore, nioPosix, nioSSL, x509],
             swiftSettings: strict),
-        .testTarget(name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore"], swiftSettings: strict),
+        .testTarget(
+            name: "BindingsTests", dependencies: ["Bindings", "Lua", "LuaSyntax", "PushCore", "Storage", "Support"], swiftSettings: strict),
         .testTarget(
             name: "PushHostTests",
             dependencies: [
@@ -175,6 +179,7 @@ let package = Package(
 
 // The machine alone, without packages from outside: `PUSHHOST_PART=machine` for its sanitizers, `PUSHHOST_PART=bench` for its
 // benchmarks. `PUSHHOST_PART=bench-storage`: the hub and what it keeps, for their benchmark. `PUSHHOST_PART=bench-hub`: the hub alone.
+// `PUSHHOST_PART=bench-plugins`: the hub and plugins, without a server.
 let part = Context.environment["PUSHHOST_PART"]
 if part == "machine" || part == "bench" {
     package.products = [.library(name: "Lua", targets: ["Lua"])]
@@ -202,6 +207,16 @@ if part == "bench-delivery" {
     package.targets.append(
         .executableTarget(
             name: "DeliveryBenchmark", dependencies: ["PushCore", "Delivery", "Storage"], path: "Benchmarks/Delivery/Program",
+            swiftSettings: strict))
+}
+if part == "bench-plugins" {
+    package.products = []
+    package.targets = package.targets.filter {
+        ["PushCore", "CRoaring", "CMalloc", "CLua", "Lua", "LuaSyntax", "Bindings", "Storage"].contains($0.name)
+    }
+    package.targets.append(
+        .executableTarget(
+            name: "PluginBenchmark", dependencies: ["PushCore", "Lua", "Bindings", "Storage"], path: "Benchmarks/Plugins/Program",
             swiftSettings: strict))
 }
 if part == "bench-hub" {

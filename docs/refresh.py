@@ -41,7 +41,7 @@ def run(match):
     return f"```console\n{match.group(1)}{shell.stdout}```"
 
 
-for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/plugins").glob("*.md"))]:
     text = page.read_text()
     refreshed = SESSION.sub(converse, BLOCK.sub(run, text))
     if refreshed != text:

@@ -44,7 +44,9 @@ static int body_done(lua_State *L, int status, lua_KContext context) {  // name,
         lua_pushboolean(L, 1);
         lua_replace(L, 3);
     }
-    keep_loaded(L, 1, 3);
+    // Runs of one program share what is loaded: of two that load the same module at a time, the first gives it to both.
+    if (push_loaded(L, 1)) lua_replace(L, 3);
+    else keep_loaded(L, 1, 3);
     lua_insert(L, 2);
     return 2;
 }

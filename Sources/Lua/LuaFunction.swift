@@ -19,17 +19,23 @@ public struct LuaCall: Sendable {
     public let run: LuaRunID
     /// The task of the run: 0 is the script's body, spawned tasks follow in the order of their creation.
     public let task: Int
+    /// What the host attached to the run.
+    public let attachment: (any AnyObject & Sendable)?
 
     /// A call, for testing a function without a script.
-    public init(arguments: [LuaValue], location: SourceLocation? = nil, run: LuaRunID, task: Int = 0) {
+    public init(
+        arguments: [LuaValue], location: SourceLocation? = nil, run: LuaRunID, task: Int = 0,
+        attachment: (any AnyObject & Sendable)? = nil
+    ) {
         self.arguments = arguments
         self.location = location
         self.run = run
         self.task = task
+        self.attachment = attachment
     }
 
     /// The same without the arguments.
-    public var site: LuaCallSite { LuaCallSite(location: location, run: run, task: task) }
+    public var site: LuaCallSite { LuaCallSite(location: location, run: run, task: task, attachment: attachment) }
 }
 
 /// A Swift function that scripts can call.

@@ -74,12 +74,40 @@ public actor LuaState {
     ///   - arguments: What the script gets as `...`.
     ///   - annotations: Fields that join every error of the run, such as the number of the run in a log.
     ///   - limits: Other budgets than those of the state. Its memory budget is not looked at.
+    ///   - attachment: What functions of the host find at each call that comes from this run.
     /// - Throws: A ``LuaError``.
     public nonisolated func run(
         _ script: LuaScript, id: LuaRunID, arguments: [LuaValue] = [], annotations: [String: String] = [:],
-        limits: LuaLimits? = nil
+        limits: LuaLimits? = nil, attachment: (any AnyObject & Sendable)? = nil
     ) async throws -> [LuaValue] {
-        let control = try prepare(script, id, arguments, annotations, limits)
+        try await run(.script(script), arguments, RunOptions(id: id, annotations: annotations, limits: limits, attachment: attachment))
+    }
+
+    /// Runs a script to its end, and keeps its globals and modules for calls of the functions that it returns.
+    ///
+    /// - Parameters: As those of a run.
+    /// - Throws: A ``LuaError``.
+    public func load(
+        _ script: LuaScript, id: LuaRunID, arguments: [LuaValue] = [], annotations: [String: String] = [:],
+        limits: LuaLimits? = nil, attachment: (any AnyObject & Sendable)? = nil
+    ) async throws -> LuaProgram {
+        try machine.checkOpen(annotations: annotations)
+        let globals = machine.makeGlobals()
+        let options = RunOptions(id: id, annotations: annotations, limits: limits, attachment: attachment, globals: globals)
+        return LuaProgram(state: self, globals: globals, results: try await run(.script(script), arguments, options))
+    }
+
+    struct RunOptions: Sendable {
+        var id: LuaRunID
+        var annotations: [String: String]
+        var limits: LuaLimits?
+        var attachment: (any AnyObject & Sendable)?
+        var globals: ProgramGlobals?
+    }
+
+    nonisolated func run(_ body: RunBody, _ arguments: [LuaValue], _ options: RunOptions) async throws -> [LuaValue] {
+        let id = options.id
+        let control = try prepare(body, arguments, options)
         // Counted until the result has left the thread: its last step there must not wait behind a run that spins.
         thread.countRun(1)
         defer { thread.countRun(-1) }
@@ -95,18 +123,20 @@ public actor LuaState {
 
     /// Makes what hands a run over to the thread. Apart: what the run needs has no place in the frames that wait for its end.
     @inline(never) private nonisolated func prepare(
-        _ script: LuaScript, _ id: LuaRunID, _ arguments: [LuaValue], _ annotations: [String: String], _ limits: LuaLimits?
+        _ body: RunBody, _ arguments: [LuaValue], _ options: RunOptions
     ) throws -> RunControl {
-        var limits = limits?.clamped ?? self.limits
+        var limits = options.limits?.clamped ?? self.limits
         limits.memory = self.limits.memory
         let control = RunControl(limits: limits)
-        guard table.add(id, control) else {
-            throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")
+        guard table.add(options.id, control) else {
+            throw LuaError.misuse("run.duplicate", "a run with the number \(options.id.rawValue) is under way")
         }
         control.prepare { [thread, machine, limits, unowned control] in
             thread.perform { [control] in
-                machine.start(
-                    script, arguments: arguments, run: Run(id: id, control: control, limits: limits, annotations: annotations))
+                let run = Run(
+                    id: options.id, control: control, limits: limits, annotations: options.annotations,
+                    attachment: options.attachment, globals: options.globals)
+                machine.start(body, arguments: arguments, run: run)
             }
         }
         return control

@@ -1,6 +1,7 @@
 import PushCore
 
-/// Everything that a server keeps: its hubs and their keys, its accounts, its secure payloads, its tokens for push services.
+/// Everything that a server keeps: its hubs and their keys, its accounts, its secure payloads, its tokens for push services,
+/// what its plugins remember, who did what.
 ///
 /// Errors: `storage.unavailable` (503) where nothing could be kept or read just now; `storage.corrupt` (500) for a row that means
 /// nothing, by its name; `storage.conflict` (500) where a number or an id is in use that the caller gave out twice.
@@ -9,6 +10,8 @@ package protocol StorageEngine: Sendable {
     var accounts: any AccountStore { get }
     var securePayloads: any SecurePayloadStore { get }
     var providerTokens: any ProviderTokenStore { get }
+    var keyValues: any KeyValueSpaces { get }
+    var auditTrail: any AuditTrail { get }
 
     /// Copies everything as it is at one moment to a new file, while the engine is used.
     ///

@@ -56,6 +56,11 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         return try await store.accept(notification)
     }
 
+    package func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? {
+        try check(.read)
+        return try await store.acceptance(under: key)
+    }
+
     package func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
         try check(.read)
         return try await store.unfinished(after: sequence, limit: limit)

@@ -25,7 +25,8 @@ package final class HubBench: Sendable {
 
     package init(
         registrationTTL: Duration? = nil, isTutorialMode: Bool = false, sessionLifetime: Duration = .seconds(3600),
-        platforms: Set<Platform> = Set(Platform.delivered), seed: UInt64 = 1
+        platforms: Set<Platform> = Set(Platform.delivered), seed: UInt64 = 1,
+        hooks: any HubHooks = NoHooks()
     ) throws {
         let log = EventLog()
         let background = Background()
@@ -33,7 +34,7 @@ package final class HubBench: Sendable {
         random = SeededRandom(seed: seed)
         connector = ScriptedConnector(clock: clock, platforms: platforms)
         let environment = HubEnvironment(
-            clock: clock, random: random, start: { background.start($0) }, observer: { log.append($0) })
+            clock: clock, random: random, start: { background.start($0) }, observer: { log.append($0) }, hooks: hooks)
         hub = NotificationHub(
             environment: environment, connectors: [connector], store: store,
             settings: HubSettings(registrationTTL: registrationTTL))

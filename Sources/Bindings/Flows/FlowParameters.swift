@@ -248,5 +248,5 @@ extension LuaValue {
 }
 
 extension Double {
-    fileprivate var short: String { self == rounded() && abs(self) < 1e15 ? String(Int64(self)) : String(self) }
+    var short: String { self == rounded() && abs(self) < 1e15 ? String(Int64(self)) : String(self) }
 }

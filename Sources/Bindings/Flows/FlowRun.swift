@@ -9,6 +9,10 @@ package final class FlowRun: Sendable {
     package let identity: Identity
     let parameters: FlowParameters
     let purpose: Purpose
+    /// What the script is run for at the moment.
+    let phase: ScriptPhase
+    /// Nil for a flow.
+    let plugin: PluginContext?
     /// Shared by a run and the runs inside of it: nothing is shown twice.
     let seen: SeenEvents
     /// Shared in the same way: no report shows what a secure payload holds.
@@ -77,14 +81,16 @@ package final class FlowRun: Sendable {
 
     init(
         _ script: FlowScript, runner: FlowRunner, identity: Identity, parameters: FlowParameters = FlowParameters(),
-        purpose: Purpose = .flow, seen: SeenEvents = SeenEvents(), withheld: WithheldTexts = WithheldTexts(),
-        sink: @escaping @Sendable (FlowEvent) -> Void
+        purpose: Purpose = .flow, phase: ScriptPhase = .flow, plugin: PluginContext? = nil, seen: SeenEvents = SeenEvents(),
+        withheld: WithheldTexts = WithheldTexts(), sink: @escaping @Sendable (FlowEvent) -> Void
     ) {
         self.script = script
         self.runner = runner
         self.identity = identity
         self.parameters = parameters
         self.purpose = purpose
+        self.phase = phase
+        self.plugin = plugin
         self.sink = sink
         self.seen = seen
         self.withheld = withheld
@@ -258,7 +264,8 @@ package final class FlowRun: Sendable {
 
     /// Called before every binding. Refuses options that nobody will read, before anything has happened.
     func admit(_ binding: Binding) throws(LuaError) {
-        guard binding.name != "push.args" else { return }
+        try permit(binding)
+        guard plugin == nil, binding.name != "push.args" else { return }
         guard !parameters.isDescribing else { throw describe(nil) }
         let unread = state.withLock { state in
             state.hasBegun = true

@@ -10,6 +10,9 @@ package struct FlowWorld: Sendable {
     package var wire: (any WireTap)?
     package var clock: any HubClock
     package var secrets: any SecretSource
+    package var zones: any TimeZoneSource
+    /// Nil where plugins are not for scripts to load.
+    package var plugins: PluginHost?
     /// Nil where the push services are real.
     package var faults: (any ServiceFaults)?
     /// What the world keeps open outside of this process's memory; nil where that is nothing.
@@ -31,7 +34,8 @@ package struct FlowWorld: Sendable {
 
     package init(
         target: Target, hub: any HubGateway, backend: any BackendGateway, lab: (any DeviceLab)?, wire: (any WireTap)?,
-        clock: any HubClock, secrets: any SecretSource, faults: (any ServiceFaults)? = nil,
+        clock: any HubClock, secrets: any SecretSource, zones: any TimeZoneSource, plugins: PluginHost? = nil,
+        faults: (any ServiceFaults)? = nil,
         connections: (any WorldConnections)? = nil
     ) {
         self.target = target
@@ -41,6 +45,8 @@ package struct FlowWorld: Sendable {
         self.wire = wire
         self.clock = clock
         self.secrets = secrets
+        self.zones = zones
+        self.plugins = plugins
         self.faults = faults
         self.connections = connections
     }

@@ -8,6 +8,16 @@ package protocol ScriptLibrary: Sendable {
 
     /// Where the modules of a script are; nil when it has none but `push`.
     func modules(of script: FlowScript) -> LuaSearchPath?
+
+    /// The plugin that a spec is one of. Throws `plugin.not_found`.
+    func plugin(of script: FlowScript) throws(PushError) -> PluginSource
+}
+
+extension ScriptLibrary {
+    package func plugin(of script: FlowScript) throws(PushError) -> PluginSource {
+        throw PushError(
+            "plugin.not_found", "\(script.name) is no spec of a plugin", hint: "a plugin's specs lie in its folder, beside init.lua")
+    }
 }
 
 /// A library without scripts, for hosts that run one script alone.

@@ -220,7 +220,7 @@ local function misplaced(message, hint)
   raise { kind = "misuse", code = "test.order", message = message, hint = hint }
 end
 
-push.test = {}
+push.test = push.test or {} -- with what Swift has of it
 
 push.test.describe = checked("push.test.describe", function(name, fn)
   if running then misplaced("push.test.describe inside of a test", "a describe holds tests, not the reverse") end

@@ -234,6 +234,61 @@ end)
 push.simulator = {}
 for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do push.simulator[name] = call["host.simulator"](name) end
 
+-- Plugins ----------------------------------------------------------------------------------------------------------
+
+-- Tables of the configuration are the script's own each time: functions of the host look at what a table holds, and whoever changes one
+-- changes no configuration.
+local function copied(value)
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for key, inner in next, value do copy[key] = copied(inner) end
+  return copy
+end
+
+-- Known once the plugin is loaded, and the same from then on.
+local config
+local function configured()
+  config = config or call["host.config"]()
+  return config
+end
+
+push.config = setmetatable({}, not host.types.group and {
+  __name = "push.config",
+  __metatable = false,
+  __index = configured, -- says that this is no plugin
+  __newindex = function(_, key) call["host.read_only"]("push.config", text_of(key, "push.config")) end,
+} or {
+  __name = "push.config",
+  __metatable = false,
+  __index = function(_, key)
+    local value = copied(configured()[key])
+    if value ~= nil then return value end
+    local names = call["host.config_names"]()
+    for _, name in ipairs(names) do
+      if name == key then return nil end
+    end
+    call["host.unknown_name"]("push.config", text_of(key, "push.config"), names)
+  end,
+  __newindex = function(_, key) call["host.read_only"]("push.config", text_of(key, "push.config")) end,
+  __pairs = function() return pairs(copied(configured())) end,
+})
+
+if host.types.group then
+  function host.types.group.devices(group)
+    call["host.check"]("group:devices", group)
+    local page, place, last = {}, 0, nil
+    return function()
+      if place == #page then
+        page, place = call["host.group_page"](group, last), 0
+      end
+      place = place + 1
+      local device = page[place]
+      last = device and device.number
+      return device
+    end
+  end
+end
+
 -- Logging ----------------------------------------------------------------------------------------------------------
 
 local function line(name, ...)
@@ -259,7 +314,7 @@ host.strict, host.checked, host.text_of, host.unplaced = strict, checked, text_o
 -- The module as scripts see it, once everything is in it.
 function host.seal()
   for name, value in pairs(push) do
-    if type(value) == "table" and name ~= "log" and name ~= "target" then push[name] = strict("push." .. name, value) end
+    if type(value) == "table" and name ~= "log" and name ~= "target" and name ~= "config" then push[name] = strict("push." .. name, value) end
   end
   return strict("push", push)
 end

@@ -58,21 +58,23 @@ extension Binding {
         "Calls a function and returns its results, or nil and the error. Misuse is raised all the same.",
         parameters: [.required("fn", .function, "what to call"), .optional("…", .any, "its arguments")],
         returns: .init(type: "any, push.Error?", resultsOf: "fn"),
-        example: "local session, err = push.try(push.login, { username = \"eve\", password = \"guess\" })",
+        phases: .everywhere, example: "local session, err = push.try(push.login, { username = \"eve\", password = \"guess\" })",
         body: .prelude)
 
     static let fail = Binding(
         "push.fail", "Ends the flow as failed, with a message.",
-        parameters: [.required("message", .string, "why")], errors: ["flow.failed"],
+        parameters: [.required("message", .string, "why")], phases: .everywhere, errors: ["flow.failed"],
         example: "if outcome.failed > 0 then push.fail(\"some phones were not reached\") end",
         body: .sync { arguments, _ in throw LuaError.failure("flow.failed", try arguments.text("message")) })
 
     static let secret = Binding(
         "push.secret", "Reads a secret: the environment variable PUSHHOST_SECRET_<NAME>, then the project's secrets file. Prints as ***.",
         parameters: [.required("name", .string, "letters, digits and _")], returns: "push.Secret",
-        errors: ["secret.not_found"], example: "push.login { username = \"alice\", password = push.secret \"demo_password\" }",
+        phases: .running, capability: .secret, errors: ["capability.denied", "secret.not_found"],
+        example: "push.login { username = \"alice\", password = push.secret \"demo_password\" }",
         body: .sync { arguments, run in
             let name = try arguments.text("name")
+            try run.demand(.secret(name: name), for: "push.secret")
             guard let secret = try run.world.secrets.secret(named: name, for: run.script) else {
                 let near = nearest(name, in: run.world.secrets.names)
                 throw LuaError.failure(
@@ -82,15 +84,23 @@ extension Binding {
             return LuaObject(type: "secret", payload: secret)
         })
 
+    static let sign = Binding(
+        "push.sign",
+        "Signs a text with a secret, so that whoever has the secret too can tell whose it is: HMAC-SHA256, 64 hexadecimal digits.",
+        parameters: [.required("secret", .secret, "what both sides know"), .required("text", .string, "what is signed")],
+        returns: "string", phases: .running,
+        example: "local seal = push.sign(push.secret \"demo_password\", \"1767603600.{}\")",
+        body: .sync { arguments, _ in (arguments.secret("secret") ?? Secret("")).signature(of: try arguments.text("text").utf8) })
+
     static let log = Binding(
         "push.log", "Writes a line to the run's log; push.log.warn and push.log.error give it a level.",
         parameters: [.optional("…", .any, "what to write, as print would")],
-        example: "push.log(\"sent\", outcome.id)", body: .prelude)
+        phases: .everywhere, example: "push.log(\"sent\", outcome.id)", body: .prelude)
 
     static let spawn = Binding(
         "push.spawn", "Runs a function beside the rest of the flow; the run waits for it.",
         parameters: [.required("fn", .function, "what to run"), .optional("…", .any, "its arguments")],
-        returns: "push.Task", errors: ["budget.tasks"],
+        returns: "push.Task", phases: .running, errors: ["budget.tasks"],
         example: "local task = push.spawn(function() return phone:wait_for { alert = \"Hello\" } end); print(task:await().text)",
         body: .prelude)
 
@@ -99,11 +109,11 @@ extension Binding {
         "Runs functions beside each other and returns their results in order; the first error ends the others. The list is taken as it is, from 1 to its end: no metamethod runs.",
         parameters: [.required("functions", .list(.either([.function, .object("task")])), "functions, or tasks of push.spawn, each once")],
         returns: "any[]",
-        example: "push.all { function() push.sleep \"1s\" end, function() push.sleep \"2s\" end }", body: .prelude)
+        phases: .running, example: "push.all { function() push.sleep \"1s\" end, function() push.sleep \"2s\" end }", body: .prelude)
 
     static let sleep = Binding(
         "push.sleep", "Waits. In a rehearsal the clock jumps: three days take no time.",
-        parameters: [.required("duration", .duration, "how long")], example: "push.sleep \"1h\"",
+        parameters: [.required("duration", .duration, "how long")], phases: .running, example: "push.sleep \"1h\"",
         body: .async { arguments, run in
             let duration = try arguments.duration("duration") ?? .zero
             try await run.sleep(for: duration)

@@ -6,13 +6,14 @@ struct EveryoneObject: Sendable {}
 
 /// What the prelude needs of Swift beside the bindings, and the globals of a sandboxed script.
 enum HostFunctions {
-    static func all(_ run: FlowRun) -> [LuaFunction] { checks(run) + steps(run) + tests(run) + values(run) }
+    static func all(_ home: FlowRun) -> [LuaFunction] { checks(home) + steps(home) + tests(home) + values(home) + plugins(home) }
 
-    private static func checks(_ run: FlowRun) -> [LuaFunction] {
+    private static func checks(_ home: FlowRun) -> [LuaFunction] {
         [
             // The prelude's own functions are checked by their description too.
             .check("host.check") { name, call in
                 guard let binding = BindingRegistry.named(name) ?? Matchers.named(name) else { return }
+                if BindingRegistry.named(name) != nil { try home.attached(call.attachment).permit(binding) }
                 _ = try Arguments(call, for: binding)
             },
             LuaFunction("host.unknown_name") { (label: String, name: LuaBytes, known: [LuaBytes]) throws in
@@ -24,69 +25,71 @@ enum HostFunctions {
         ]
     }
 
-    private static func steps(_ run: FlowRun) -> [LuaFunction] {
+    private static func steps(_ home: FlowRun) -> [LuaFunction] {
         [
-            LuaFunction("host.step_begin") { (site: LuaCallSite, name: String) in try run.beginStep(name, task: site.task) },
+            LuaFunction("host.step_begin") { (site: LuaCallSite, name: String) in try home.attached(site).beginStep(name, task: site.task)
+            },
             LuaFunction("host.step_end") { (site: LuaCallSite, id: Int) async in
+                let run = home.attached(site)
                 let shown = await run.newlyShown()
                 run.endStep(id, task: site.task, passed: true, shown: shown)
             },
             LuaFunction("host.step_fail") { (site: LuaCallSite, id: Int) in
-                run.endStep(id, task: site.task, passed: false, shown: [])
+                home.attached(site).endStep(id, task: site.task, passed: false, shown: [])
             },
-            LuaFunction("host.step_current") { (site: LuaCallSite) in run.currentStep(of: site.task) },
-            LuaFunction("host.step_join") { (site: LuaCallSite, id: Int) in run.join(step: id, task: site.task) },
+            LuaFunction("host.step_current") { (site: LuaCallSite) in home.attached(site).currentStep(of: site.task) },
+            LuaFunction("host.step_join") { (site: LuaCallSite, id: Int) in home.attached(site).join(step: id, task: site.task) },
             LuaFunction("host.step_skip") { (site: LuaCallSite, name: String) in
-                run.skipStep(
-                    name, task: site.task, reason: "phones, wires and the clock are not simulated on \(run.world.target.name)")
+                home.attached(site).skipStep(
+                    name, task: site.task, reason: "phones, wires and the clock are not simulated on \(home.world.target.name)")
             },
         ]
     }
 
-    private static func tests(_ run: FlowRun) -> [LuaFunction] {
+    private static func tests(_ home: FlowRun) -> [LuaFunction] {
         [
-            LuaFunction("host.expect") { (site: LuaCallSite) in run.openExpectation(at: site.location) },
-            LuaFunction("host.expectation_begun") { (id: Int) in run.settleExpectation(id) },
+            LuaFunction("host.expect") { (site: LuaCallSite) in home.attached(site).openExpectation(at: site.location) },
+            LuaFunction("host.expectation_begun") { (site: LuaCallSite, id: Int) in home.attached(site).settleExpectation(id) },
             LuaFunction("host.expectation_met") { (site: LuaCallSite) in
-                run.noteExpectation(nil, task: site.task)
+                home.attached(site).noteExpectation(nil, task: site.task)
             },
             LuaFunction("host.expectation_failed") { (site: LuaCallSite, failure: Failure) in
-                run.noteExpectation(
+                home.attached(site).noteExpectation(
                     FailedExpectation(
                         message: failure.message, location: site.location, expected: failure.expected, actual: failure.actual),
                     task: site.task)
             },
             LuaFunction("host.test_wanted") { () -> Int? in
-                switch run.purpose {
+                switch home.purpose {
                 case .flow, .interactive: nil
                 case .collectingTests: 0
                 case .test(let number, _): number
                 }
             },
             LuaFunction("host.declare_test") { (site: LuaCallSite, name: String, isPending: Bool, groups: [String]) throws in
-                guard run.purpose != .flow, run.purpose != .interactive else {
-                    let file = run.purpose == .flow ? "run it with pushhost test \(run.script.name)" : "write it into a file *_spec.lua"
+                guard home.purpose != .flow, home.purpose != .interactive else {
+                    let file = home.purpose == .flow ? "run it with pushhost test \(home.script.name)" : "write it into a file *_spec.lua"
                     throw LuaError.misuse("test.not_a_spec", "push.test.it outside of a test run", hint: file)
                 }
-                return run.declare(TestCase(groups: groups, name: name, location: site.location, isPending: isPending))
+                return home.declare(TestCase(groups: groups, name: name, location: site.location, isPending: isPending))
             },
         ]
     }
 
-    private static func values(_ run: FlowRun) -> [LuaFunction] {
+    private static func values(_ home: FlowRun) -> [LuaFunction] {
         [
             LuaFunction("host.everyone") { () in LuaObject(type: "everyone", payload: EveryoneObject()) },
-            LuaFunction("host.target") { () in Target(name: run.world.target.name, isSimulated: run.world.target.isSimulated) },
+            LuaFunction("host.target") { () in Target(name: home.world.target.name, isSimulated: home.world.target.isSimulated) },
             LuaFunction("host.simulator") { (name: String) throws in
                 LuaObject(type: "simulator", payload: SimulatorObject(try Platform.named(name)))
             },
-            LuaFunction("host.installations") { (filter: LuaValue, continuation: String?) async throws in
+            LuaFunction("host.installations") { (site: LuaCallSite, filter: LuaValue, continuation: String?) async throws in
                 var fields: LuaTable?
                 if case .table(let table) = filter { fields = table }
-                return try await run.installationPage(fields, continuation: continuation)
+                return try await home.attached(site).installationPage(fields, continuation: continuation)
             },
             LuaFunction("host.log") { (site: LuaCallSite, level: String, text: LuaBytes) throws in
-                try run.log(level, text.text, at: site.location)
+                try home.attached(site).log(level, text.text, at: site.location)
             },
         ]
     }
@@ -119,20 +122,20 @@ enum HostFunctions {
     }
 
     /// `print` goes to the run's log, the time is the run's.
-    static func globals(_ run: FlowRun) -> [LuaFunction] {
+    static func globals(_ home: FlowRun) -> [LuaFunction] {
         [
             .sync("os.time") { call in
                 switch call.arguments.first ?? .nil {
-                case .nil: return [.integer(run.world.clock.now.seconds)]
+                case .nil: return [.integer(home.world.clock.now.seconds)]
                 case .table(let table): return [.integer(try CalendarFields(table).seconds)]
                 case let other:
                     throw LuaError.misuse(
                         "args.wrong_type", "os.time takes a table, got \(other.phrase)", hint: "give year, month and day")
                 }
             },
-            LuaFunction("os.clock") { () in Double((run.world.clock.now - run.began).milliseconds) / 1000 },
+            LuaFunction("os.clock") { () in Double((home.world.clock.now - home.began).milliseconds) / 1000 },
             .sync("os.date") { call in
-                let moment = try DateFormat.moment(call.arguments.dropFirst().first ?? .nil, now: run.world.clock.now)
+                let moment = try DateFormat.moment(call.arguments.dropFirst().first ?? .nil, now: home.world.clock.now)
                 guard let format = (call.arguments.first ?? .nil).dateFormat else {
                     throw LuaError.misuse(
                         "args.wrong_type", "os.date takes a format, got \(call.arguments[0].phrase)",

@@ -19,6 +19,7 @@ extension Binding {
             .optional("expires_in", .duration, "how long the hub keeps it; the hub decides if absent"),
         ],
         returns: "push.Installation",
+        phases: .acting, capability: .hubWrite,
         errors: ["handle.invalid", "installation.invalid", "installation.channel", "tag.invalid", "template.syntax"],
         example: "push.install(\"f81d4fae\", { device = phone, tags = { \"Sports\" } })",
         constraint: { keys, name throws(LuaError) in
@@ -48,7 +49,8 @@ extension Binding {
 
     static let installation = Binding(
         "push.installation", "Reads one installation.", parameters: [.required("id", .string, "the installation's id")],
-        returns: "push.Installation", errors: ["hub.not_found"], example: "print(push.installation(\"f81d4fae\").platform)",
+        returns: "push.Installation", phases: .running, capability: .hubRead, errors: ["hub.not_found"],
+        example: "print(push.installation(\"f81d4fae\").platform)",
         body: .async { arguments, run in InstallationRecord(try await run.world.hub.installation(arguments.text("id"))) })
 
     static let installations = Binding(
@@ -58,7 +60,7 @@ extension Binding {
             .optional("user", .string, "only this user's"), .optional("tag", .string, "only those with this tag"),
             .optional("platform", .platform, "only those of this platform"),
         ],
-        returns: "fun(): push.Installation?", errors: ["installation.filter"],
+        returns: "fun(): push.Installation?", phases: .running, capability: .hubRead, errors: ["installation.filter"],
         example: "for installation in push.installations { tag = \"Sports\" } do print(installation.id) end", body: .prelude)
 
     static let patch = Binding(
@@ -68,7 +70,8 @@ extension Binding {
             .required("operations", .list(.table), "{ { op = \"add\", path = \"/tags\", value = \"Sports\" }, … }")
                 .ruled { if case .table(let table) = $0 { _ = try [PatchOperation](table) } },
         ],
-        returns: "push.Installation", errors: ["hub.not_found", "installation.patch", "tag.invalid"],
+        returns: "push.Installation", phases: .acting, capability: .hubWrite,
+        errors: ["hub.not_found", "installation.patch", "tag.invalid"],
         example: "push.patch(\"f81d4fae\", { { op = \"add\", path = \"/tags\", value = \"Sports\" } })",
         body: .async { arguments, run in
             let id = try arguments.text("id")
@@ -78,7 +81,8 @@ extension Binding {
 
     static let uninstall = Binding(
         "push.uninstall", "Deletes an installation; one that is not there is no error.",
-        parameters: [.required("id", .string, "the installation's id")], example: "push.uninstall(\"f81d4fae\")",
+        parameters: [.required("id", .string, "the installation's id")], phases: .acting, capability: .hubWrite,
+        example: "push.uninstall(\"f81d4fae\")",
         body: .async { arguments, run in
             try await run.world.hub.deleteInstallation(arguments.text("id"))
         })

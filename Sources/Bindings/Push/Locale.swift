@@ -9,7 +9,7 @@ extension Binding {
             .required("languages", .list(.string), "the languages that there are"),
             .required("fallback", .string, "the language of everybody else"),
         ],
-        returns: "string", errors: ["localization.language"],
+        returns: "string", phases: .everywhere, errors: ["localization.language"],
         example: "local language = push.locale.choose(phone.locale, { \"en\", \"pt\", \"zh-Hant\" }, \"en\")",
         body: .sync { arguments, _ in
             let locale = try arguments.text("locale")
@@ -35,7 +35,7 @@ extension Binding {
             .required("name", .string, "the text's name").ruled(by: nameRule),
             .required("language", .string, "a language tag").ruled { _ = try LocalizedTexts.property("x", language: $0.text ?? "") },
         ],
-        returns: "string", errors: ["localization.language", "localization.name"],
+        returns: "string", phases: .everywhere, errors: ["localization.language", "localization.name"],
         example: "local body = '{\"aps\":{\"alert\":\"$(' .. push.locale.property(\"News\", \"pt-BR\") .. ')\"}}'",
         body: .sync { arguments, _ in
             try LocalizedTexts.property(arguments.text("name"), language: arguments.text("language"))
@@ -52,7 +52,7 @@ extension Binding {
             .optional("languages", .list(.string), "all languages that devices may have chosen"),
         ],
         returns: "table<string, string>",
-        errors: ["localization.duplicate", "localization.fallback", "localization.language", "localization.name"],
+        phases: .everywhere, errors: ["localization.duplicate", "localization.fallback", "localization.language", "localization.name"],
         example:
             "local properties = push.locale.properties { name = \"News\", texts = { en = \"Goal\", pt = \"Golo\" }, fallback = \"en\", languages = { \"fr\" } }",
         body: .sync { arguments, _ in

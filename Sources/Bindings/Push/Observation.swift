@@ -3,14 +3,14 @@ import PushCore
 
 extension Binding {
     static let clockNow = Binding(
-        "push.clock.now", "The run's time in seconds since 1970.", returns: "number", example: "print(push.clock.now())",
+        "push.clock.now", "The run's time in seconds since 1970.", returns: "number", phases: .running, example: "print(push.clock.now())",
         body: .sync { _, run in
             let milliseconds = run.world.clock.now.milliseconds
             return milliseconds.isMultiple(of: 1000) ? LuaValue.integer(milliseconds / 1000) : .number(Double(milliseconds) / 1000)
         })
 
     static let clockISO = Binding(
-        "push.clock.iso", "The run's time as ISO 8601 in UTC.", returns: "string", example: "print(push.clock.iso())",
+        "push.clock.iso", "The run's time as ISO 8601 in UTC.", returns: "string", phases: .running, example: "print(push.clock.iso())",
         body: .sync { _, run in run.world.clock.now.description })
 
     static let clockAdvance = Binding(
@@ -50,7 +50,7 @@ extension Binding {
             .optional("value", .any, "nil, booleans, numbers, strings and tables of these"),
             .optional("pretty", .boolean, "with line breaks"),
         ],
-        returns: "string", errors: ["json.unsupported"], example: "print(push.json.encode { alert = \"Hello\" })",
+        returns: "string", phases: .everywhere, errors: ["json.unsupported"], example: "print(push.json.encode { alert = \"Hello\" })",
         body: .sync { arguments, _ in
             guard let json = (arguments.value("value") ?? .nil).json else {
                 throw LuaError.failure(
@@ -62,7 +62,7 @@ extension Binding {
 
     static let jsonDecode = Binding(
         "push.json.decode", "Reads JSON; null is nil.",
-        parameters: [.required("text", .string, "a JSON text")], returns: "any", errors: ["json.invalid"],
+        parameters: [.required("text", .string, "a JSON text")], returns: "any", phases: .everywhere, errors: ["json.invalid"],
         example: "print(push.json.decode('{\"alert\":\"Hello\"}').alert)",
         body: .sync { arguments, _ in
             do {

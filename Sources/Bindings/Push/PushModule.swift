@@ -1,21 +1,23 @@
 import Lua
 import PushCore
 
-/// The `push` module of one run.
+/// The `push` module of one run, and of the runs that it is attached to: calls of a plugin have each a run of their own.
 enum PushModule {
     static let name = "push"
 
     static let types: [LuaObjectType] = [
         SessionObject.type, DeviceObject.type, SimulatorObject.type,
+        PluginObject.type,
         .handle("secret", of: Secret.self, describe: { _ in "***" }),
         .handle("everyone", of: EveryoneObject.self, describe: { _ in "push.everyone" }),
     ]
 
-    static func module(for run: FlowRun) -> LuaModule {
-        let bindings = BindingRegistry.all.compactMap { function(for: $0, run) }
+    /// - Parameter home: whose calls they are that come from no attached run.
+    static func module(for home: FlowRun) -> LuaModule {
+        let bindings = BindingRegistry.all.compactMap { function(for: $0, home) }
         var module = LuaModule(
-            name: name, functions: bindings + HostFunctions.all(run),
-            types: types, globals: HostFunctions.globals(run), prelude: preludes.first)
+            name: name, functions: bindings + HostFunctions.all(home),
+            types: types + (home.plugin == nil ? [] : HookObjects.types), globals: HostFunctions.globals(home), prelude: preludes.first)
         module.laterPreludes = Array(preludes.dropFirst())
         return module
     }
@@ -29,13 +31,14 @@ enum PushModule {
     /// Made once, for all runs.
     private static let schemas = Dictionary(uniqueKeysWithValues: BindingRegistry.all.map { ($0.name, $0.schema) })
 
-    private static func function(for binding: Binding, _ run: FlowRun) -> LuaFunction? {
+    private static func function(for binding: Binding, _ home: FlowRun) -> LuaFunction? {
         guard let schema = schemas[binding.name] else { return nil }
         let body: TypedFunction.Body
         switch binding.body.kind {
         case .prelude: return nil
         case .sync(let answer):
             body = .sync { reader, writer in
+                let run = home.attached(reader.attachment)
                 try run.admit(binding)
                 let arguments = try Arguments(&reader, for: binding)
                 do {
@@ -46,6 +49,7 @@ enum PushModule {
             }
         case .async(let answer):
             body = .async { reader in
+                let run = home.attached(reader.attachment)
                 try run.admit(binding)
                 let arguments = try Arguments(&reader, for: binding)
                 return {
@@ -59,7 +63,7 @@ enum PushModule {
         }
         // Called with what does not fit: says why.
         let refusal = LuaFunction.sync(binding.name) { call in
-            try run.admit(binding)
+            try home.attached(call.attachment).admit(binding)
             _ = try Arguments(call, for: binding)
             throw LuaError.misuse("args.wrong_type", "\(binding.name) cannot take this", hint: "write \(binding.signature)")
         }

@@ -11,7 +11,7 @@ extension Binding {
                 throw tooFar("after")
             },
         ] + notificationParameters,
-        returns: "push.Outcome", errors: ["schedule.when", "time.too_far"] + notificationErrors,
+        returns: "push.Outcome", phases: .acting, capability: .hubSend, errors: ["schedule.when", "time.too_far"] + notificationErrors,
         example: "local planned = push.schedule { after = \"2h\", to = \"Sports\", alert = \"Half-time is over\" }",
         constraint: { keys, name throws(LuaError) in
             if keys.contains("at"), keys.contains("after") {
@@ -50,7 +50,8 @@ extension Binding {
 
     static let cancel = Binding(
         "push.cancel", "Cancels a scheduled notification, and stops one that is under way: nobody else gets it.",
-        parameters: [.required("id", .string, "the id that push.schedule or push.send returned")], errors: ["notification.not_found"],
+        parameters: [.required("id", .string, "the id that push.schedule or push.send returned")], phases: .acting, capability: .hubSend,
+        errors: ["notification.not_found"],
         example: "push.cancel(planned.id)",
         body: .async { arguments, run in
             let id = try arguments.text("id")

@@ -45,7 +45,7 @@ extension Binding {
             .optional("test", .boolean, "true: a test send, to at most ten of the devices", mistakenFor: ["debug", "dry_run"])
         ],
         returns: "push.Outcome",
-        errors: ["hub.no_target"] + notificationErrors,
+        phases: .acting, capability: .hubSend, errors: ["hub.no_target"] + notificationErrors,
         example: "local outcome = push.send { to = push.tag.user \"alice\", alert = \"Your order has shipped\" }",
         constraint: notificationConstraint,
         body: .async { arguments, run in
@@ -60,7 +60,7 @@ extension Binding {
     static let outcome = Binding(
         "push.outcome", "How a notification stands.",
         parameters: [.required("id", .string, "the id that push.send returned")],
-        returns: "push.Outcome", errors: ["notification.not_found"],
+        returns: "push.Outcome", phases: .running, capability: .hubRead, errors: ["notification.not_found"],
         example: "print(push.outcome(outcome.id).state)",
         body: .async { arguments, run in
             OutcomeRecord(try await run.world.hub.outcome(of: arguments.text("id")), run)
@@ -100,7 +100,7 @@ extension Arguments {
         return (.expression(try TagExpression(audience: text)), text)
     }
 
-    private func content() throws -> NotificationContent {
+    func content() throws -> NotificationContent {
         switch Binding.notificationContents.first(where: { value($0) != nil }) {
         case "alert":
             var payloads = AlertPayloads.system(title: string("title"), text: try text("alert"))

@@ -4,13 +4,13 @@ import PushCore
 extension Binding {
     static let tagUser = Binding(
         "push.tag.user", "The tag that the app backend gives a user's devices.",
-        parameters: [.required("name", .string, "the user's name")], returns: "string", errors: ["tag.invalid"],
+        parameters: [.required("name", .string, "the user's name")], returns: "string", phases: .everywhere, errors: ["tag.invalid"],
         example: "push.send { to = push.tag.user \"alice\", alert = \"Hello\" }",
         body: .sync { arguments, _ in try arguments.tag { text throws(TagError) in try Tag.username(text) }.text })
 
     static let tagDevice = Binding(
         "push.tag.device", "The tag of one installation.",
-        parameters: [.required("name", .string, "the installation's id")], returns: "string", errors: ["tag.invalid"],
+        parameters: [.required("name", .string, "the installation's id")], returns: "string", phases: .everywhere, errors: ["tag.invalid"],
         example: "push.send { to = push.tag.device \"f81d4fae\", alert = \"Hello\" }",
         body: .sync { arguments, _ in
             try arguments.tag { text throws(TagError) in try Tag.installation(text) }.text
@@ -23,7 +23,7 @@ extension Binding {
     private static func combinator(_ name: String, _ summary: String) -> Binding {
         Binding(
             "push.tag.\(name)", summary, parameters: [.required("tags", .list(.tagExpression), "tags or expressions")],
-            returns: "string", errors: ["tag_expression.invalid"],
+            returns: "string", phases: .everywhere, errors: ["tag_expression.invalid"],
             example: "push.send { to = push.tag.\(name) { \"Sports\", \"Science\" }, alert = \"News\" }",
             body: .sync { arguments, _ in
                 let texts = arguments.strings("tags") ?? []
@@ -41,7 +41,7 @@ extension Binding {
             .required("expression", .tagExpression, "a tag expression"),
             .required("tags", .list(.tag), "the tags of one device"),
         ],
-        returns: "boolean", errors: ["tag.invalid", "tag_expression.invalid"],
+        returns: "boolean", phases: .everywhere, errors: ["tag.invalid", "tag_expression.invalid"],
         example: "assert(push.tag.match(\"Sports && !muted\", { \"Sports\" }))",
         body: .sync { arguments, _ in
             let expression = try TagExpression(parsing: arguments.text("expression"))
@@ -54,7 +54,7 @@ extension Binding {
             .required("expression", .tagExpression, "a tag expression"),
             .optional("tags", .list(.tag), "the tags of one device"),
         ],
-        returns: "string", errors: ["tag.invalid", "tag_expression.invalid"],
+        returns: "string", phases: .everywhere, errors: ["tag.invalid", "tag_expression.invalid"],
         example: "print(push.tag.explain(\"(Sports || Science) && !muted\", { \"Sports\" }))",
         body: .sync { arguments, _ in
             let expression = try TagExpression(parsing: arguments.text("expression"))

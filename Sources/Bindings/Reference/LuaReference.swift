@@ -74,7 +74,7 @@ package enum LuaReference {
     /// `push.tag.user` is `push-tag-user`: the ids of two names that differ in case are not the same.
     static func anchor(_ binding: Binding) -> String { binding.name.replacing(".", with: "-").replacing(":", with: "-") }
 
-    private static func anchor(_ type: TypeDescription) -> String { "type-\(type.shortName.lowercased())" }
+    static func anchor(_ type: TypeDescription) -> String { "type-\(type.shortName.lowercased())" }
 
     /// A type in code, with a link where it mentions one of ours alone.
     private static func linked(_ text: String) -> String {

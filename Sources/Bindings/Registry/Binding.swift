@@ -13,6 +13,10 @@ package struct Binding: Sendable {
     package var errors: [String]
     /// What it needs of the target: without it, it raises `target.unsupported`.
     package var needs: TargetFeature?
+    /// Where it may be called: anywhere else it raises `phase.not_allowed`.
+    package var phases: Set<ScriptPhase>
+    /// What a plugin must have been granted for it.
+    package var capability: Capability.Kind?
     package var example: String
     /// Which of the keys go together.
     package var constraint: Constraint?
@@ -47,8 +51,8 @@ package struct Binding: Sendable {
 
     package init(
         _ name: String, _ summary: String, style: Style = .positional, parameters: [Parameter] = [],
-        returns: Returns? = nil, needs: TargetFeature? = nil, errors: [String] = [], example: String, constraint: Constraint? = nil,
-        body: Body
+        returns: Returns? = nil, needs: TargetFeature? = nil, phases: Set<ScriptPhase> = [.flow], capability: Capability.Kind? = nil,
+        errors: [String] = [], example: String, constraint: Constraint? = nil, body: Body
     ) {
         self.name = name
         self.summary = summary
@@ -56,6 +60,8 @@ package struct Binding: Sendable {
         self.parameters = parameters
         self.returns = returns
         self.needs = needs
+        self.phases = phases
+        self.capability = capability
         self.errors = errors + (needs == nil ? [] : ["target.unsupported"])
         self.example = example
         self.constraint = constraint

@@ -7,7 +7,11 @@ extension BindingRegistry {
         .session, .device, .registration, .installation, .installationTemplate, .inboxItem, .outcome, .deviceOutcome,
         .exchange, .secureReceipt, .secureRead, .simulators, .simulator, .run, .runStep, .shownItem, .warning, .task, .error, .expectation,
         .matchers, .log, .target, .secret,
-        .everyone, .platform, .state, .deliveryResult, .secureReadResult, .errorKind,
+        .everyone, .draft, .sent, .group, .groupDevice, .ended, .candidate, .login, .secureFetch, .routeRequest, .keyValueEntry,
+        .httpAnswer, .localTime, .plugin,
+        .outboundRequest, .platform,
+        .state,
+        .deliveryResult, .secureReadResult, .errorKind,
     ]
 
     /// By its full or its short name: `push.Outcome`, `Outcome`.

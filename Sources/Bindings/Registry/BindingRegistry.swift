@@ -15,7 +15,9 @@ package enum BindingRegistry {
             .spawn, .all, .taskAwait, .taskCancel, .sleep,
             .clockNow, .clockISO, .clockAdvance, .wire, .simulator, .simulatorFail, .simulatorLatency, .simulatorDisconnect,
             .simulatorRevokeTokens, .simulatorReset,
-            .simulatorReasons, .localeChoose, .localeProperty, .localeProperties, .secret, .target, .log, .jsonEncode, .jsonDecode,
+            .simulatorReasons, .localeChoose, .localeProperty, .localeProperties, .secret, .sign, .target, .log, .jsonEncode, .jsonDecode,
+            .clockLocal, .clockNext, .clockWindow, .clockZones, .testPlugin, .pluginRequest, .pluginLog, .pluginAsked,
+            .config, .http, .kvGet, .kvEntry, .kvPut, .kvDelete, .kvAdd, .kvTake, .kvKeys, .groupCountTags, .groupDevices,
         ]
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -26,17 +28,18 @@ package enum BindingRegistry {
 extension Binding {
     static let everyone = Binding(
         "push.everyone", "The audience of all devices: the only way to address everybody.", style: .value, returns: "push.Everyone",
-        example: "push.send { to = push.everyone, alert = \"We are back\" }", body: .prelude)
+        phases: .everywhere, example: "push.send { to = push.everyone, alert = \"We are back\" }", body: .prelude)
 
     static let target = Binding(
-        "push.target", "What the flow runs against.", style: .value, returns: "push.Target", example: "print(push.target.name)",
+        "push.target", "What the flow runs against.", style: .value, returns: "push.Target", phases: .everywhere,
+        example: "print(push.target.name)",
         body: .prelude)
 
     static let taskAwait = Binding(
         "task:await", "Waits for a spawned function; returns its results or raises its error.", returns: "any",
-        example: "local text = push.spawn(function() return \"done\" end):await()", body: .prelude)
+        phases: .running, example: "local text = push.spawn(function() return \"done\" end):await()", body: .prelude)
 
     static let taskCancel = Binding(
         "task:cancel", "Ends a spawned function: what it waits for raises \"cancelled\".",
-        example: "push.spawn(function() push.sleep \"1h\" end):cancel()", body: .prelude)
+        phases: .running, example: "push.spawn(function() push.sleep \"1h\" end):cancel()", body: .prelude)
 }

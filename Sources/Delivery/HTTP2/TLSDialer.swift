@@ -94,18 +94,20 @@ final class TLSDialer: PushDialer {
 /// What TLS needs to know, made once for all origins that are shown no certificate: the roots of the machine are megabytes.
 final class TLSContexts: Sendable {
     private let trust: TLSTrust
+    private let protocols: [String]
     private let common = Mutex<NIOSSLContext?>(nil)
 
-    init(trust: TLSTrust) {
-        self.trust = trust
+    /// - Parameter protocols: what is offered with ALPN.
+    init(trust: TLSTrust, protocols: [String] = ["h2"]) {
+        (self.trust, self.protocols) = (trust, protocols)
     }
 
     /// Takes its time, and waits for whoever makes the same: not on a loop.
     func context(showing certificate: ClientCertificate?) throws -> NIOSSLContext {
-        if let certificate { return try NIOSSLContext(configuration: trust.configuration(certificate: certificate)) }
+        if let certificate { return try NIOSSLContext(configuration: trust.configuration(certificate: certificate, protocols: protocols)) }
         return try common.withLock { common in
             if let common { return common }
-            let made = try NIOSSLContext(configuration: trust.configuration(certificate: nil))
+            let made = try NIOSSLContext(configuration: trust.configuration(certificate: nil, protocols: protocols))
             common = made
             return made
         }

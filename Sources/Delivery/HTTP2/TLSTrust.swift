@@ -32,9 +32,10 @@ package struct TLSTrust: Sendable {
         return certificates
     }
 
-    func configuration(certificate: ClientCertificate?) -> TLSConfiguration {
+    /// - Parameter protocols: what is offered with ALPN.
+    func configuration(certificate: ClientCertificate?, protocols: [String]) -> TLSConfiguration {
         var configuration = showing(certificate)
-        configuration.applicationProtocols = ["h2"]
+        configuration.applicationProtocols = protocols
         return configuration
     }
 

@@ -25,10 +25,13 @@ package enum AddressReach {
         if bytes.starts(with: [0, 0x64, 0xff, 0x9b] + [UInt8](repeating: 0, count: 8)) { return isPublicIPv4(Array(bytes.suffix(4))) }
         // A relay leads to the IPv4 address behind the prefix (RFC 3056).
         if bytes.starts(with: [0x20, 0x02]) { return isPublicIPv4(Array(bytes[2..<6])) }
-        // Only 2000::/3 is global unicast; of that, 2001::/23 and 2001:db8::/32 serve special purposes. What is mapped from IPv4
-        // (::ffff:0:0/96) never comes from a resolver that means well.
+        // Only 2000::/3 is global unicast; of that, 2001::/23, 2001:db8::/32 and 3fff::/20 serve special purposes. What is mapped from
+        // IPv4 (::ffff:0:0/96) never comes from a resolver that means well.
         guard bytes[0] & 0xe0 == 0x20 else { return false }
-        return !(bytes[0] == 0x20 && bytes[1] == 0x01 && (bytes[2] < 0x02 || bytes[2] == 0x0d && bytes[3] == 0xb8))
+        switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
+        case (0x20, 0x01, 0x00...0x01, _), (0x20, 0x01, 0x0d, 0xb8), (0x3f, 0xff, 0x00...0x0f, _): return false
+        default: return true
+        }
     }
 }
 

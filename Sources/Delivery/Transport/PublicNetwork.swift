@@ -19,7 +19,8 @@ package final class PublicNetwork: Sendable {
     private static let maximumNames = 4096
 
     private let names = Mutex<[String: ContinuousClock.Instant]>([:])
-    private let resolve: @Sendable (String) async -> [SocketAddress]
+    /// All addresses of a name; none where there are none.
+    let resolve: @Sendable (String) async -> [SocketAddress]
 
     /// - Parameter resolve: all addresses of a name; none where there are none.
     package init(resolve: @escaping @Sendable (String) async -> [SocketAddress] = PublicNetwork.systemAddresses) {

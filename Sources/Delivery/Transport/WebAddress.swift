@@ -22,7 +22,7 @@ package struct WebAddress: Sendable, Hashable {
         guard let name = authority.first, !name.isEmpty, authority.count <= 2, name.allSatisfy(\.isHostCharacter)
         else { return nil }
         if authority.count == 2 {
-            guard let number = UInt16(Substring(authority[1])), number > 0 else { return nil }
+            guard authority[1].allSatisfy(\.isDigit), let number = UInt16(Substring(authority[1])), number > 0 else { return nil }
             port = Int(number)
         } else {
             port = nil
@@ -36,6 +36,8 @@ package struct WebAddress: Sendable, Hashable {
 }
 
 extension UInt8 {
+    fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
+
     fileprivate var isHostCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true

@@ -32,10 +32,7 @@ struct PrunedNews: Sendable {
     /// `t=1767603600,v1=…`: HMAC-SHA256 (RFC 2104), in lower-case hexadecimal, of the seconds since 1970 as they stand behind `t=`, a
     /// full stop, and the body.
     func signature(_ secret: Secret, now: Timestamp) -> String {
-        var code = HMAC<SHA256>(key: SymmetricKey(data: Array(secret.reveal().utf8)))
-        code.update(data: Array("\(now.seconds).".utf8))
-        code.update(data: body)
-        return "t=\(now.seconds),v1=\(code.finalize().map { $0.hexDigits }.joined())"
+        "t=\(now.seconds),v1=\(secret.signature(of: Array("\(now.seconds).".utf8) + body))"
     }
 }
 

@@ -77,7 +77,7 @@ extension Machine {
         }
         return LuaCall(
             arguments: arguments, location: location(in: L), run: current?.run.id ?? LuaRunID(rawValue: 0),
-            task: current?.number ?? 0)
+            task: current?.number ?? 0, attachment: current?.run.attachment)
     }
 
     /// The nearest line of a script.

@@ -74,12 +74,22 @@ final class RunControl: @unchecked Sendable {
     }
 }
 
-/// One execution of a script: its budgets, its tasks, and who waits for its end.
+/// What a run executes.
+enum RunBody: Sendable {
+    case script(LuaScript)
+    /// Of a program.
+    case function(LuaFunctionReference)
+}
+
+/// One execution of a script, or of a function of one: its budgets, its tasks, and who waits for its end.
 final class Run {
     let id: LuaRunID
     let control: RunControl
     let limits: LuaLimits
     let annotations: [String: String]
+    let attachment: (any AnyObject & Sendable)?
+    /// Those of its program; nil where the run has globals of its own.
+    let globals: ProgramGlobals?
     var wallTimer: Task<Void, Never>?
 
     /// Tasks that can go on, in order.
@@ -111,11 +121,16 @@ final class Run {
     var isScheduled = false
     var isFinished = false
 
-    init(id: LuaRunID, control: RunControl, limits: LuaLimits, annotations: [String: String]) {
+    init(
+        id: LuaRunID, control: RunControl, limits: LuaLimits, annotations: [String: String],
+        attachment: (any AnyObject & Sendable)? = nil, globals: ProgramGlobals? = nil
+    ) {
         self.id = id
         self.control = control
         self.limits = limits
         self.annotations = annotations
+        self.attachment = attachment
+        self.globals = globals
     }
 
     /// The live tasks in the order of their creation: a dictionary's own order differs between processes.

@@ -3,7 +3,7 @@ import CLua
 // The beginning and the end of runs.
 
 extension Machine {
-    func start(_ script: LuaScript, arguments: [LuaValue], run: Run) {
+    func start(_ body: RunBody, arguments: [LuaValue], run: Run) {
         if isClosed {
             table.remove(run.id)
             return run.control.end(with: .failure(LuaError.stateEnded(run.annotations)))
@@ -18,7 +18,10 @@ extension Machine {
         main.holders = 1
         run.main = main
         do {
-            try load(script, to: main.coroutine, for: run)
+            switch body {
+            case .script(let script): try load(script, to: main.coroutine, for: run)
+            case .function(let function): try push([.function(function)], to: main.coroutine)
+            }
             let count = try push(arguments, to: main.coroutine)
             clua_task_prepare(main.coroutine, count)
         } catch {
@@ -41,8 +44,15 @@ extension Machine {
     func prepare(_ run: Run) {
         let pointer = run.control.pointer
         _ = lua_checkstack(lua, 8)
-        if library == .sandboxed { clua_push_run_globals(lua) } else { clua_push_globals(lua) }
-        pointer.pointee.environment = luaL_ref(lua, clua_registryindex())
+        if let globals = run.globals {
+            lua_rawgeti(lua, clua_registryindex(), Int64(globals.environment))
+            pointer.pointee.environment = luaL_ref(lua, clua_registryindex())
+            lua_rawgeti(lua, clua_registryindex(), Int64(globals.loaded))
+            pointer.pointee.loaded = luaL_ref(lua, clua_registryindex())
+        } else {
+            pushNewGlobals()
+            pointer.pointee.environment = luaL_ref(lua, clua_registryindex())
+        }
         if !run.annotations.isEmpty {
             lua_createtable(lua, 0, Int32(clamping: run.annotations.count))
             for (name, value) in run.annotations.sorted(by: { $0.key < $1.key }) {
@@ -53,6 +63,19 @@ extension Machine {
             pointer.pointee.annotations = luaL_ref(lua, clua_registryindex())
         }
         lua_settop(lua, 0)
+    }
+
+    private func pushNewGlobals() {
+        if library == .sandboxed { clua_push_run_globals(lua) } else { clua_push_globals(lua) }
+    }
+
+    /// Globals for runs to come.
+    func makeGlobals() -> ProgramGlobals {
+        _ = lua_checkstack(lua, 8)
+        pushNewGlobals()
+        let environment = luaL_ref(lua, clua_registryindex())
+        lua_createtable(lua, 0, 0)
+        return ProgramGlobals(environment: environment, loaded: luaL_ref(lua, clua_registryindex()), bin: bin)
     }
 
     private func startWallTimer(_ run: Run, _ wall: Duration) {

@@ -210,14 +210,17 @@ public struct LuaCallSite: Sendable, LuaReadable {
     public let run: LuaRunID
     /// The task of the run: 0 is the script's body, spawned tasks follow in the order of their creation.
     public let task: Int
+    /// What the host attached to the run.
+    public let attachment: (any AnyObject & Sendable)?
 
     public static var luaShape: LuaShape { .nothing }
 
     /// A place, for calling a function of the host without a script.
-    public init(location: SourceLocation? = nil, run: LuaRunID, task: Int = 0) {
+    public init(location: SourceLocation? = nil, run: LuaRunID, task: Int = 0, attachment: (any AnyObject & Sendable)? = nil) {
         self.location = location
         self.run = run
         self.task = task
+        self.attachment = attachment
     }
 
     public static func read(from reader: inout LuaReader) -> LuaCallSite { reader.site }

@@ -105,8 +105,11 @@ public struct LuaReader {
         let machine = machine
         return LuaCallSite(
             location: machine.location(in: call.pointee.state), run: machine.current?.run.id ?? LuaRunID(rawValue: 0),
-            task: machine.current?.number ?? 0)
+            task: machine.current?.number ?? 0, attachment: attachment)
     }
+
+    /// What the host attached to the run that called.
+    package var attachment: (any AnyObject & Sendable)? { machine.current?.run.attachment }
 }
 
 /// Thrown for an argument that C took for one that fits: text that is not UTF-8, an object of another type.

@@ -37,6 +37,11 @@ package enum Acceptance: Sendable, Equatable {
     case repeated(KeptNotification)
     /// The key belongs to another request, of the notification with this id.
     case keyInUse(id: String)
+
+    /// - Parameter first: the notification that has the key.
+    package init(_ key: IdempotencyKey, of first: KeptNotification) {
+        self = first.idempotency == key ? .repeated(first) : .keyInUse(id: first.outcome.id)
+    }
 }
 
 /// News of a notification that is under way.

@@ -1,8 +1,8 @@
 /// What every core service throws: a stable dotted code, a sentence, a cure.
 ///
-/// The same code appears in Lua, over HTTP, in JSON and in the log. Codes of the core: `auth.*`, `backend.*`,
-/// `handle.*`, `hub.*`, `installation.*`, `localization.*`, `notification.*`, `payload.*`, `secure.*`, `simulator.*`, `subscription.*`,
-/// `tag.*`, `tag_expression.*`, `template.*`, `target.*`, `time.*`.
+/// The same code appears in Lua, over HTTP, in JSON and in the log. Codes of the core: `audit.*`, `auth.*`, `backend.*`, `cron.*`,
+/// `daily_window.*`, `handle.*`, `hub.*`, `installation.*`, `kv.*`, `localization.*`, `notification.*`, `payload.*`, `secure.*`,
+/// `simulator.*`, `subscription.*`, `tag.*`, `tag_expression.*`, `template.*`, `target.*`, `time.*`, `time_zone.*`.
 package struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
     package var code: String
     /// What failed, where and why, in one sentence without a full stop.

@@ -1,28 +1,37 @@
-/// What the core services take from outside: time, randomness, background work, an observer.
+/// What the core services take from outside: time, randomness, background work, an observer, hooks.
 package struct HubEnvironment: Sendable {
     package var clock: any HubClock
     /// For pauses.
     package let steady: any HubClock
     package var random: any RandomSource
     /// Starts work that outlives the call that asked for it (a scheduled send). A rehearsal runs it on the run's own
-    /// thread, so that its order is repeatable.
+    /// thread, so that its order is repeatable. It is nobody's work but the core's: no hook is left out of it because a plugin's call
+    /// was its occasion.
     package var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     /// Told what the core did, when somebody watches, and what goes wrong at any time.
     package var observer: (@Sendable (CoreEvent) -> Void)?
     /// Whether somebody watches: of each device there is something to tell.
     package var isWatched: @Sendable () -> Bool
+    /// Who is asked and told on the way.
+    package var hooks: any HubHooks
 
     package init(
         clock: any HubClock, random: any RandomSource,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
-        observer: (@Sendable (CoreEvent) -> Void)? = nil, isWatched: @escaping @Sendable () -> Bool = { true }
+        observer: (@Sendable (CoreEvent) -> Void)? = nil, isWatched: @escaping @Sendable () -> Bool = { true },
+        hooks: any HubHooks = NoHooks()
     ) {
         self.clock = clock
         steady = clock.steady
         self.random = random
-        self.start = start
+        self.start = { work in
+            guard !HookOrigin.plugins.isEmpty else { return start(work) }
+            // A task inherits what is bound where it is made, and an alarm outlives the call that set it.
+            return HookOrigin.$plugins.withValue([]) { start(work) }
+        }
         self.observer = observer
         self.isWatched = isWatched
+        self.hooks = hooks
     }
 
     func note(_ area: CoreEvent.Area, _ text: @autoclosure () -> String) {

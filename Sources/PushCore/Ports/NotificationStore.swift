@@ -4,6 +4,8 @@
 package protocol NotificationStore: Sendable {
     /// Keeps a new notification; once this has answered `accepted`, no crash loses it.
     func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance
+    /// What `accept` answers for a key that was used before; nil for one that was not.
+    func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance?
     /// Those that have not ended (`Enqueued`, `Scheduled`, `Processing`) with a sequence above `sequence`, in order.
     ///
     /// Throws `storage.corrupt` where one of them cannot be read, with its number as the detail `sequence`.

@@ -365,6 +365,14 @@ enum DeliveryEnd: Sendable {
     case putOff(Patience)
 }
 
+/// Why a notification that has not ended gives its place to others.
+enum Delay: Sendable {
+    /// Push services have put off some of its devices.
+    case service(Patience)
+    /// Hooks hold some of its devices, and the others have their verdicts.
+    case held(id: String, until: Timestamp)
+}
+
 /// What a notification waits for whose push services have put off some of its devices.
 struct Patience: Sendable, Equatable {
     struct Wait: Sendable, Equatable {
@@ -378,4 +386,6 @@ struct Patience: Sendable, Equatable {
     /// The same, and all moments, in the time that nobody sets.
     var start: Timestamp
     var services: [PushService: Wait]
+    /// When the first of those that hooks hold may go on; nil where they hold none.
+    var heldUntil: Timestamp?
 }

@@ -77,6 +77,30 @@ struct Targets: Sendable {
         (duplicates, originals) = ([], [])
     }
 
+    /// The targets of each platform, ascending; platforms in the order of their first targets.
+    var byPlatform: [(platform: Platform, members: [UInt32])] {
+        var found: [(platform: Platform, members: [UInt32])] = []
+        for group in groups where !group.members.isEmpty {
+            if let place = found.firstIndex(where: { $0.platform == group.platform }) {
+                found[place].members += group.members
+            } else {
+                found.append((group.platform, group.members))
+            }
+        }
+        return found.map { ($0.platform, $0.members.sorted()) }
+    }
+
+    /// Takes targets out, and answers their duplicates, which go with them. Those of handles without registrations stay: nobody knows
+    /// whose they are.
+    mutating func take(_ members: PlaceSet) -> [(duplicate: UInt32, original: UInt32)] {
+        keep { !members.contains($0) }
+        let pairs = zip(duplicates, originals).map { (duplicate: $0, original: $1) }
+        guard !pairs.isEmpty else { return [] }
+        let rest = pairs.filter { !members.contains($0.original) }
+        (duplicates, originals) = (rest.map(\.duplicate), rest.map(\.original))
+        return pairs.filter { members.contains($0.original) }
+    }
+
     private mutating func keep(_ isKept: (UInt32) -> Bool) {
         for group in groups.indices { groups[group].members.removeAll { !isKept($0) } }
         groups.removeAll(where: \.members.isEmpty)

@@ -21,6 +21,7 @@ extension AccountService {
         defer { proving.leave(mark) }
         if let session = try await provedSession(mark) { return session }
         let proof = try await prove(username, password, from: address, isAnsweredAtOnce: true)
+        try await ask(proof, from: address)
         environment.note(.backend, "\(proof.username) \(proof.manner)")
         return admit(
             proof.user, proof.username, by: proof.hash.map { .account($0) } ?? .tutorial, mark,
@@ -32,11 +33,12 @@ extension AccountService {
     /// - Parameters:
     ///   - header: the token as it came.
     ///   - end: when the token loses its force.
-    /// Throws `auth.username` for a name that no user can have.
+    /// Throws `auth.username` for a name that no user can have, and what hooks throw that do not let the user in.
     package func session(header: Secret, issuedTo username: String, until end: Timestamp) async throws(PushError) -> Session {
         let user = try Self.tag(of: username)
         let mark = mark(of: header)
         if let session = try await provedSession(mark) { return session }
+        if environment.hooks.isWanted(.onLogin) { try await environment.hooks.onLogin(LoginDraft(username: username)) }
         return admit(user, username, by: .issuer, mark, until: min(end, wallClock.now + CredentialPasses.lifetime))
     }
 

@@ -76,9 +76,10 @@ package actor AccountService {
     ///
     /// - Parameter address: where the request comes from; nil where passwords may be tried as often as one likes.
     /// Throws `auth.failed`, the same whether the user exists or not, `auth.throttled` (429) after too many failures, and
-    /// `backend.busy` (503) where too many passwords wait to be hashed.
+    /// `backend.busy` (503) where too many passwords wait to be hashed; and what hooks throw that do not let the user in.
     package func login(username: String, password: Secret, from address: String? = nil) async throws(PushError) -> Session {
         let proof = try await prove(username, password, from: address)
+        try await ask(proof, from: address)
         _ = try await store.removeExpired(now: environment.clock.now, limit: 100)
         let session = Session(
             username: proof.username, token: Secret(environment.random.hex(64)), expiration: environment.clock.now + sessionLifetime)
@@ -136,6 +137,13 @@ package actor AccountService {
         var manner: String {
             hash == nil ? "logged in by tutorial mode, with the user name as password" : "logged in"
         }
+    }
+
+    /// Throws what hooks throw that do not let this user in; to them it is no failure to prove anything.
+    func ask(_ proof: Proof, from address: String?) async throws(PushError) {
+        guard environment.hooks.isWanted(.onLogin) else { return }
+        try await environment.hooks.onLogin(
+            LoginDraft(username: proof.username, address: address, isUnproved: proof.hash == nil))
     }
 
     /// - Parameter isAnsweredAtOnce: whether the right password may have been answered without coming here. What is not tried then

@@ -30,6 +30,13 @@ struct Endings: Sendable {
         for waiter in watch.waiters { waiter.resume() }
     }
 
+    /// It does not end for a while: whoever waits goes, and looks how far it is.
+    mutating func dismiss(_ id: String) {
+        guard let waiters = watches[id]?.waiters else { return }
+        watches[id]?.waiters = []
+        for waiter in waiters { waiter.resume() }
+    }
+
     /// Nothing will end any more.
     mutating func endAll() { for id in watches.keys.sorted() { end(id) } }
 }

@@ -3,12 +3,25 @@ extension NotificationHub {
     /// Delivers a notification whose caller waits, and answers how it ended; the end is kept in the background where it cannot be
     /// kept at once.
     func deliverNow(_ kept: KeptNotification) async -> NotificationOutcome {
-        var delivery = await deliver(kept, nil, isInTurn: false).delivery
-        guard delivery.outcome.state.isFinal else { return delivery.outcome }
+        var (delivery, delay) = await deliver(kept, nil, isInTurn: false)
         var outcome = delivery.outcome
         outcome.devices = delivery.devices
+        if case .held(let id, let moment) = delay {
+            if await keepProgress(&delivery) {
+                live[id] = nil
+                hold(id, kept.sequence, until: moment)
+            } else {
+                takePlace(kept.sequence) { [delivery] hub in
+                    await hub.keepHeld(delivery)
+                    return .held(id: id, until: moment)
+                }
+            }
+            return outcome
+        }
+        guard outcome.state.isFinal else { return delivery.outcome }
         if await keepProgress(&delivery) {
-            ended(outcome.id)
+            // Who rehearses something finds everything in its order.
+            if let end = ended(delivery.outcome) { await environment.hooks.onOutcome(end) }
         } else {
             takePlace(kept.sequence) { [delivery] hub in
                 await hub.keepEnd(delivery)
@@ -19,10 +32,10 @@ extension NotificationHub {
     }
 
     /// Delivers a notification to whoever is registered now. What comes of it is final, and still to be kept, unless the hub stopped
-    /// before, or it has to wait: then what for.
+    /// before, or it has to wait: then what for. Of one that is held the verdicts are still to be kept as well.
     func deliver(
         _ kept: KeptNotification, _ patience: Patience?, isInTurn: Bool
-    ) async -> (delivery: Delivery, putOff: Patience?) {
+    ) async -> (delivery: Delivery, delay: Delay?) {
         sweep()
         let (request, id) = (kept.request, kept.outcome.id)
         let start = environment.clock.now
@@ -36,6 +49,7 @@ extension NotificationHub {
         }
         delivery.outcome.state = .processing
         delivery.outcome.startedAt = kept.outcome.startedAt ?? patience?.began ?? start
+        delivery.outcome.notices.removeAll(where: Holds.isNotice)
         live[id] = delivery.outcome
         // From here on the places of those who leave are nobody else's.
         let run = table.beginRun()
@@ -44,36 +58,45 @@ extension NotificationHub {
         environment.note(.audience, "\(id): \(targets.summary)")
         targets.drop(delivery.done, in: table)
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
+        let holds = await askAbout(&targets, kept, since: start, &delivery)
         if stops.contains(kept.sequence) {
-            abandon(targets.groups.map { (RecipientGroup($0), $0.members) }, targets.duplicates, of: targets, &delivery)
+            abandon(
+                targets.groups.map { (RecipientGroup($0), $0.members) } + holds.groups, targets.duplicates + holds.duplicates, of: targets,
+                &delivery)
             delivery.outcome.state = .canceled
-        } else if targets.isEmpty, delivery.outcome.counts.isEmpty {
+        } else if targets.isEmpty, holds.isEmpty, delivery.outcome.counts.isEmpty {
             delivery.outcome.state = .noTargetFound
             delivery.outcome.nearMisses = await nearMisses(request)
         } else {
             let end = await pipeline.deliver(
                 targets, of: request, id: id, batch: min(settings.devicesPerBatch, settings.devicesPerStep),
-                manner: manner(patience, isInTurn: isInTurn && request.pace == nil, devices: targets.matched),
+                manner: manner(
+                    patience ?? Patience(of: kept, environment), isInTurn: isInTurn && request.pace == nil, devices: targets.matched),
                 lookingUp: { await self.recipients(at: $0, of: $1) }
             ) { settled in
-                let news = await takeFeedback(settled, of: id, since: start)
-                delivery.add(news)
-                delivery.outcome.note(pipeline.notices(of: settled))
-                live[id] = delivery.outcome
-                if delivery.unkept.count >= settings.devicesPerStep { await keepStep(&delivery) }
+                await note(settled, since: start, &delivery)
             }
+            let moment = wakeMoment(of: holds, delivery.outcome, request)
             switch end {
-            case .done: break
-            case .putOff(let patience):
+            case .done:
+                if let moment, !stops.contains(kept.sequence) {
+                    delivery.outcome.note(holds.notices)
+                    live[id] = delivery.outcome
+                    return (delivery, .held(id: id, until: moment))
+                }
+                abandon(holds.groups, holds.duplicates, of: targets, &delivery)
+            case .putOff(var patience):
+                patience.heldUntil = moment.map { environment.steady.now + ($0 - environment.clock.now) }
+                delivery.outcome.note(holds.notices)
                 // Who had it is read again when it goes on; and nobody is to think that nothing was begun.
-                if !delivery.unkept.isEmpty {
+                if !delivery.unkept.isEmpty || !holds.isEmpty {
                     await keepStep(&delivery)
                 } else if kept.outcome.state != .processing {
                     _ = await keepProgress(&delivery)
                 }
                 if isStopping { _ = await keepProgress(&delivery) }
                 live[id] = nil
-                return (delivery, patience)
+                return (delivery, .service(patience))
             case .cutOff(let open, let rest, let duplicates):
                 if isStopping {
                     _ = await keepProgress(&delivery)
@@ -81,7 +104,7 @@ extension NotificationHub {
                     return (delivery, nil)
                 }
                 delivery.add(await takeFeedback(open, of: id, since: start))
-                abandon(rest, duplicates, of: targets, &delivery)
+                abandon(rest + holds.groups, duplicates + holds.duplicates, of: targets, &delivery)
             }
             let isStopped = stops.contains(kept.sequence) && delivery.hasAbandoned
             delivery.outcome.state =
@@ -95,15 +118,26 @@ extension NotificationHub {
         return (delivery, nil)
     }
 
+    /// These have their verdicts.
+    func note(_ settled: [SettledTarget], since start: Timestamp, _ delivery: inout Delivery) async {
+        let news = await takeFeedback(settled, of: delivery.outcome.id, since: start)
+        delivery.add(news)
+        delivery.outcome.note(pipeline.notices(of: settled))
+        live[delivery.outcome.id] = delivery.outcome
+        if delivery.unkept.count >= settings.devicesPerStep { await keepStep(&delivery) }
+    }
+
     /// The work was cancelled: these get nothing, and the duplicates that were not told.
     private func abandon(
         _ rest: [(group: RecipientGroup, members: [UInt32])], _ duplicates: [UInt32], of targets: Targets, _ delivery: inout Delivery
     ) {
-        func who(_ members: [UInt32], _ group: RecipientGroup) -> [Recipient] {
-            targets.direct.map { handles in members.map { Recipient(handle: handles[Int($0)]) } } ?? recipients(at: members, of: group)
-        }
-        for (group, members) in rest { delivery.abandon(members, who(members, group)) }
-        delivery.skip(duplicates: duplicates, who(duplicates, RecipientGroup()))
+        for (group, members) in rest { delivery.abandon(members, recipients(members, group, of: targets)) }
+        delivery.skip(duplicates: duplicates, recipients(duplicates, RecipientGroup(), of: targets))
+    }
+
+    /// Who stands at members of targets, in their order.
+    func recipients(_ members: [UInt32], _ group: RecipientGroup, of targets: Targets) -> [Recipient] {
+        targets.direct.map { handles in members.map { Recipient(handle: handles[Int($0)]) } } ?? recipients(at: members, of: group)
     }
 
     private func recipients(at places: [UInt32], of group: RecipientGroup) -> [Recipient] {
@@ -115,7 +149,7 @@ extension NotificationHub {
     private static let devicesPutOff = 10_000
 
     private func manner(_ patience: Patience?, isInTurn: Bool, devices: Int) -> SendPipeline.Manner {
-        guard settings.isSideBySide else { return SendPipeline.Manner() }
+        guard settings.isSideBySide else { return SendPipeline.Manner(patience: patience) }
         guard isInTurn, devices <= Self.devicesPutOff else {
             return SendPipeline.Manner(batchesUnderWay: settings.batchesUnderWay, patience: patience)
         }
@@ -182,20 +216,26 @@ extension NotificationHub {
         while !isStopping, !(await keepProgress(&delivery)) { await rest(&pause) }
     }
 
+    /// What is known of a notification that is held is kept, and nothing of it stays in memory but when it goes on; after the hub's stop
+    /// the next process asks about its devices.
+    func keepHeld(_ delivery: Delivery) async {
+        var delivery = delivery
+        await keepStep(&delivery)
+        if isStopping, !delivery.isKept { _ = await keepProgress(&delivery) }
+        live[delivery.outcome.id] = nil
+    }
+
     /// Until the end is kept, a new process would deliver the notification once more: tried again and again, for the last time when
     /// the hub stops.
     func keepEnd(_ delivery: Delivery) async {
         var (delivery, pause) = (delivery, Self.firstPause)
-        while true {
+        var isKept = false
+        while !isKept {
             let isLast = isStopping
-            if await keepProgress(&delivery) || isLast { break }
+            isKept = await keepProgress(&delivery)
+            if isKept || isLast { break }
             await rest(&pause)
         }
-        ended(delivery.outcome.id)
-    }
-
-    private func ended(_ id: String) {
-        live[id] = nil
-        endings.end(id)
+        endedInBackground(delivery.outcome, isKept: isKept)
     }
 }

@@ -60,13 +60,17 @@ extension NotificationHub {
     ///
     /// - Parameter row: the one before.
     private func put(_ installation: Installation, replacing row: PlacedInstallation?) async throws(PushError) {
-        let now = environment.clock.now
         var checked = try installation.checked().keepingExpired(row?.installation)
-        if let moment = checked.expiration, moment <= now {
-            throw PushError(
-                "installation.invalid", "the expirationTime \(moment) has passed",
-                hint: "give a later one, or none for the hub's own time to live", status: 400)
+        var draft: RegistrationDraft?
+        if environment.hooks.isWanted(.onRegister) {
+            try checkExpiration(of: checked)
+            let answer = try await asked(RegistrationDraft(checked, hub: name, isNew: row == nil, origin: HookOrigin.plugins))
+            var changed = installation
+            changed.tags = answer.tags
+            (checked, draft) = (try changed.checked().keepingExpired(row?.installation), answer)
         }
+        try checkExpiration(of: checked)
+        let now = environment.clock.now
         checked.expiration = checked.expiration.map { min($0, .distantFuture) }
         checked.updatedAt = now
         let expiration = checked.expiration ?? expiration()
@@ -76,14 +80,30 @@ extension NotificationHub {
         try await keep(
             table.change(checked, as: targets, expiration: expiration, departure: departure(.installationChanged)),
             replacing: ReplacedRows(existing, row.map { [$0] } ?? []))
+        registered(draft)
         environment.note(
             .hub,
             "installation \(checked.id) stored, "
                 + (checked.isPushChannelExpired ? "its channel has expired" : "\(targets.count) targets"))
     }
 
+    private func checkExpiration(of installation: Installation) throws(PushError) {
+        guard let moment = installation.expiration, moment <= environment.clock.now else { return }
+        throw PushError(
+            "installation.invalid", "the expirationTime \(moment) has passed",
+            hint: "give a later one, or none for the hub's own time to live", status: 400)
+    }
+
     private static func noInstallation(_ id: String) -> PushError {
         PushError("hub.not_found", "there is no installation \(id)", hint: "install it first", status: 404)
+    }
+}
+
+extension RegistrationDraft {
+    fileprivate init(_ installation: Installation, hub: String, isNew: Bool, origin: [String]) {
+        self.init(
+            hub: hub, kind: .installation, id: installation.id, platform: installation.handle.platform, userID: installation.userID,
+            tags: installation.tags, templates: installation.templates.keys.sorted(), isNew: isNew, origin: origin)
     }
 }
 

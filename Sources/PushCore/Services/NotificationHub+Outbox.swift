@@ -152,22 +152,24 @@ extension NotificationHub {
     }
 
     /// - Parameter work: answers what the notification has to wait for, nil where it is done with.
-    func takePlace(_ sequence: Int64, _ work: @escaping @Sendable (NotificationHub) async -> Patience?) {
+    func takePlace(_ sequence: Int64, _ work: @escaping @Sendable (NotificationHub) async -> Delay?) {
         deliveries[sequence] = environment.start { [weak self] in
             guard let self else { return }
             await self.delivered(sequence, await work(self))
         }
     }
 
-    private func delivered(_ sequence: Int64, _ patience: Patience?) {
+    private func delivered(_ sequence: Int64, _ delay: Delay?) {
         deliveries[sequence] = nil
         crowds.ended(sequence)
         paced.ended(sequence)
-        if patience == nil { stops.remove(sequence) }
-        if let patience {
+        switch delay {
+        case nil: stops.remove(sequence)
+        case .service(let patience):
             putOffs.insert(sequence, patience, now: environment.steady.now)
             // It was stopped while it gave its place back.
             if stops.contains(sequence) { putOffs.hurry(sequence) }
+        case .held(let id, let moment): hold(id, sequence, until: moment)
         }
         // Room that somebody left unused meanwhile is for those in line.
         offerRoom(times: 1)
@@ -175,15 +177,16 @@ extension NotificationHub {
         rearmPutOffs()
     }
 
-    private func deliverInTurn(_ kept: KeptNotification, _ patience: Patience?) async -> Patience? {
-        let (delivery, putOff) = await deliver(kept, patience, isInTurn: true)
+    private func deliverInTurn(_ kept: KeptNotification, _ patience: Patience?) async -> Delay? {
+        let (delivery, delay) = await deliver(kept, patience, isInTurn: true)
         // Its place is free when its end is kept, so that few ends are to be made up for at any time.
         if delivery.outcome.state.isFinal { await keepEnd(delivery) }
-        return putOff
+        if case .held = delay { await keepHeld(delivery) }
+        return delay
     }
 
-    /// Reads a notification that was put off, or had to wait for others, and goes on with those devices that have no verdict.
-    func goOn(_ sequence: Int64, _ patience: Patience?) async -> Patience? {
+    /// Reads a notification that was put off or held, or had to wait for others, and goes on with those devices that have no verdict.
+    func goOn(_ sequence: Int64, _ patience: Patience?) async -> Delay? {
         var pause = Self.firstPause
         while !isStopping {
             do throws(PushError) {

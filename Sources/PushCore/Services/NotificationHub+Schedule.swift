@@ -45,6 +45,11 @@ extension NotificationHub {
         schedule.alarm = nil
         for id in schedule.ids {
             guard let entry = schedule.remove(id) else { continue }
+            if entry.isHeld {
+                stops.insert(entry.sequence)
+                takePlace(entry.sequence) { hub in await hub.goOn(entry.sequence, nil) }
+                continue
+            }
             do throws(PushError) {
                 try await settleCanceled(id, entry.sequence)
             } catch {
@@ -61,6 +66,6 @@ extension NotificationHub {
         outcome.endedAt = environment.clock.now
         try await store.record(NotificationProgress(sequence: sequence, outcome: outcome, devices: []))
         environment.note(.schedule, "\(id) cancelled")
-        endings.end(id)
+        endedInBackground(outcome)
     }
 }

@@ -5,12 +5,15 @@ import Synchronization
 extension NotificationHub {
     /// Sends at once and answers when every device has its verdict.
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
-        let reached = pipeline.targets(of: request, in: table).platforms
-        let request = try request.checked(
-            reaching: reached.isEmpty ? nil : reached, refusingLarge: refusesLargePayloads)
+        var draft = SendDraft(hub: name, request: try checked(request), origin: HookOrigin.plugins)
         try checkIsOpen()
-        let kept = begin(request, at: nil, idempotencyKey: nil)
-        live[kept.outcome.id] = kept.outcome
+        if environment.hooks.isWanted(.beforeSend) {
+            draft = try await asked(draft)
+            draft.request = try checked(draft.request)
+            try checkIsOpen()
+        }
+        let kept = begin(draft)
+        if draft.moment == nil { live[kept.outcome.id] = kept.outcome }
         do throws(PushError) {
             _ = try await store.accept(kept)
         } catch {
@@ -18,7 +21,20 @@ extension NotificationHub {
             throw error
         }
         meter.accepted()
+        keepOrigin(draft.origin, of: kept.outcome.id)
+        // Whoever waits for the verdicts finds everything in its order.
+        await tellSent(kept, draft)
+        if let moment = draft.moment {
+            wait(for: moment, kept)
+            return kept.outcome
+        }
         return await deliverNow(kept)
+    }
+
+    /// A request as it is sent to those who are there now. Throws `payload.*` and `handle.invalid`.
+    private func checked(_ request: NotificationRequest) throws(PushError) -> NotificationRequest {
+        let reached = pipeline.targets(of: request, in: table).platforms
+        return try request.checked(reaching: reached.isEmpty ? nil : reached, refusingLarge: refusesLargePayloads)
     }
 
     /// Keeps a notification and answers; it is delivered in the background, also by a later process when this one dies.
@@ -35,12 +51,27 @@ extension NotificationHub {
         if let moment { try checkMoment(moment) }
         if let idempotencyKey { try IdempotencyKey.check(idempotencyKey) }
         try checkIsOpen()
-        let kept = begin(request, at: moment, idempotencyKey: idempotencyKey)
-        switch try await store.accept(kept) {
-        case .accepted:
-            meter.accepted()
-            await enqueue(kept)
-            return AcceptedNotification(outcome: kept.outcome, isRepeated: false)
+        // What was asked, whatever hooks make of it.
+        let key = idempotencyKey.map { IdempotencyKey(key: $0, fingerprint: request.fingerprint(scheduledFor: moment)) }
+        var draft = SendDraft(hub: name, request: request, moment: moment, origin: HookOrigin.plugins)
+        if environment.hooks.isWanted(.beforeSend) {
+            if let key, let known = try await store.acceptance(under: key), let first = try await repeated(known) { return first }
+            draft = try await asked(draft)
+            draft.request = try draft.request.checked(refusingLarge: refusesLargePayloads)
+            try checkIsOpen()
+        }
+        let kept = begin(draft, key)
+        if let first = try await repeated(try await store.accept(kept)) { return first }
+        meter.accepted()
+        await enqueue(kept, draft.origin)
+        if environment.hooks.isWanted(.afterSend) { _ = environment.start { [draft] in await self.tellSent(kept, draft) } }
+        return AcceptedNotification(outcome: kept.outcome, isRepeated: false)
+    }
+
+    /// What a sender is told whose key was used before; nil for one whose notification was accepted.
+    private nonisolated func repeated(_ acceptance: Acceptance) async throws(PushError) -> AcceptedNotification? {
+        switch acceptance {
+        case .accepted: return nil
         case .repeated(let first): return AcceptedNotification(outcome: await current(first.outcome), isRepeated: true)
         case .keyInUse(let id):
             throw PushError(
@@ -50,7 +81,8 @@ extension NotificationHub {
         }
     }
 
-    private func enqueue(_ kept: KeptNotification) {
+    private func enqueue(_ kept: KeptNotification, _ origin: [String]) {
+        keepOrigin(origin, of: kept.outcome.id)
         if let moment = kept.outcome.scheduledFor {
             wait(for: moment, kept)
         } else {
@@ -70,7 +102,7 @@ extension NotificationHub {
     /// nobody else; who had it, had it. Throws `notification.not_found` (404).
     package func cancel(notification id: String) async throws(PushError) {
         try checkIsOpen()
-        if let entry = schedule.remove(id) {
+        if schedule[id]?.isHeld == false, let entry = schedule.remove(id) {
             do throws(PushError) {
                 try await settleCanceled(id, entry.sequence)
             } catch {
@@ -130,12 +162,16 @@ extension NotificationHub {
         try await store.devices(ofNotification: sequence, from: start, limit: limit)
     }
 
+    /// Waits for the end; not for that of a notification that has nothing to do but to wait for its moment.
     package func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
         endings.watch(id)
         defer { endings.unwatch(id) }
         let outcome = try await outcome(of: id)
         if outcome.state.isFinal { return outcome }
-        if let entry = schedule[id], entry.moment > environment.clock.now { return outcome }
+        if let entry = schedule[id], entry.moment > environment.clock.now {
+            // It may have been under way when the store was asked.
+            return entry.isHeld ? try await self.outcome(of: id) : outcome
+        }
         if !isStopping, !endings.hasEnded(id) {
             await withCheckedContinuation { endings.wait(id, $0) }
         }
@@ -144,9 +180,7 @@ extension NotificationHub {
 
     private static let devicesShown = 10_000
 
-    private nonisolated func begin(
-        _ request: NotificationRequest, at moment: Timestamp?, idempotencyKey: String?
-    ) -> KeptNotification {
+    private nonisolated func begin(_ draft: SendDraft, _ idempotency: IdempotencyKey? = nil) -> KeptNotification {
         let (sequence, now) = (sequences.wrappingAdd(1, ordering: .relaxed).newValue, environment.clock.now)
         let id =
             switch naming {
@@ -154,13 +188,10 @@ extension NotificationHub {
             case .unique: NotificationID.unique(sequence, at: now, random: environment.random)
             }
         return KeptNotification(
-            sequence: sequence, request: request,
-            idempotency: idempotencyKey.map {
-                IdempotencyKey(key: $0, fingerprint: request.fingerprint(scheduledFor: moment))
-            },
+            sequence: sequence, request: draft.request, idempotency: idempotency,
             outcome: NotificationOutcome(
-                id: id, state: moment == nil ? .enqueued : .scheduled, tags: request.audience.expression?.description,
-                enqueuedAt: now, scheduledFor: moment))
+                id: id, state: draft.moment == nil ? .enqueued : .scheduled, tags: draft.request.audience.expression?.description,
+                enqueuedAt: now, scheduledFor: draft.moment))
     }
 
     /// Throws `notification.not_found` (404).
@@ -176,7 +207,7 @@ extension NotificationHub {
             hint: near.map { "did you mean \($0)?" } ?? "pass the id that send returned", status: 404)
     }
 
-    private nonisolated func checkMoment(_ moment: Timestamp) throws(PushError) {
+    nonisolated func checkMoment(_ moment: Timestamp) throws(PushError) {
         guard moment > environment.clock.now + .seconds(7 * 86_400) else { return }
         throw PushError(
             "time.too_far", "\(moment) is more than seven days ahead", hint: "schedule within seven days", status: 400)

@@ -15,6 +15,10 @@ extension NotificationHub {
         stops.insert(sequence)
         deliveries[sequence]?.cancel()
         putOffs.hurry(sequence)
+        if schedule.remove(id) != nil {
+            takePlace(sequence) { hub in await hub.goOn(sequence, nil) }
+            rearm()
+        }
         if crowds.hurry(sequence) || paced.hurry(sequence) { takePlace(sequence) { hub in await hub.goOn(sequence, nil) } }
         pump()
         if !isStopping, !endings.hasEnded(id) { await withCheckedContinuation { endings.wait(id, $0) } }

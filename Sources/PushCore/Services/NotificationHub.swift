@@ -14,6 +14,7 @@ package actor NotificationHub: HubGateway {
     var turns = Turns<RegistrationTable.Expiring>()
     /// The last that was given to a notification.
     nonisolated let sequences: Atomic<Int64>
+    nonisolated let name: String
     nonisolated let naming: HubSettings.Naming
     nonisolated let refusesLargePayloads: Bool
     var outbox = Outbox()
@@ -35,6 +36,8 @@ package actor NotificationHub: HubGateway {
     var rests = 0
     var rooms = Rooms()
     var expiry = Expiry()
+    /// The plugins on whose behalf notifications were sent that have not ended, by id; only of those with any.
+    var origins: [String: [String]] = [:]
     var isStopping = false
     /// The same for those who do not come by the actor.
     nonisolated let isClosed = Atomic(false)
@@ -57,6 +60,7 @@ package actor NotificationHub: HubGateway {
             meter.leftOut()
         }
         sequences = Atomic(loaded.lastSequence)
+        name = settings.name
         naming = settings.naming
         refusesLargePayloads = settings.refusesLargePayloads
     }
@@ -106,6 +110,19 @@ package actor NotificationHub: HubGateway {
     package func putRegistration(
         _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?, mustExist: Bool
     ) async throws(PushError) -> Registration {
+        try await put(id, description, ifMatch: ifMatch, mustExist: mustExist, isImported: false)
+    }
+
+    /// What many lines of a file are about: no hook is asked for each. Without an id it gets a new one.
+    func importRegistration(
+        _ id: RegistrationID?, _ description: RegistrationDescription
+    ) async throws(PushError) -> Registration {
+        try await put(id ?? newRegistrationID(), description, ifMatch: nil, mustExist: false, isImported: true)
+    }
+
+    private func put(
+        _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?, mustExist: Bool, isImported: Bool
+    ) async throws(PushError) -> Registration {
         await takeTurn(.registration(id))
         defer { turns.leave(.registration(id)) }
         try checkIsOpen()
@@ -125,11 +142,21 @@ package actor NotificationHub: HubGateway {
                 "the template is for \(template.platform.displayName), the handle for \(handle.platform.displayName)",
                 hint: "make the template for the platform of the handle", status: 400)
         }
+        var tags = try description.tags.checked()
+        var draft: RegistrationDraft?
+        if !isImported, environment.hooks.isWanted(.onRegister) {
+            let answer = try await asked(
+                RegistrationDraft(
+                    hub: name, kind: .registration, id: id.text, platform: handle.platform, tags: tags, isNew: existing == nil,
+                    origin: HookOrigin.plugins))
+            (tags, draft) = (try answer.tags.checked(), answer)
+        }
         let registration = Registration(
             id: id, etag: (existing?.etag ?? 0) + 1, expiration: expiration(), updatedAt: environment.clock.now,
-            handle: handle, tags: try description.tags.checked(), template: description.template,
+            handle: handle, tags: tags, template: description.template,
             pushVariables: description.pushVariables, secondaryTile: description.secondaryTile)
         try await keep(RegistrationChange(puts: [table.placed(registration)]), replacing: ReplacedRows(row.map { [$0] } ?? []))
+        registered(draft)
         environment.note(
             .hub,
             "registration \(id) stored: \(registration.platform.displayName) \(handle.abbreviated), "

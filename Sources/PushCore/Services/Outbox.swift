@@ -38,11 +38,13 @@ struct Outbox: Sendable {
     }
 }
 
-/// Scheduled notifications by their moments.
+/// Notifications that wait for their moments: scheduled ones, and those that hooks hold.
 struct Schedule: Sendable {
     struct Entry: Sendable {
         let sequence: Int64
         let moment: Timestamp
+        /// Some of its devices are held until then, and others have their verdicts.
+        var isHeld = false
     }
 
     private var entries: [String: Entry] = [:]
@@ -58,9 +60,9 @@ struct Schedule: Sendable {
     var momentCount: Int { moments.count }
     var ids: [String] { entries.sorted { ($0.value.moment, $0.value.sequence) < ($1.value.moment, $1.value.sequence) }.map(\.key) }
 
-    /// Those below `sequence`, the highest first.
+    /// Scheduled ones below `sequence`, the highest first.
     func sequences(before sequence: Int64?, limit: Int) -> [Int64] {
-        Array(entries.values.map(\.sequence).filter { $0 < sequence ?? .max }.sorted(by: >).prefix(limit))
+        Array(entries.values.filter { !$0.isHeld }.map(\.sequence).filter { $0 < sequence ?? .max }.sorted(by: >).prefix(limit))
     }
 
     subscript(id: String) -> Entry? { entries[id] }

@@ -18,7 +18,9 @@ struct PutOffs: Sendable {
     mutating func insert(_ sequence: Int64, _ patience: Patience, now: Timestamp) {
         waiting[sequence] = patience
         for (service, wait) in patience.services where wait.moment <= now { lines[service, default: Line()].append(sequence) }
-        if let next = patience.services.values.map(\.moment).filter({ $0 > now }).min() { moments.insert(sequence, at: next) }
+        let awaited = patience.services.values.map(\.moment) + (patience.heldUntil.map { [$0] } ?? [])
+        if let next = awaited.filter({ $0 > now }).min() { moments.insert(sequence, at: next) }
+        if let moment = patience.heldUntil, moment <= now { ready.append(sequence) }
     }
 
     /// Push services at which somebody waits for room.

@@ -107,7 +107,7 @@ struct RegistrationImport {
         case .delete(let id):
             try await hub.deleteRegistration(id, ifMatch: nil)
             return "Deleted,\(id)"
-        case .put(nil, let description): return "Created,\(try await hub.createRegistration(description).id)"
+        case .put(nil, let description): return "Created,\(try await hub.importRegistration(nil, description).id)"
         case .put(let id?, let description):
             let isThere = await hub.hasRegistration(id)
             if kind == .importUpdateRegistrations, !isThere { _ = try await hub.registration(id) }
@@ -115,7 +115,7 @@ struct RegistrationImport {
                 throw PushError(
                     "job.line", "there is a registration \(id) already", hint: "import to update, or leave the id out", status: 409)
             }
-            _ = try await hub.putRegistration(id, description, ifMatch: nil)
+            _ = try await hub.importRegistration(id, description)
             return "\(isThere ? "Updated" : "Created"),\(id)"
         }
     }

@@ -138,6 +138,7 @@ package actor SecurePayloadService {
     func read(_ id: String, by username: String) async throws(PushError) -> JSON {
         let user = try Tag.ofUser(username)
         try await sweep()
+        try await ask(id, user, username)
         let (seal, now) = (seal, environment.clock.now)
         let attempt = try await store.update(id) { payload throws(PushError) in
             let result = payload.answer(to: user, at: now)
@@ -150,6 +151,14 @@ package actor SecurePayloadService {
         environment.note(.backend, "secure payload \(id) asked for by \(username): \(attempt.result.rawValue)")
         if let content = attempt.content { return content }
         throw Self.refusal(attempt.result, attempt.payload)
+    }
+
+    /// Throws what hooks throw that do not let the user have what is his; of what he would not get anyway they are not asked.
+    private func ask(_ id: String, _ user: Tag, _ username: String) async throws(PushError) {
+        guard environment.hooks.isWanted(.onSecureFetch), let payload = try await store.payload(id),
+            payload.answer(to: user, at: environment.clock.now) == .granted
+        else { return }
+        try await environment.hooks.onSecureFetch(SecureFetch(id: id, username: username))
     }
 
     /// One that has ended already stays as it ended. Throws `secure.forbidden` unless by the sender or the addressee.

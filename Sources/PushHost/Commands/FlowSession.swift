@@ -27,7 +27,9 @@ struct FlowSession {
         do {
             options = try CommandLineSplit.options(command.flowOptions)
             script = try await interruption.cancelling { [command, sources] () async throws(PushError) -> FlowScript in
-                try await ProjectScripts(sources: sources).script(at: command.file, within: command.timeout)
+                let plugins = try? SettingsSource(path: nil, flags: [:]).read().settings.plugins
+                let file = try await PluginFlows.path(command.file, plugins: plugins ?? ServerSettings().plugins)
+                return try await ProjectScripts(sources: sources).script(at: file, within: command.timeout)
             }
             // What a flow says of itself it says anywhere.
             plan = command.flowHelp ? .here : try TargetPlan(command.target)

@@ -10,12 +10,13 @@ struct ReferenceCommand: ParsableCommand {
         shouldDisplay: false)
 
     enum Page: String, CaseIterable, ExpressibleByArgument {
-        case lua, errors, settings, stubs, luacheck
+        case lua, errors, phases, settings, stubs, luacheck
 
         var text: String {
             switch self {
             case .lua: LuaReference.text
             case .errors: ErrorReference.text
+            case .phases: PhaseReference.text
             case .settings: SettingsReference.text
             case .stubs: EditorStub.text
             case .luacheck: LuacheckProfile.text
@@ -23,7 +24,7 @@ struct ReferenceCommand: ParsableCommand {
         }
     }
 
-    @Argument(help: "lua, errors and settings are pages of the documentation, stubs are for editors, luacheck is a profile.")
+    @Argument(help: "lua, errors, phases and settings are pages of the documentation, stubs are for editors, luacheck is a profile.")
     var page: Page
 
     func run() {

@@ -15,7 +15,7 @@ struct RunCommand: AsyncParsableCommand {
             answer · 5 refused by policy · 6 no target found, with --fail-on-no-target · 130 interrupted.
             """)
 
-    @Argument(help: "The flow, a Lua script.", completion: .file(extensions: ["lua"]))
+    @Argument(help: "The flow, a Lua script, or PLUGIN:FLOW for one that a plugin brings along.", completion: .file(extensions: ["lua"]))
     var file: String
 
     @Option(help: "The same seed gives the same run, byte for byte.")

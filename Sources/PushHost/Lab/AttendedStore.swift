@@ -50,6 +50,10 @@ extension AttendedHubStore: NotificationStore {
         try await thread.outside(try await base.accept(notification))
     }
 
+    func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? {
+        try await thread.outside(try await base.acceptance(under: key))
+    }
+
     func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
         try await thread.outside(try await base.unfinished(after: sequence, limit: limit))
     }

@@ -57,6 +57,7 @@ struct Doctor: Sendable {
         add(await network.ports(isRunning: isRunning))
         if isRunning { add([await network.server()]) }
         if isRunning { add(await DeliveryChecks(settings: settings).checks()) }
+        if isRunning { add(await PluginChecks(settings: settings).checks()) }
         add(await network.pushServices(isRunning: isRunning))
         add(await WebhookChecks(settings: settings, network: network).checks(isRunning: isRunning))
         add(await backend.issuer())

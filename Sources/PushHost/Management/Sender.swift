@@ -29,6 +29,10 @@ struct Sender: Sendable {
         var failed: [JSON] = []
 
         var state: String { notification["state"]?.string ?? "" }
+        /// All that is left of it waits for moments that a plugin has chosen.
+        var isHeld: Bool {
+            (notification["notices"]?.array ?? []).compactMap(\.string).contains(where: NotificationOutcome.tellsOfHold)
+        }
         var isWithoutTarget: Bool { state == NotificationOutcome.State.noTargetFound.rawValue }
 
         var json: JSON {
@@ -116,7 +120,8 @@ struct Sender: Sendable {
         while true {
             let notification = try await client.get(path)
             var report = Report(notification: notification)
-            guard waiting.contains(report.state) else {
+            // Devices that a plugin lets wait may do so for days.
+            guard waiting.contains(report.state), !report.isHeld else {
                 report.failed = try await failed(path, OutcomeCounts(notification))
                 return report
             }

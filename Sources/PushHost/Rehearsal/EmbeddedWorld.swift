@@ -31,9 +31,12 @@ struct EmbeddedWorld {
             observer = { trace(.core($0)) }
             wireObserver = { trace(.crossed($0)) }
         }
+        let socket = HookSocket()
+        let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in
+            Task(executorPreference: thread) { await work() }
+        }
         let environment = HubEnvironment(
-            clock: clock, random: SeededRandom.derived(from: seed, for: "hub"),
-            start: { work in Task(executorPreference: thread) { await work() } }, observer: observer)
+            clock: clock, random: SeededRandom.derived(from: seed, for: "hub"), start: start, observer: observer, hooks: socket)
         let serverKey = ApplicationServerKey(seed: seed)
         let lab = SimulatedLab(
             clock: clock, random: SeededRandom.derived(from: seed, for: "phones"),
@@ -57,10 +60,17 @@ struct EmbeddedWorld {
         let securePayloads = try SecurePayloadService(
             environment: environment, store: MemorySecurePayloadStore(), key: SymmetricKey(size: .bits256))
         self.clock = clock
-        world = FlowWorld(
+        var world = FlowWorld(
             target: FlowWorld.Target(name: "embedded", isSimulated: true), hub: hub,
             backend: AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads),
-            lab: lab, wire: wire, clock: clock, secrets: secrets,
+            lab: lab, wire: wire, clock: clock, secrets: secrets, zones: SystemTimeZones.shared,
             faults: SimulatedFaults(wires: wireFaults) { services[$0] }, connections: connections)
+        let plugins = PluginHost(
+            services: PluginServices(
+                world: world, keyValues: MemoryKeyValueSpaces(), http: NoServers(), log: { _ in }, start: start), thread: thread)
+        socket.connect(plugins)
+        plugins.startTimers()
+        world.plugins = plugins
+        self.world = world
     }
 }

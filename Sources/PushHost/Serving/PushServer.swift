@@ -1,3 +1,4 @@
+import Bindings
 import Crypto
 import Delivery
 import Glibc
@@ -25,6 +26,7 @@ final class PushServer: Sendable {
     let log: Logger
     let metrics: PrometheusRegistry
     let connectors: HubConnectors
+    let plugins: ServerPlugins
     private let jobPlaces: JobPlaces
     private let socket: ControlSocket
     private let current: Mutex<ServerSettings>
@@ -81,13 +83,18 @@ final class PushServer: Sendable {
             guard let fault = credential.fault else { continue }
             log.error("nothing can be sent to \(credential.serviceName): \(fault.message); \(fault.hint ?? "")")
         }
+        let hooks = HookSocket()
         let environment = HubEnvironment(
             clock: hubClock, random: random, start: { work in lab?.thread.start(work) ?? Task { await work() } },
             observer: { event in
                 lab?.trace.note(event)
                 log.log(level: event.isWarning ? .warning : .debug, "\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
-            }, isWatched: { lab != nil || log.logLevel <= .debug })
+            }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks)
         do throws(PushError) {
+            let plugins = try ServerPlugins(settings, data: folder, storage: storage, clock: hubClock, log: log)
+            hooks.connect(plugins.host)
+            // Before hubs go on with what they had accepted: they may have to ask.
+            try await plugins.supervisor.begin()
             let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
             if settings.isLab { try await Lab.check(storage.namespace) }
             let namespace = try await Namespace(
@@ -108,6 +115,7 @@ final class PushServer: Sendable {
                 settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
                 clock: clock, random: random, log: log, metrics: metrics, connectors: connectors, jobPlaces: jobPlaces,
                 transports: [issuerTransport] + (routed.map { [$0] } ?? []),
+                plugins: plugins,
                 lab: sessions.map {
                     LabInterface(sessions: $0) { name, password throws(PushError) in
                         try await backend.accounts.ensureAccount(username: name, password: password) == .created
@@ -116,6 +124,7 @@ final class PushServer: Sendable {
             do throws(PushError) {
                 if let sessions { try await sessions.removeLeftovers() } else { await LabLeftovers.remove(of: folder, namespace, log) }
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
+                plugins.open(namespace)
             } catch {
                 await namespace.stop()
                 throw error
@@ -136,13 +145,14 @@ final class PushServer: Sendable {
         settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, backend: BackendServices, folder: DataFolder,
         socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry,
         connectors: HubConnectors,
-        jobPlaces: JobPlaces, transports: [HTTPClientTransport], lab: LabInterface?
+        jobPlaces: JobPlaces, transports: [HTTPClientTransport], plugins: ServerPlugins, lab: LabInterface?
     ) {
         current = Mutex(settings)
         (self.namespace, self.storage, self.folder) = (namespace, storage, folder)
         (self.backend, accounts) = (backend, backend.accounts)
         (self.clock, self.random, self.log, self.metrics, self.connectors) = (clock, random, log, metrics, connectors)
         (self.jobPlaces, self.transports, self.socket, self.lab) = (jobPlaces, transports, socket, lab)
+        self.plugins = plugins
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         limits = ConnectionLimits(
             connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
@@ -197,8 +207,9 @@ final class PushServer: Sendable {
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
-                channels: { [self] order throws(PushError) in try await channels(order) }, server: { [self] in await description }),
-            lab: lab?.routes, executor: lab?.lab.thread)
+                channels: { [self] order throws(PushError) in try await channels(order) }, server: { [self] in await description },
+                plugins: { [self] in await plugins.supervisor.json }),
+            lab: lab?.routes, plugins: PluginRouteServices(routing: plugins.host, spaces: storage.keyValues), executor: lab?.lab.thread)
     }
 
     /// For the commands of whoever owns the server.
@@ -279,6 +290,7 @@ final class PushServer: Sendable {
         do throws(PushError) {
             try await accounts.sweep()
             try await backend.securePayloads.sweep()
+            while !Task.isCancelled, try await storage.keyValues.removeExpired(now: clock.now, limit: 1000) == 1000 {}
         } catch {
             log.warning("sessions and secure payloads that are over could not be removed: \(error.message)")
         }
@@ -299,6 +311,7 @@ final class PushServer: Sendable {
     /// Begins nothing new, finishes what is under way, closes the files.
     func stop() async {
         isStopping.withLock { $0 = true }
+        await plugins.stop()
         await lab?.sessions.endAll()
         await namespace.stop()
         await jobPlaces.shutdown()
@@ -335,6 +348,7 @@ final class PushServer: Sendable {
         measureCredentials()
         measure(await troubles)
         await measureWebhook()
+        measure(plugins.host.statuses)
         return metrics.text
     }
 

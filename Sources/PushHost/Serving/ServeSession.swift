@@ -140,9 +140,11 @@ struct ServeSession {
         try await run(services, log, manager) {
             async let lab: Void = server.keepLab()
             async let telling: Void = server.tellOfPruned()
+            async let plugins: Void = server.plugins.keepUp(log)
             await Self.keepUp(server, certificates, identity, clock, log)
             await lab
             await telling
+            await plugins
         }
     }
 

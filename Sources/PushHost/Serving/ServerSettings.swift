@@ -17,6 +17,8 @@ struct ServerSettings: Sendable, Equatable {
     var data = "pushhost-data"
     /// Made at the first start.
     var hub = "hub"
+    /// The folder of plugins.
+    var plugins = "plugins"
     /// Where the simulated push services listen, for hubs without credentials of their own.
     var simulators: String?
     var requestsPerMinute: Int?
@@ -83,6 +85,9 @@ extension ServerSettings {
                 $0.data = $1.text
             },
             Setting("hub", .text, "Hub that is made at the first start.", default: "hub") { $0.hub = $1.text },
+            Setting("plugins", .text, "Folder of plugins; those that its plugins.yaml lists are live.", default: "plugins") {
+                $0.plugins = $1.text
+            },
             Setting(
                 "simulators", .url,
                 "Where `pushhost simulate` listens. Hubs without credentials for a push service send there."

@@ -1,4 +1,5 @@
 import Bindings
+import Glibc
 import Lua
 import PushCore
 
@@ -40,6 +41,22 @@ struct ProjectScripts: ScriptLibrary {
         }
     }
 
+    /// That of the folder of the spec, or of one around it.
+    func plugin(of script: FlowScript) throws(PushError) -> PluginSource {
+        var folder = script.folder
+        while !folder.isEmpty {
+            let (parent, name) = folder.splitAtLastSlash
+            if PluginFolder.isName(name), access("\(folder)/\(PluginSource.main)", F_OK) == 0 {
+                for path in (try? ScriptFinder.files(under: [folder], suffix: ".lua")) ?? [] { sources?.note(path) }
+                return try PluginFolder(path: parent).source(of: name)
+            }
+            folder = parent == "." ? "" : parent
+        }
+        throw PushError(
+            "plugin.not_found", "\(script.name) is no spec of a plugin: no folder around it has an \(PluginSource.main)",
+            hint: "a plugin's specs lie in its folder, beside \(PluginSource.main)")
+    }
+
     /// `scripts/spec/../a.lua` as `scripts/a.lua`.
     static func normalized(_ path: String) -> String {
         var parts: [Substring] = []
@@ -47,5 +64,13 @@ struct ProjectScripts: ScriptLibrary {
             if part == "..", let last = parts.last, last != ".." { parts.removeLast() } else { parts.append(part) }
         }
         return (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+    }
+}
+
+extension String {
+    /// `plugins/greet` as `plugins` and `greet`, `greet` as `.` and that.
+    fileprivate var splitAtLastSlash: (String, String) {
+        guard let slash = lastIndex(of: "/") else { return (".", self) }
+        return (String(self[..<slash]), String(self[index(after: slash)...]))
     }
 }

@@ -128,7 +128,8 @@ struct RemoteWorld {
             target: FlowWorld.Target(name: settings.name, isSimulated: false, outlivesRuns: true),
             hub: settings.isProduction ? GuardedHub(hub, check: check) : hub,
             backend: settings.isProduction ? GuardedBackend(backend, check: check) : backend,
-            lab: RealDevices(target: settings.name, handles: settings.devices), wire: nil, clock: clock, secrets: try run.secrets(false))
+            lab: RealDevices(target: settings.name, handles: settings.devices), wire: nil, clock: clock, secrets: try run.secrets(false),
+            zones: SystemTimeZones.shared)
     }
 
     private static func production(_ hub: RemoteNotificationHub, _ target: String, _ run: Run) -> GuardedHub.Guard {
@@ -202,7 +203,7 @@ struct RemoteWorld {
             target: FlowWorld.Target(name: settings.name, isSimulated: true, outlivesRuns: true),
             hub: settings.isProduction ? GuardedHub(hub, check: check) : hub,
             backend: settings.isProduction ? GuardedBackend(backend, check: check) : backend, lab: session.lab,
-            wire: session.wire, clock: session.clock, secrets: secrets, faults: session.faults)
+            wire: session.wire, clock: session.clock, secrets: secrets, zones: SystemTimeZones.shared, faults: session.faults)
     }
 
     /// Is told what the hubs of a lab do.

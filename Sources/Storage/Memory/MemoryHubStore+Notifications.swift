@@ -5,6 +5,8 @@ extension MemoryHubStore: NotificationStore {
         try notifications.accept(notification)
     }
 
+    package func acceptance(under key: IdempotencyKey) -> Acceptance? { notifications.acceptance(under: key) }
+
     package func unfinished(after sequence: Int64, limit: Int) -> [KeptNotification] {
         notifications.unfinished(after: sequence, limit: limit)
     }
@@ -55,10 +57,7 @@ struct MemoryNotifications {
     subscript(sequence: Int64) -> KeptNotification? { place(of: sequence).map { rows[$0].notification } }
 
     mutating func accept(_ notification: KeptNotification) throws(PushError) -> Acceptance {
-        if let idempotency = notification.idempotency, let place = keys[idempotency.key].flatMap({ place(of: $0) }) {
-            let first = rows[place].notification
-            return first.idempotency == idempotency ? .repeated(first) : .keyInUse(id: first.outcome.id)
-        }
+        if let known = notification.idempotency.flatMap({ acceptance(under: $0) }) { return known }
         guard place(of: notification.sequence) == nil else {
             throw StorageError.conflict("the notification \(notification.sequence) is kept already")
         }
@@ -68,6 +67,10 @@ struct MemoryNotifications {
         if let key = notification.idempotency?.key { keys[key] = notification.sequence }
         lastSequence = max(lastSequence, notification.sequence)
         return .accepted
+    }
+
+    func acceptance(under key: IdempotencyKey) -> Acceptance? {
+        keys[key.key].flatMap { self[$0] }.map { Acceptance(key, of: $0) }
     }
 
     func unfinished(after sequence: Int64, limit: Int) -> [KeptNotification] {

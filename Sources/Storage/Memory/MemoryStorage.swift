@@ -6,6 +6,8 @@ package struct MemoryStorage: StorageEngine {
     package let accounts: any AccountStore
     package let securePayloads: any SecurePayloadStore
     package let providerTokens: any ProviderTokenStore = MemoryProviderTokenStore()
+    package let keyValues: any KeyValueSpaces = MemoryKeyValueSpaces()
+    package let auditTrail: any AuditTrail = MemoryAuditTrail()
 
     package init() {
         let payloads = MemorySecurePayloadStore()

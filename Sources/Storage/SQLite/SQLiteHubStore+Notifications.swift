@@ -10,12 +10,8 @@ extension SQLiteHubStore: NotificationStore {
         let nearMisses = notification.outcome.storedNearMisses?.text()
         let remarks = notification.outcome.storedRemarks?.text()
         return try await database.write { [hub] database in
-            if let idempotency = notification.idempotency,
-                let first = try database.first(
-                    "SELECT \(Self.columns) FROM notification WHERE hub = ? AND idempotency_key = ?", hub, idempotency.key,
-                    read: Self.notification)
-            {
-                return first.idempotency == idempotency ? .repeated(first) : .keyInUse(id: first.outcome.id)
+            if let idempotency = notification.idempotency, let known = try Self.acceptance(under: idempotency, hub, database) {
+                return known
             }
             let outcome = notification.outcome
             try database.run(
@@ -29,6 +25,16 @@ extension SQLiteHubStore: NotificationStore {
                 outcome.scheduledFor?.milliseconds, counts, nearMisses, remarks)
             return .accepted
         }
+    }
+
+    func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? {
+        try await database.read { [hub] database in try Self.acceptance(under: key, hub, database) }
+    }
+
+    private static func acceptance(under key: IdempotencyKey, _ hub: Int64, _ database: Database) throws -> Acceptance? {
+        let first = try database.first(
+            "SELECT \(columns) FROM notification WHERE hub = ? AND idempotency_key = ?", hub, key.key, read: notification)
+        return first.map { Acceptance(key, of: $0) }
     }
 
     func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {

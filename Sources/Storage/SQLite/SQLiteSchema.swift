@@ -45,6 +45,10 @@ enum SQLiteSchema {
             try database.execute(sql: "ALTER TABLE notification ADD COLUMN remarks TEXT")
         }
         migrator.registerMigration("devices that were pruned") { database in try database.execute(sql: pruned) }
+        migrator.registerMigration("keys and values, an audit trail") { database in
+            try database.execute(sql: keysAndValues)
+            try database.execute(sql: auditTrail)
+        }
         return migrator
     }()
 
@@ -185,6 +189,41 @@ enum SQLiteSchema {
         CREATE TABLE pruned_telling (
             hub INTEGER PRIMARY KEY, offered INTEGER NOT NULL, acknowledged INTEGER NOT NULL
         ) STRICT;
+        """
+
+    private static let keysAndValues = """
+        CREATE TABLE key_value_space (
+            number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
+            last_version INTEGER NOT NULL
+        ) STRICT;
+        -- Values as JSON, and slots as SlotWindow packs them.
+        CREATE TABLE key_value (
+            id INTEGER PRIMARY KEY, space INTEGER NOT NULL, kind INTEGER NOT NULL, key BLOB NOT NULL, version INTEGER NOT NULL,
+            expiration INTEGER, content BLOB NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX key_value_by_key ON key_value (space, kind, key);
+        CREATE INDEX key_value_by_expiration ON key_value (space, expiration) WHERE expiration IS NOT NULL;
+        """
+
+    private static let auditTrail = """
+        CREATE TABLE audit_entry (
+            sequence INTEGER PRIMARY KEY, time INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL,
+            details TEXT NOT NULL, outcome TEXT NOT NULL, hash BLOB NOT NULL
+        ) STRICT;
+        -- Behind its column each of these has the sequence.
+        CREATE INDEX audit_entry_by_actor ON audit_entry (actor);
+        CREATE INDEX audit_entry_by_action ON audit_entry (action);
+        -- Where the last entry that was appended stands: without it, nobody would miss entries at the end.
+        CREATE TABLE audit_end (
+            key INTEGER PRIMARY KEY CHECK (key = 1), sequence INTEGER NOT NULL, hash BLOB NOT NULL
+        ) STRICT;
+        INSERT INTO audit_end VALUES (1, 0, zeroblob(32));
+        CREATE TRIGGER audit_entry_unchanged BEFORE UPDATE ON audit_entry BEGIN
+            SELECT RAISE(ABORT, 'entries of the audit trail are never changed');
+        END;
+        CREATE TRIGGER audit_entry_kept BEFORE DELETE ON audit_entry BEGIN
+            SELECT RAISE(ABORT, 'entries of the audit trail are never removed');
+        END;
         """
 
     private static let hubNames = """

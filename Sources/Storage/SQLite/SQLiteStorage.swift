@@ -7,6 +7,8 @@ package struct SQLiteStorage: StorageEngine {
     package let accounts: any AccountStore
     package let securePayloads: any SecurePayloadStore
     package let providerTokens: any ProviderTokenStore
+    package let keyValues: any KeyValueSpaces
+    package let auditTrail: any AuditTrail
     let database: SQLiteDatabase
 
     package var namespace: any NamespaceStore { SQLiteNamespaceStore(database: SQLiteAccess(database)) }
@@ -24,7 +26,8 @@ package struct SQLiteStorage: StorageEngine {
         return SQLiteStorage(
             accounts: SQLiteAccountStore(database: database),
             securePayloads: SQLiteSecurePayloadStore(database: database),
-            providerTokens: SQLiteProviderTokenStore(database: database), database: database)
+            providerTokens: SQLiteProviderTokenStore(database: database), keyValues: SQLiteKeyValueSpaces(database: database),
+            auditTrail: SQLiteAuditTrail(database: database), database: database)
     }
 
     /// Looks whether a database can be opened by this version, and whether its pages are whole; also while another process uses it.

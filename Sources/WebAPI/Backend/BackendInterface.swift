@@ -44,13 +44,13 @@ struct BackendInterface: Sendable {
     }
 
     /// Whether somebody has not proved who they are.
-    private static func isRefusal(_ error: PushError) -> Bool {
+    static func isRefusal(_ error: PushError) -> Bool {
         ["auth.failed", "auth.session_expired", "auth.token", "auth.username"].contains(error.code)
     }
 
     // MARK: - Sessions
 
-    private func session(_ credentials: BackendCredentials, _ request: WebRequest) async throws(PushError) -> Session {
+    func session(_ credentials: BackendCredentials, _ request: WebRequest) async throws(PushError) -> Session {
         let header = Secret(request.fields[.authorization] ?? "")
         switch credentials {
         case .basic(let username, let password):
@@ -69,7 +69,7 @@ struct BackendInterface: Sendable {
         }
     }
 
-    private func checkThrottle(_ session: Session, _ request: WebRequest) throws(PushError) {
+    func checkThrottle(_ session: Session, _ request: WebRequest) throws(PushError) {
         guard let seconds = throttle?.wait("user \(session.username.lowercased())", now: request.now) else { return }
         throw HubAccess.throttled("too many requests of this user", seconds)
     }

@@ -15,18 +15,22 @@ package struct ControlRoutes: Sendable {
     private let restore: Work
     private let channels: Task
     private let server: @Sendable () async -> JSON
+    private let plugins: @Sendable () async -> JSON
     private static let largestBody = 4096
 
     /// - Parameters:
     ///   - channels: what `POST /api/v1/apns/channels` does.
     ///   - server: what `GET /api/v1/server` answers.
+    ///   - plugins: what `GET /api/v1/plugins` answers.
     package init(
-        backup: @escaping Work, restore: @escaping Work, channels: @escaping Task, server: @escaping @Sendable () async -> JSON
+        backup: @escaping Work, restore: @escaping Work, channels: @escaping Task, server: @escaping @Sendable () async -> JSON,
+        plugins: @escaping @Sendable () async -> JSON = { .array([]) }
     ) {
         self.backup = backup
         self.restore = restore
         self.channels = channels
         self.server = server
+        self.plugins = plugins
     }
 
     /// Nil where the path is none of these. Throws `control.forbidden` (403) where the request came over a port.
@@ -34,7 +38,7 @@ package struct ControlRoutes: Sendable {
         let work: Work?
         let isAboutChannels = request.path == "/api/v1/apns/channels"
         switch request.path {
-        case "/api/v1/server", "/api/v1/apns/channels": work = nil
+        case "/api/v1/server", "/api/v1/plugins", "/api/v1/apns/channels": work = nil
         case "/api/v1/backup": work = backup
         case "/api/v1/restore": work = restore
         default: return nil
@@ -51,7 +55,8 @@ package struct ControlRoutes: Sendable {
         }
         guard let work else {
             guard request.method == .get else { throw HubResponder.notAllowed(request, "GET") }
-            return WebAnswer(.ok, "application/json", await server().serialized())
+            let answer = request.path == "/api/v1/plugins" ? await plugins() : await server()
+            return WebAnswer(.ok, "application/json", answer.serialized())
         }
         guard request.method == .post else { throw HubResponder.notAllowed(request, "POST") }
         try await work(try Self.file(try await request.body.read(limit: Self.largestBody)))

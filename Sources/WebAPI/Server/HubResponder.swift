@@ -25,18 +25,20 @@ package struct HubResponder: HTTPResponder {
     private let system: SystemRoutes
     private let control: ControlRoutes?
     private let lab: LabRoutes?
+    private let plugins: PluginInterface?
     private let executor: (any TaskExecutor)?
     private let meter = RequestMeter()
     private let log: Logger
 
     /// - Parameters:
     ///   - credentials: what is known of what hubs send with.
+    ///   - plugins: nil for a server without; then it has none of their paths.
     ///   - executor: where hubs are asked; by default on the loop of a connection what takes little, elsewhere the rest.
     package init(
         namespace: Namespace, clock: any HubClock, random: any RandomSource, log: Logger, settings: WebSettings,
         throttles: Throttles, system: SystemRoutes, backend: BackendServices,
         credentials: CredentialServices = .none, control: ControlRoutes? = nil, lab: LabRoutes? = nil,
-        executor: (any TaskExecutor)? = nil
+        plugins: PluginRouteServices? = nil, executor: (any TaskExecutor)? = nil
     ) {
         let access = HubAccess(
             namespace: namespace, throttle: throttles.requests, testThrottle: throttles.testSends, isTrusted: settings.isTrusted,
@@ -57,7 +59,9 @@ package struct HubResponder: HTTPResponder {
         jobs = JobRoutes(access: access, random: random)
         hubs = HubRoutes(access: access, random: random)
         management = ManagementInterface(access: access, accounts: backend.accounts)
-        self.backend = BackendInterface(namespace: namespace, throttle: throttles.requests, services: backend)
+        let backend = BackendInterface(namespace: namespace, throttle: throttles.requests, services: backend)
+        self.backend = backend
+        self.plugins = plugins.map { PluginInterface(services: $0, access: access, backend: backend, log: log) }
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {
@@ -68,17 +72,20 @@ package struct HubResponder: HTTPResponder {
         let path = String(target[..<mark])
         let query = RequestQuery(parsing: Substring(target.utf8[mark...].dropFirst()))
         let isLab = lab != nil && LabRoutes.covers(path)
-        let backendPath = isLab ? nil : BackendPath(path)
+        let plugin = plugins?.place(path, request.method)
+        let backendPath = isLab || plugin != nil ? nil : BackendPath(path)
         let isManagement = backendPath == nil && ManagementInterface.covers(path)
-        let place = isManagement || isLab || backendPath != nil ? nil : HubPath(path)
+        let place = isManagement || isLab || plugin != nil || backendPath != nil ? nil : HubPath(path)
         var answer: WebAnswer
         do throws(PushError) {
-            answer = try await self.answer(
-                webRequest(request, context, path: path, query: query, trackingID: trackingID, now: now), at: place, backendPath)
+            let asked = webRequest(
+                request, context, path: path, query: query, trackingID: trackingID, now: now, isPlugin: plugin != nil)
+            answer = try await self.answer(asked, at: place, backendPath, plugin)
         } catch {
             // Who speaks JSON can have its errors of all interfaces (RFC 9457, section 3).
             let isAsked = request.headers[.accept]?.contains(ProblemDocument.contentType) ?? false
-            answer = failure(error, isProblem: isManagement || isLab || backendPath != nil || isAsked, trackingID: trackingID)
+            let isOurs = isManagement || isLab || plugin != nil || backendPath != nil
+            answer = failure(error, isProblem: isOurs || isAsked, trackingID: trackingID)
         }
         // Tokens and payloads among others.
         if backendPath != nil { answer.fields[.cacheControl] = "no-store" }
@@ -87,11 +94,17 @@ package struct HubResponder: HTTPResponder {
         if settings.isSecure { answer.fields[.strictTransportSecurity] = "max-age=2592000" }
         let status = answer.status.code
         let duration = ContinuousClock.now - start
-        let route = isLab ? "/lab" : backendPath?.route ?? (isManagement ? management.route(of: path) : place?.route ?? "none")
+        let word = isLab ? "/lab" : plugin != nil ? "/plugins" : nil
+        let route = word ?? backendPath?.route ?? (isManagement ? management.route(of: path) : place?.route ?? "none")
         meter.answered(route, status: status, after: duration)
+        if let plugin { plugins?.count(plugin, status: status) }
+        var metadata: Logger.Metadata = ["tracking_id": "\(trackingID)", "ms": "\(duration.preciseMilliseconds)"]
+        if let route = plugin?.route {
+            metadata["plugin"] = "\(route.name)"
+            metadata["version"] = "\(route.version)"
+        }
         log.log(
-            level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)",
-            metadata: ["tracking_id": "\(trackingID)", "ms": "\(duration.preciseMilliseconds)"])
+            level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)", metadata: metadata)
         let response = Response(
             status: answer.status, headers: answer.fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
         // A body after HEAD would be read as the next answer.
@@ -99,7 +112,7 @@ package struct HubResponder: HTTPResponder {
     }
 
     private func answer(
-        _ request: WebRequest, at place: HubPath?, _ backendPath: BackendPath?
+        _ request: WebRequest, at place: HubPath?, _ backendPath: BackendPath?, _ plugin: PluginPlace?
     ) async throws(PushError) -> WebAnswer {
         if let answer = try await system.answer(request) { return answer }
         try Self.checkTarget(request)
@@ -113,6 +126,7 @@ package struct HubResponder: HTTPResponder {
         // Long work on the loop of its connection would hold up all others that have this loop.
         return try await withTaskExecutorPreference(executor ?? globalConcurrentExecutor) { () async throws(PushError) -> WebAnswer in
             if let answer = try await control?.answer(request, isTrusted: settings.isTrusted) { return answer }
+            if let plugin, let plugins { return try await plugins.answer(request, at: plugin) }
             if let backendPath { return try await backend.answer(request, at: backendPath) }
             if ManagementInterface.covers(request.path) { return try await management.answer(request) }
             guard let place else { throw HubAccess.noService }
@@ -168,18 +182,19 @@ package struct HubResponder: HTTPResponder {
     // MARK: - Requests
 
     private func webRequest(
-        _ request: Request, _ context: Context, path: String, query: RequestQuery, trackingID: String, now: Timestamp
+        _ request: Request, _ context: Context, path: String, query: RequestQuery, trackingID: String, now: Timestamp,
+        isPlugin: Bool
     ) -> WebRequest {
         let authority = request.head.authority ?? ""
         return WebRequest(
             // What HEAD answers is what GET would, without the body (RFC 9110, section 9.3.2). To fetch from the backend counts as
             // reading, so that it takes none.
-            method: request.method == .head && BackendPath(path) == nil ? .get : request.method,
+            method: request.method == .head && (isPlugin || BackendPath(path) == nil) ? .get : request.method,
             base: settings.publicURL ?? "\(settings.isSecure ? "https" : "http")://\(authority)", authority: authority,
             path: path, query: query, fields: request.headers, trackingID: trackingID, now: now,
             body: RequestBody { limit throws(PushError) in
                 try await Self.collect(request, context, limit: limit)
-            }, address: context.clientAddress, revision: namespace.revision)
+            }, address: context.clientAddress, client: ClientPresence { await context.departure($0) }, revision: namespace.revision)
     }
 
     /// Throws where a request is for no place of a server at all. The server's own paths answer nonetheless: whoever asks after

@@ -20,6 +20,7 @@ struct WebRequest: Sendable {
     /// Where it comes from: an IPv4 address, or the network of an IPv6 address, of which one client has all; "local" for a socket of
     /// this machine.
     var address = "local"
+    var client = ClientPresence.lasting
     /// Of the namespace, before it was asked whether the request is allowed.
     var revision = -1
 

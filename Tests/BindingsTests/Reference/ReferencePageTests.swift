@@ -5,6 +5,7 @@ import Testing
 @Suite struct ReferencePageTests {
     private static let pages = [
         (path: "docs/reference/lua.md", text: LuaReference.text), (path: "docs/reference/errors.md", text: ErrorReference.text),
+        (path: "docs/reference/phases.md", text: PhaseReference.text),
     ]
 
     @Test func `the pages are what the descriptions say; make docs writes them`() {

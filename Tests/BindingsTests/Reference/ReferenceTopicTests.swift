@@ -13,7 +13,13 @@ import Testing
             ("register", ["push.register", "session:register"]), ("push.Outcome", ["push.Outcome"]), ("Outcome", ["push.Outcome"]),
             ("push.outcome", ["push.outcome"]), ("outcome", ["push.outcome", "push.Outcome"]), ("task", ["push.Task"]),
             ("args.unknown_key", ["args.unknown_key"]), ("expect.failed", ["expect.failed"]), ("cancelled", ["cancelled"]),
-            ("clock", ["push.clock.now", "push.clock.iso", "push.clock.advance"]), ("rotate", ["device:rotate_token"]),
+            (
+                "clock",
+                [
+                    "push.clock.now", "push.clock.iso", "push.clock.advance", "push.clock.zone", "push.clock.next", "push.clock.window_end",
+                    "push.clock.time_zones",
+                ]
+            ), ("rotate", ["device:rotate_token"]),
             ("no_target", ["hub.no_target"]), ("", []), ("xyzzy", []), ("u", []), ("push.", ["push.args"]),
         ])
     func `a name stands for what people mean by it`(text: String, expected: [String]) {

@@ -9,8 +9,9 @@ import Testing
         for name in named { #expect(BindingRegistry.type(named: name) != nil, "\(name)") }
         let mentioned = BindingRegistry.types.flatMap(\.fields).flatMap { Binding.Returns(type: $0.type, summary: "").names }
         let taken = BindingRegistry.all.flatMap(\.parameters).flatMap { Binding.Returns(type: $0.type.annotation, summary: "").names }
+        let given = PhaseReference.entries.compactMap(\.argument?.name)
         for type in BindingRegistry.types where !type.isCallable {
-            #expect((named.union(mentioned).union(taken)).contains(type.name), "\(type.name) is mentioned nowhere")
+            #expect((named.union(mentioned).union(taken).union(given)).contains(type.name), "\(type.name) is mentioned nowhere")
         }
     }
 
@@ -25,6 +26,13 @@ import Testing
     @Test func `the fields of handles are those that they have`() {
         #expect(TypeDescription.session.fields.map(\.name).sorted() == SessionObject.type.propertyNames)
         #expect(TypeDescription.device.fields.map(\.name).sorted() == DeviceObject.type.propertyNames)
+        for (description, type) in [
+            (TypeDescription.draft, HookObjects.send), (.sent, HookObjects.sent), (.group, HookObjects.group), (.ended, HookObjects.ended),
+            (.candidate, HookObjects.registration), (.login, HookObjects.login), (.secureFetch, HookObjects.secureFetch),
+            (.routeRequest, HookObjects.request),
+        ] {
+            #expect(description.fields.map(\.name).sorted() == type.propertyNames)
+        }
         #expect(TypeDescription.simulator.fields.map(\.name).sorted() == SimulatorObject.type.propertyNames)
     }
 

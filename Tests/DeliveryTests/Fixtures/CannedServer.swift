@@ -9,6 +9,12 @@ final class CannedServer: Sendable {
     enum Manner: Sendable {
         /// Answers every whole request with these bytes.
         case answering(String)
+        /// Answers with these bytes and closes the connection, with the farewell of TLS or without.
+        case parting(String, isCut: Bool = false)
+        /// Answers with the first text, and then a little later with the second, over and over.
+        case dripping(String, String)
+        /// Says these bytes to everybody who connects, and no more.
+        case greeting(String)
         /// Closes the connection once the request is there.
         case closing
         /// Says nothing.
@@ -21,6 +27,8 @@ final class CannedServer: Sendable {
 
     private final class Heard: Sendable {
         let requests = Mutex<[String]>([])
+        let accepted = Atomic(0)
+        let closed = Atomic(0)
     }
 
     init(_ manner: Manner, tls: NIOSSLContext? = nil) async throws {
@@ -28,6 +36,7 @@ final class CannedServer: Sendable {
         channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    heard.accepted.add(1, ordering: .sequentiallyConsistent)
                     if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
                     try channel.pipeline.syncOperations.addHandler(Clerk(manner: manner, heard: heard))
                 }
@@ -38,6 +47,11 @@ final class CannedServer: Sendable {
 
     /// Whole requests, as they came.
     var requests: [String] { heard.requests.withLock { $0 } }
+
+    /// Connections.
+    var accepted: Int { heard.accepted.load(ordering: .sequentiallyConsistent) }
+    /// Those of them that have ended.
+    var closed: Int { heard.closed.load(ordering: .sequentiallyConsistent) }
 
     func stop() async throws { try await channel.close().get() }
 
@@ -54,6 +68,11 @@ final class CannedServer: Sendable {
             self.heard = heard
         }
 
+        func channelActive(context: ChannelHandlerContext) {
+            if case .greeting(let text) = manner { context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil) }
+            context.fireChannelActive()
+        }
+
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             text += String(buffer: unwrapInboundIn(data))
             guard let head = text.firstRange(of: "\r\n\r\n") else { return }
@@ -63,9 +82,28 @@ final class CannedServer: Sendable {
             text = ""
             switch manner {
             case .answering(let answer): context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+            case .parting(let answer, let isCut):
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+                let tls = try? context.channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+                (isCut ? tls ?? context : context).close(promise: nil)
+            case .dripping(let first, let next):
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: first)), promise: nil)
+                drip(ByteBuffer(string: next), context)
             case .closing: context.close(promise: nil)
-            case .silent: break
+            case .greeting, .silent: break
             }
+        }
+
+        private func drip(_ piece: ByteBuffer, _ context: ChannelHandlerContext) {
+            context.writeAndFlush(wrapOutboundOut(piece)).assumeIsolated().whenSuccess { [self] in
+                // A loop whose tasks always leave another one has no eyes for its connections.
+                context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(1)) { [self] in drip(piece, context) }
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            heard.closed.add(1, ordering: .sequentiallyConsistent)
+            context.fireChannelInactive()
         }
     }
 }

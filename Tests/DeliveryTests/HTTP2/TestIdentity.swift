@@ -15,15 +15,17 @@ struct TestIdentity: Sendable {
     let certificatePEM: String
     let keyPEM: String
 
-    init(_ name: String = "localhost") throws {
+    /// - Parameter addresses: bytes of IP addresses that it is for as well.
+    init(_ name: String = "localhost", addresses: [[UInt8]] = []) throws {
         let secret = P256.Signing.PrivateKey()
         let issuer = Certificate.PrivateKey(secret)
         let subject = try DistinguishedName { CommonName(name) }
+        let names = [.dnsName(name)] + addresses.map { GeneralName.ipAddress(ASN1OctetString(contentBytes: $0[...])) }
         let made = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: issuer.publicKey,
             notValidBefore: Date(timeIntervalSinceNow: -3_600),
             notValidAfter: Date(timeIntervalSinceNow: 86_400), issuer: subject, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: Certificate.Extensions { SubjectAlternativeNames([.dnsName(name)]) }, issuerPrivateKey: issuer)
+            extensions: Certificate.Extensions { SubjectAlternativeNames(names) }, issuerPrivateKey: issuer)
         certificatePEM = try made.serializeAsPEM().pemString
         keyPEM = secret.pemRepresentation
         certificate = try NIOSSLCertificate(bytes: Array(certificatePEM.utf8), format: .pem)

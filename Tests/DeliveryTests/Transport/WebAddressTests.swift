@@ -1,5 +1,6 @@
-import Delivery
 import Testing
+
+@testable import Delivery
 
 @Suite("Addresses on the web")
 struct WebAddressTests {
@@ -22,11 +23,29 @@ struct WebAddressTests {
         arguments: [
             "", "https://", "https:/host", "ftp://host/", "https://user@host/", "https://host\\@evil/",
             "https://ho st/",
-            "https://host:0/", "https://host:99999/", "https://host:1:2/", "https://h\u{f6}st/", "//host/",
+            "https://host:0/", "https://host:+80/", "https://host:99999/", "https://host:1:2/", "https://h\u{f6}st/", "//host/",
             "https://a\n/",
             "https://[::1]/",
         ])
     func refused(text: String) { #expect(WebAddress(text) == nil) }
+
+    @Test(
+        "A reference leads where RFC 3986 (section 5.4) has it",
+        arguments: [
+            ("http:g", nil), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+            ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q"),
+            ("g#s", "http://a/b/c/g"), ("g?y#s", "http://a/b/c/g?y"), (";x", "http://a/b/c/;x"), ("g;x=1/./y", "http://a/b/c/g;x=1/y"),
+            ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"), ("./", "http://a/b/c/"), ("..", "http://a/b/"), ("../", "http://a/b/"),
+            ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../g", "http://a/g"), ("../../../g", "http://a/g"),
+            ("/./g", "http://a/g"), ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), ("..g", "http://a/b/c/..g"),
+            ("./g/.", "http://a/b/c/g/"), ("g/../h", "http://a/b/c/h"), ("g?y/../x", "http://a/b/c/g?y/../x"),
+            ("https://B:8443/x/../y", "https://b:8443/x/../y"), ("//b/x?y", "http://b/x?y"), ("?", "http://a/b/c/d;p?"),
+            ("mailto:a@b", nil), ("//user@b/", nil), ("/\\b", nil), ("/a b", nil), ("//", nil), ("///b", nil), ("1:2", nil),
+        ] as [(String, String?)])
+    func reference(text: String, target: String?) throws {
+        let base = try #require(WebAddress("http://a/b/c/d;p?q"))
+        #expect(base.resolving(text) == target.flatMap { WebAddress($0) })
+    }
 
     @Test("A form survives being written and read")
     func form() {

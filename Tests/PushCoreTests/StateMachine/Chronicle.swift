@@ -39,6 +39,11 @@ final class Chronicle: Sendable {
         /// How often those that left were brought back.
         var restorations = 0
         var trips = 0
+        /// How many devices hooks wanted held, and skipped.
+        var held = 0
+        var skipped = 0
+        /// What hooks were told of ends.
+        var ends: [NotificationOutcome] = []
 
         mutating func next() -> Int {
             events += 1
@@ -62,6 +67,16 @@ final class Chronicle: Sendable {
     func crashed() { state.withLock { $0.crashes += 1 } }
 
     func tripped() { state.withLock { $0.trips += 1 } }
+
+    func ruled(_ rulings: [(fate: DeliveryRuling.Fate, devices: Int)]) {
+        state.withLock { state in
+            for ruling in rulings {
+                if case .skip = ruling.fate { state.skipped += ruling.devices } else { state.held += ruling.devices }
+            }
+        }
+    }
+
+    func told(_ end: NotificationOutcome) { state.withLock { $0.ends.append(end) } }
 
     func registered(_ registration: Registration) {
         state.withLock { $0.lives[registration.id] = Life(registration: registration, began: $0.next()) }

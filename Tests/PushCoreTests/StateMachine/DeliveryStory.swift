@@ -20,8 +20,10 @@ final class DeliveryStory: Sendable {
     private let running = Atomic(0)
     private let phones = Atomic(0)
 
-    /// - Parameter disk: over what the disk has; a control puts one here that does not keep its word.
-    init(seed: UInt64, disk: (any HubStore) -> any HubStore = { $0 }) {
+    /// - Parameters:
+    ///   - hasHooks: whether somebody skips and holds devices.
+    ///   - disk: over what the disk has; a control puts one here that does not keep its word.
+    init(seed: UInt64, hasHooks: Bool = false, disk: (any HubStore) -> any HubStore = { $0 }) {
         let clock = VirtualClock(now: HubBench.dawn)
         let executor = ShuffledExecutor(seed: seed)
         let world = World(seed: seed, clock: clock)
@@ -32,7 +34,7 @@ final class DeliveryStory: Sendable {
             clock: clock, random: SeededRandom.derived(from: seed, for: "ids"), start: { executor.start($0) },
             observer: { event in
                 if event.text.contains("answers nobody") { world.chronicle.tripped() }
-            })
+            }, hooks: hasHooks ? WhimsicalHooks(world: world) : NoHooks())
         settings = HubSettings(
             concurrentNotifications: world.number(1...4), isSideBySide: world.chance(80), devicesPerStep: world.number(3...12),
             retryJitter: world.chance(50) ? 0.25 : 0)

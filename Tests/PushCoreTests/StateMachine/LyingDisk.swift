@@ -51,6 +51,8 @@ struct LyingDisk: HubStore {
 
     func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance { try await store.accept(notification) }
 
+    func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? { try await store.acceptance(under: key) }
+
     func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
         let all = try await store.unfinished(after: sequence, limit: limit)
         return lie == .forgetsNotifications ? Array(all.dropFirst()) : all

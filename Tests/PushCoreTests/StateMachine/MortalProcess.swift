@@ -114,6 +114,11 @@ struct FatefulStore: HubStore {
         return try await store.accept(notification)
     }
 
+    func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? {
+        try await check()
+        return try await store.acceptance(under: key)
+    }
+
     func unfinished(after sequence: Int64, limit: Int) async throws(PushError) -> [KeptNotification] {
         try await check()
         return try await store.unfinished(after: sequence, limit: limit)

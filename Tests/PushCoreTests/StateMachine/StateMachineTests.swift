@@ -6,8 +6,8 @@ import Testing
 @Suite struct StateMachineTests {
     private static let parts: UInt64 = 10
 
-    private func told(_ seed: UInt64) async -> (flaws: [String], chronicle: Chronicle.Contents) {
-        let story = DeliveryStory(seed: seed)
+    private func told(_ seed: UInt64, hasHooks: Bool = false) async -> (flaws: [String], chronicle: Chronicle.Contents) {
+        let story = DeliveryStory(seed: seed, hasHooks: hasHooks)
         return (await story.tell(), story.world.chronicle.contents)
     }
 
@@ -17,6 +17,33 @@ import Testing
             let flaws = await told(seed).flaws
             #expect(flaws.isEmpty, "seed \(seed)")
         }
+    }
+
+    @Test(arguments: 0..<Self.parts)
+    func `the same where hooks skip and hold devices`(_ part: UInt64) async {
+        for seed in stride(from: part, to: 200, by: Int(Self.parts)) {
+            let flaws = await told(seed, hasHooks: true).flaws
+            #expect(flaws.isEmpty, "seed \(seed)")
+        }
+    }
+
+    @Test func `in those stories hooks have much to say, and most ends are told`() async {
+        var (held, skipped, cancelled, crashes, notifications, told) = (0, 0, 0, 0, 0, 0)
+        for seed in UInt64(0)..<40 {
+            let chronicle = await self.told(seed, hasHooks: true).chronicle
+            held += chronicle.held
+            skipped += chronicle.skipped
+            cancelled += chronicle.cancelled.count
+            crashes += chronicle.crashes
+            notifications += Set(chronicle.keeps.lazy.filter(\.isFinal).map(\.sequence)).count
+            told += chronicle.ends.count
+        }
+        #expect(held > 1000)
+        #expect(skipped > 1000)
+        #expect(cancelled > 15)
+        #expect(crashes > 100)
+        // Of those whose ends are kept when a process dies nobody is told.
+        #expect(told * 10 > notifications * 9)
     }
 
     @Test func `in these stories processes die, services trip the breaker, handles die and pushes are repeated`() async {

@@ -13,7 +13,7 @@ struct StoryCheck {
     func flaws() async -> [String] {
         do throws(PushError) {
             let notifications = try await store.notifications(before: nil, limit: .max)
-            var flaws = unknownOf(notifications) + (try await wronglyRemoved())
+            var flaws = unknownOf(notifications) + (try await wronglyRemoved()) + wronglyTold(notifications)
             for kept in notifications {
                 let devices = try await store.devices(ofNotification: kept.sequence, from: 0, limit: .max)
                 flaws += Self.ending(kept, devices) + reach(kept, devices) + news(kept) + sends(of: kept)
@@ -27,6 +27,16 @@ struct StoryCheck {
     private func unknownOf(_ notifications: [KeptNotification]) -> [String] {
         let known = Set(notifications.map(\.outcome.id))
         return chronicle.accepted.keys.filter { !known.contains($0) }.map { "\($0) was accepted and is lost" }
+    }
+
+    /// Hooks hear of each end once at most, and of nothing else.
+    private func wronglyTold(_ notifications: [KeptNotification]) -> [String] {
+        let ends = Dictionary(grouping: chronicle.ends, by: \.id)
+        let kept = Dictionary(uniqueKeysWithValues: notifications.map { ($0.outcome.id, $0.outcome) })
+        return ends.flatMap { id, told in
+            (told.count > 1 ? ["the end of \(id) is told \(told.count) times"] : [])
+                + (told.allSatisfy { $0 == kept[id] } ? [] : ["\(id) has not ended as hooks were told"])
+        }
     }
 
     /// Only what was deleted, or called dead, is gone.
@@ -97,7 +107,7 @@ struct StoryCheck {
         let keeps = chronicle.keeps.filter { $0.sequence == kept.sequence }
         var settled: [DeviceHandle: Int] = [:]
         for keep in keeps {
-            for device in keep.devices where device.outcome != .skipped {
+            for device in keep.devices where device.outcome != .skipped || device.reason == "Hook" {
                 settled[device.handle] = min(settled[device.handle] ?? .max, keep.event)
             }
         }

@@ -42,6 +42,14 @@ import Testing
         #expect(PlaceSet.union([]).isEmpty && PlaceSet.union([evens]) == evens)
     }
 
+    @Test func `What two sets have in common is counted as it is found`() {
+        let (evens, threes) = (PlaceSet((0..<70_000).map { 2 * $0 }), PlaceSet((0..<70_000).map { 3 * $0 }))
+        var both = evens
+        both.formIntersection(threes)
+        #expect(evens.countCommon(threes) == both.count && threes.countCommon(evens) == both.count && both.count > 20_000)
+        #expect(evens.countCommon(PlaceSet()) == 0 && evens.countCommon(evens) == 70_000)
+    }
+
     @Test func `Blocks begin and end at multiples of 65,536`() {
         let places: [UInt32] = [0, 65_535, 65_536, 131_071, 196_608, 4_294_901_760, .max]
         let blocks = Array(PlaceSet(places).blocks)

@@ -113,7 +113,7 @@ final class LabBench: Sendable {
         return FlowWorld(
             target: FlowWorld.Target(name: "lab", isSimulated: true, outlivesRuns: true), hub: hub, backend: backend, lab: session.lab,
             wire: session.wire,
-            clock: session.clock, secrets: TestSecrets(), faults: session.faults)
+            clock: session.clock, secrets: TestSecrets(), zones: SystemTimeZones.shared, faults: session.faults)
     }
 
     /// Runs a script as the server's far end.

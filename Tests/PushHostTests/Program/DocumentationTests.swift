@@ -12,8 +12,11 @@ import Testing
     }
 
     static let pages: [String] = {
-        let docs = (try? FileManager.default.contentsOfDirectory(atPath: Program.root.appending(path: "docs").path)) ?? []
-        return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+        ["README.md"]
+            + ["docs", "docs/plugins"].flatMap { folder in
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: Program.root.appending(path: folder).path)) ?? []
+                return names.filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
+            }
     }()
 
     /// The blocks that begin with "```console" and a line "$ command".

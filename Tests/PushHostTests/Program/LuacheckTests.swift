@@ -13,9 +13,9 @@ import Testing
             ["--no-cache", "--no-color", "--codes", "--config", profile.path] + arguments, tool: Self.tool, in: folder)
     }
 
-    @Test func `scripts, examples and the new project's files have no warnings`() async throws {
+    @Test func `scripts, plugins, examples and the new project's files have no warnings`() async throws {
         try #require(FileManager.default.isExecutableFile(atPath: Self.tool.path), "make test installs lua-check")
-        let check = try await luacheck(["scripts", "docs/examples", "Sources/PushHost/Project"])
+        let check = try await luacheck(["scripts", "plugins", "docs/examples", "Sources/PushHost/Project"])
         #expect(check.status == 0, "\(check.output)")
         #expect(check.output.contains("Total: 0 warnings / 0 errors"))
     }

@@ -81,6 +81,26 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `What a key stands for is told before anything is kept under it`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.namespace.store(ofHub: 1)
+            let first = try Samples.notification(1, key: "Key")
+            let key = try #require(first.idempotency)
+            #expect(try await store.acceptance(under: key) == nil)
+            _ = try await store.accept(first)
+            #expect(try await store.acceptance(under: key) == .repeated(first))
+            #expect(try await store.acceptance(under: IdempotencyKey(key: "Key", fingerprint: [1])) == .keyInUse(id: first.outcome.id))
+            #expect(try await store.acceptance(under: IdempotencyKey(key: "key", fingerprint: key.fingerprint)) == nil)
+            #expect(try await storage.namespace.store(ofHub: 2).acceptance(under: key) == nil)
+            var outcome = first.outcome
+            (outcome.state, outcome.endedAt) = (.completed, HubBench.dawn)
+            try await store.record(NotificationProgress(sequence: 1, outcome: outcome, devices: []))
+            #expect(try await store.removeEnded(before: HubBench.dawn + .seconds(1), limit: 9) == 1)
+            #expect(try await store.acceptance(under: key) == nil)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
     func `Of many at once with one key, one is kept`(engine: Engine) async throws {
         try await engine.runHub { store in
             let acceptances = try await withThrowingTaskGroup(of: Acceptance.self) { group in

@@ -1,0 +1,303 @@
+import Lua
+import PushCore
+
+/// What a plugin takes from the configuration: `config` of its manifest.
+package struct ConfigSchema: Sendable, Equatable {
+    package var fields: [Field] = []
+
+    package struct Field: Sendable, Equatable {
+        package var name: String
+        package var type: FieldType
+        /// What stands for a value that is not given.
+        package var defaultValue: JSON?
+        package var isRequired: Bool
+        package var summary: String
+    }
+
+    package indirect enum FieldType: Sendable, Equatable {
+        case string(choices: [String])
+        case integer(Bounds)
+        case number(Bounds)
+        case boolean
+        /// As a flow has it; the script gets seconds.
+        case duration
+        /// 07:00 or 22:30, as `push.clock.window_end` takes it.
+        case timeOfDay
+        /// By its IANA name.
+        case timeZone
+        case tag
+        /// The name of a secret; the script gets the secret itself.
+        case secret
+        case list(FieldType)
+        /// Any names, values of one type.
+        case map(FieldType)
+        case table(ConfigSchema)
+    }
+
+    package struct Bounds: Sendable, Equatable {
+        var minimum: Double?
+        var maximum: Double?
+    }
+
+    package init() {}
+}
+
+// MARK: - Reading the schema
+
+extension ConfigSchema {
+    private static let typeNames = [
+        "string", "integer", "number", "boolean", "duration", "time_of_day", "time_zone", "tag", "secret", "list", "map", "table",
+    ]
+    private static let keys = ["type", "default", "required", "desc", "min", "max", "choices", "of", "fields"]
+
+    /// Throws `plugin.manifest`.
+    init(_ table: ManifestTable) throws(LuaError) {
+        for name in table.fields.keys.sorted() {
+            guard name.first?.isLetter == true, name.utf8.allSatisfy(\.isPropertyCharacter) else {
+                throw table.refusal(name, "cannot be a name", hint: "use letters, digits and _, beginning with a letter")
+            }
+            guard let field = try table.table(name, keys: Self.keys) else { continue }
+            fields.append(try Self.field(name, field))
+        }
+    }
+
+    private static func field(_ name: String, _ table: ManifestTable) throws(LuaError) -> Field {
+        let type = try type(of: table)
+        var field = Field(
+            name: name, type: type, defaultValue: nil, isRequired: try table.boolean("required") ?? false,
+            summary: try table.text("desc") ?? "")
+        if let given = table.fields["default"] {
+            guard !field.isRequired else {
+                throw table.refusal("default", "goes with no required value", hint: "leave out one of the two")
+            }
+            if type.holdsSecret {
+                throw table.refusal("default", "goes with no secret", hint: "whoever configures the plugin names the secret")
+            }
+            // Lua does not tell an empty list from an empty table.
+            let json = given.json.map { json in
+                if case .list = type, case .object(let object) = json, object.isEmpty { JSON.array([]) } else { json }
+            }
+            guard let json else { throw table.refusal("default", "cannot be written into a configuration: \(given.phrase)") }
+            do throws(Misfit) { _ = try type.value(of: json, at: table.place("default"), secrets: { _ in .nil }, zones: nil) } catch {
+                throw table.refusal("default", "does not fit: \(error.reason)")
+            }
+            field.defaultValue = json
+        }
+        return field
+    }
+
+    private static func type(of table: ManifestTable) throws(LuaError) -> FieldType {
+        let name = try table.text("type") ?? "string"
+        guard typeNames.contains(name) else {
+            throw table.refusal(
+                "type", "is \"\(name)\", which is none of \(typeNames.joined(separator: ", "))",
+                hint: nearest(name, in: typeNames).map { "did you mean \"\($0)\"?" })
+        }
+        for (key, types) in [
+            ("min", ["integer", "number"]), ("max", ["integer", "number"]), ("choices", ["string"]), ("of", ["list", "map"]),
+            ("fields", ["table"]),
+        ] where table.fields[key] != nil && !types.contains(name) {
+            throw table.refusal(key, "does not go with the type \(name)", hint: "it goes with \(types.joined(separator: " and "))")
+        }
+        let bounds = Bounds(minimum: try table.number("min"), maximum: try table.number("max"))
+        if let minimum = bounds.minimum, let maximum = bounds.maximum, minimum > maximum {
+            throw table.refusal("min", "is more than max")
+        }
+        switch name {
+        case "integer": return .integer(bounds)
+        case "number": return .number(bounds)
+        case "boolean": return .boolean
+        case "duration": return .duration
+        case "time_of_day": return .timeOfDay
+        case "time_zone": return .timeZone
+        case "tag": return .tag
+        case "secret": return .secret
+        case "list", "map":
+            let element: FieldType
+            if let nested = table.fields["of"], case .table = nested, let of = try table.table("of", keys: keys) {
+                element = try type(of: of)
+            } else {
+                guard let of = try table.text("of", "the name of a type, or a table that describes one") else {
+                    throw table.refusal("of", "is missing: it says what is in the \(name)", hint: "write of = \"string\"")
+                }
+                element = try type(
+                    of: ManifestTable(
+                        .table(LuaTable(fields: ["type": .string(of)])), file: table.file, path: table.place("of"), keys: keys))
+            }
+            return name == "list" ? .list(element) : .map(element)
+        case "table":
+            guard let fields = try table.table("fields", keys: nil) else {
+                throw table.refusal("fields", "is missing: it says what is in the table")
+            }
+            return .table(try ConfigSchema(fields))
+        default: return .string(choices: try table.texts("choices"))
+        }
+    }
+}
+
+// MARK: - Reading values
+
+extension ConfigSchema {
+    /// What is wrong with a value.
+    struct Misfit: Error {
+        /// Where: `config.limits.per_day`.
+        var path: String
+        var reason: String
+        var hint: String?
+    }
+
+    /// The values that a script gets, defaults filled in.
+    ///
+    /// - Parameters:
+    ///   - secrets: the secret of a name; nil where there is none.
+    ///   - zones: nil: whether there is a time zone is not looked at.
+    func values(
+        of json: JSON, at path: String, secrets: (String) -> LuaValue?, zones: (any TimeZoneSource)? = nil
+    ) throws(Misfit) -> LuaValue {
+        var given: [String: JSON] = [:]
+        switch json {
+        case .null: break
+        case .object(let object): for (key, value) in object.members { given[key] = value }
+        default: throw Misfit(path: path, reason: "must be a table with names, got \(json.kindPhrase)")
+        }
+        for key in given.keys.sorted() where !fields.contains(where: { $0.name == key }) {
+            let names = fields.map(\.name)
+            throw Misfit(
+                path: "\(path).\(key)",
+                reason: "is no setting of the plugin\(nearest(key, in: names).map { "; did you mean \"\($0)\"?" } ?? "")",
+                hint: names.isEmpty ? "it takes none" : "it takes \(names.joined(separator: ", "))")
+        }
+        var values: [String: LuaValue] = [:]
+        for field in fields {
+            guard let value = given[field.name], value != .null else { continue }
+            values[field.name] = try field.type.value(of: value, at: "\(path).\(field.name)", secrets: secrets, zones: zones)
+        }
+        for field in fields where values[field.name] == nil {
+            let place = "\(path).\(field.name)"
+            if let value = field.defaultValue {
+                values[field.name] = try field.type.value(of: value, at: place, secrets: secrets, zones: zones)
+            } else if field.isRequired {
+                throw Misfit(path: place, reason: "is missing", hint: field.summary.isEmpty ? nil : field.summary)
+            } else if case .table(let schema) = field.type {
+                values[field.name] = try schema.values(of: .null, at: place, secrets: secrets, zones: zones)
+            }
+        }
+        return .table(LuaTable(fields: values))
+    }
+}
+
+extension ConfigSchema.FieldType {
+    fileprivate func value(
+        of json: JSON, at path: String, secrets: (String) -> LuaValue?, zones: (any TimeZoneSource)?
+    ) throws(ConfigSchema.Misfit) -> LuaValue {
+        func misfit(_ wanted: String) -> ConfigSchema.Misfit {
+            ConfigSchema.Misfit(path: path, reason: "must be \(wanted), got \(json.kindPhrase)")
+        }
+        switch self {
+        case .string(let choices):
+            guard case .string(let text) = json else { throw misfit("a text") }
+            guard choices.isEmpty || choices.contains(text) else {
+                throw ConfigSchema.Misfit(
+                    path: path, reason: "is \"\(text)\", which is none of \(choices.joined(separator: ", "))",
+                    hint: nearest(text, in: choices).map { "did you mean \"\($0)\"?" })
+            }
+            return .string(text)
+        case .integer(let bounds):
+            guard case .integer(let number) = json else { throw misfit("a whole number") }
+            try bounds.check(Double(number), json, path)
+            return .integer(number)
+        case .number(let bounds):
+            switch json {
+            case .integer(let number):
+                try bounds.check(Double(number), json, path)
+                return .integer(number)
+            case .number(let number):
+                try bounds.check(number, json, path)
+                return .number(number)
+            default: throw misfit("a number")
+            }
+        case .boolean:
+            guard case .bool(let flag) = json else { throw misfit("true or false") }
+            return .boolean(flag)
+        case .duration:
+            let value = LuaValue(json)
+            guard let duration = try? Duration(argument: value, named: "", of: "") else { throw misfit("a duration such as 90s or 1h") }
+            return .number(Double(duration.milliseconds) / 1000)
+        case .timeOfDay:
+            guard case .string(let text) = json, text.wholeMatch(of: /(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00/) != nil else {
+                throw misfit("a time of the day such as 07:00")
+            }
+            return .string(text)
+        case .timeZone:
+            guard case .string(let name) = json else { throw misfit("a time zone such as Europe/Lisbon") }
+            do throws(PushError) { _ = try zones?.rules(of: name) } catch {
+                throw ConfigSchema.Misfit(path: path, reason: "is wrong: \(error.message)", hint: error.hint)
+            }
+            return .string(name)
+        case .tag:
+            guard case .string(let text) = json, Tag(validating: text) != nil else { throw misfit("a tag") }
+            return .string(text)
+        case .secret:
+            guard case .string(let name) = json else { throw misfit("the name of a secret") }
+            guard let secret = secrets(name) else {
+                throw ConfigSchema.Misfit(
+                    path: path, reason: "names the secret \"\(name)\", which there is none of",
+                    hint: "set PUSHHOST_SECRET_\(name.uppercased()), or write it into the project's secrets file")
+            }
+            return secret
+        case .list(let element):
+            guard case .array(let items) = json else { throw misfit("a list") }
+            var values: [LuaValue] = []
+            for (place, item) in items.enumerated() {
+                values.append(try element.value(of: item, at: "\(path)[\(place + 1)]", secrets: secrets, zones: zones))
+            }
+            return .table(LuaTable(array: values))
+        case .map(let element):
+            guard case .object(let object) = json else { throw misfit("a table with names") }
+            var values: [String: LuaValue] = [:]
+            for (key, value) in object.members {
+                values[key] = try element.value(of: value, at: "\(path).\(key)", secrets: secrets, zones: zones)
+            }
+            return .table(LuaTable(fields: values))
+        case .table(let schema): return try schema.values(of: json, at: path, secrets: secrets, zones: zones)
+        }
+    }
+}
+
+extension ConfigSchema.Bounds {
+    fileprivate func check(_ number: Double, _ json: JSON, _ path: String) throws(ConfigSchema.Misfit) {
+        if let minimum, number < minimum {
+            throw ConfigSchema.Misfit(path: path, reason: "must be at least \(minimum.short), got \(json.serializedText)")
+        }
+        if let maximum, number > maximum {
+            throw ConfigSchema.Misfit(path: path, reason: "must be at most \(maximum.short), got \(json.serializedText)")
+        }
+    }
+}
+
+extension JSON {
+    /// What it is and, where that is short, what it says.
+    fileprivate var kindPhrase: String {
+        switch self {
+        case .null: "nothing"
+        case .bool, .integer, .number, .numeral: serializedText
+        case .string(let text): text.count <= 40 ? "\"\(text)\"" : "a text"
+        case .array: "a list"
+        case .object: "a table"
+        }
+    }
+
+    fileprivate var serializedText: String { String(decoding: serialized(), as: UTF8.self) }
+}
+
+extension ConfigSchema.FieldType {
+    /// Itself, or anywhere inside.
+    fileprivate var holdsSecret: Bool {
+        switch self {
+        case .secret: true
+        case .list(let element), .map(let element): element.holdsSecret
+        case .table(let schema): schema.fields.contains { $0.type.holdsSecret }
+        default: false
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import Lua
+import PushCore
+import Synchronization
+
+// What the hub and the app backend ask and tell plugins, one after the other.
+extension PluginHost: HubHooks {
+    package func beforeSend(_ draft: SendDraft) async throws(PushError) -> SendDraft {
+        var draft = draft
+        for (live, hook) in called(in: .beforeSend, origin: draft.origin) {
+            let (given, now) = (draft, services.world.clock.now)
+            let asked = Question(phase: .beforeSend, hub: draft.hub, origin: draft.origin, argument: HookObjects.object(draft))
+            draft =
+                try await decide(live, hook, asked) { values, run in
+                    guard let answer = try HookAnswers.arguments(values, HookAnswers.beforeSend, run: run) else { return given }
+                    return try given.changed(by: answer, now: now)
+                } ?? given
+        }
+        return draft
+    }
+
+    package func afterSend(_ sent: SentNotification) async {
+        await tell(.afterSend, hub: sent.draft.hub, origin: sent.draft.origin, HookObjects.object(sent))
+    }
+
+    package func beforeDeliver(_ group: any HookedGroup) async throws(PushError) {
+        for (live, hook) in called(in: .beforeDeliver, origin: group.origin) where group.count > 0 {
+            let asked = Question(phase: .beforeDeliver, hub: group.hub, origin: group.origin, argument: HookObjects.object(group))
+            let rulings = try await decide(live, hook, asked) { values, run in
+                try [DeliveryRuling](values, plugin: live.instance.name, run: run)
+            }
+            // Nothing of a hook that fails half-way is applied.
+            if let rulings, !rulings.isEmpty { _ = await group.rule(rulings) }
+        }
+    }
+
+    package func onOutcome(_ ended: EndedNotification) async {
+        await tell(.onOutcome, hub: ended.hub, origin: ended.origin, HookObjects.object(ended))
+    }
+
+    package func onRegister(_ draft: RegistrationDraft) async throws(PushError) -> RegistrationDraft {
+        var draft = draft
+        for (live, hook) in called(in: .onRegister, origin: draft.origin) {
+            let given = draft
+            let asked = Question(phase: .onRegister, hub: draft.hub, origin: draft.origin, argument: HookObjects.object(draft))
+            draft =
+                try await decide(live, hook, asked) { values, run in
+                    guard let answer = try HookAnswers.arguments(values, HookAnswers.onRegister, run: run) else { return given }
+                    var changed = try given.changed(by: answer)
+                    if case .function(let function)? = answer.value("once_kept") {
+                        changed.onceKept.append { [weak self] in await self?.onceKept(live, hook, function, given) }
+                    }
+                    return changed
+                } ?? given
+        }
+        return draft
+    }
+
+    package func onLogin(_ login: LoginDraft) async throws(PushError) {
+        for (live, hook) in called(in: .onLogin, origin: []) {
+            let asked = Question(phase: .onLogin, hub: nil, origin: [], argument: HookObjects.object(login))
+            _ = try await decide(live, hook, asked, Self.refusal)
+        }
+    }
+
+    package func onSecureFetch(_ fetch: SecureFetch) async throws(PushError) {
+        for (live, hook) in called(in: .onSecureFetch, origin: []) {
+            let asked = Question(phase: .onSecureFetch, hub: nil, origin: [], argument: HookObjects.object(fetch))
+            _ = try await decide(live, hook, asked, Self.refusal)
+        }
+    }
+
+    @Sendable private static func refusal(_ values: [LuaValue], _ run: FlowRun) throws {
+        if let reason = try HookAnswers.arguments(values, HookAnswers.refusal, run: run)?.string("veto") { throw HookVeto(reason: reason) }
+    }
+
+    // MARK: - Asking
+
+    private struct Question {
+        var phase: HookPhase
+        var hub: String?
+        var origin: [String]
+        var argument: LuaValue
+    }
+
+    /// Asks one hook. Nil where it failed, or is left alone, and the work goes on without it.
+    ///
+    /// - Throws: `hook.veto` (403); of a hook that is `fail_closed` also `hook.failed` and `hook.open` (503).
+    private func decide<Answer>(
+        _ live: LivePlugin, _ hook: PluginManifest.Hook, _ question: Question, _ read: ([LuaValue], FlowRun) throws -> Answer
+    ) async throws(PushError) -> Answer? {
+        let (name, phase) = (live.instance.name, question.phase)
+        guard let breaker = live.slot.breakers[phase] else { return nil }
+        guard breaker.admits(services.world.clock.now) else {
+            guard hook.policy == .closed else { return nil }
+            throw PushError(
+                "hook.open", "the plugin \(name) decides in \(phase.rawValue), and has failed too often to be asked now",
+                hint: "try again in a while; pushhost plugin list tells what is wrong with it", status: 503, isRetryable: true,
+                details: ["plugin": .string(name)])
+        }
+        do {
+            let (values, run) = try await call(
+                live, hook.work, .hook(phase), hub: question.hub, origin: question.origin, [question.argument])
+            let answer: Answer
+            do { answer = try read(values, run) } catch let misfit as LuaError { throw misfit.annotated(by: run) }
+            succeeded(live, .hook(phase), breaker)
+            return answer
+        } catch let veto as HookVeto {
+            succeeded(live, .hook(phase), breaker)
+            throw PushError(
+                "hook.veto", "the plugin \(name) refuses: \(veto.reason)", status: 403, details: ["plugin": .string(name)])
+        } catch {
+            let error = LuaError(hookFailure: error)
+            // Whoever asked has gone: that says nothing of the hook.
+            if error.kind == .cancelled, Task.isCancelled { breaker.withdrawn() } else { failed(live, .hook(phase), error, breaker) }
+            guard hook.policy == .closed else { return nil }
+            throw PushError(
+                "hook.failed", "the plugin \(name) decides in \(phase.rawValue), and failed there (\(error.code))",
+                hint: "try again in a while; the log tells what is wrong with it", status: 503, isRetryable: true,
+                details: ["plugin": .string(name)])
+        }
+    }
+
+    // MARK: - Telling
+
+    /// Most calls of one plugin that nobody waits for: further ones are left out, and that is told.
+    private static let mostTold = 1000
+
+    private func tell(_ phase: HookPhase, hub: String?, origin: [String], _ argument: LuaValue) async {
+        for (live, hook) in called(in: phase, origin: origin) {
+            guard let breaker = live.slot.breakers[phase], breaker.admits(services.world.clock.now) else {
+                live.slot.count(dropped: 1)
+                continue
+            }
+            guard live.slot.told.wrappingAdd(1, ordering: .relaxed).oldValue < Self.mostTold else {
+                live.slot.told.wrappingSubtract(1, ordering: .relaxed)
+                breaker.withdrawn()
+                // One line for many.
+                if live.slot.count(behind: 1) % Self.mostTold == 1 {
+                    failed(
+                        live, .hook(phase),
+                        .failure("hook.behind", "\(Self.mostTold) calls are under way already: further ones are left out"))
+                }
+                continue
+            }
+            defer { live.slot.told.wrappingSubtract(1, ordering: .relaxed) }
+            do throws(LuaError) {
+                _ = try await call(live, hook.work, .hook(phase), hub: hub, origin: origin, [argument])
+                succeeded(live, .hook(phase), breaker)
+            } catch {
+                if error.kind == .cancelled, Task.isCancelled { breaker.withdrawn() } else { failed(live, .hook(phase), error, breaker) }
+            }
+        }
+    }
+
+    private func onceKept(
+        _ live: LivePlugin, _ hook: PluginManifest.Hook, _ function: LuaFunctionReference, _ draft: RegistrationDraft
+    ) async {
+        let work = PluginManifest.Work(function: function, cpu: hook.work.cpu, timeout: .seconds(30))
+        do throws(LuaError) {
+            _ = try await call(live, work, .onceKept, hub: draft.hub, origin: draft.origin, [HookObjects.object(draft)])
+        } catch {
+            failed(live, .onceKept, error)
+        }
+    }
+}
+
+extension LuaError {
+    /// Found by the host in what a run returned.
+    func annotated(by run: FlowRun) -> LuaError {
+        var error = self
+        error.annotations.merge(run.annotations) { own, _ in own }
+        return error
+    }
+
+    /// What went wrong with a hook, whoever found it.
+    fileprivate init(hookFailure error: any Error) {
+        switch error {
+        case let error as LuaError: self = error
+        case let error as PushError: self = LuaError(error)
+        case let error as TagError: self = LuaError(PushError(error))
+        case let error as TagExpressionError: self = LuaError(PushError(error))
+        default: self = .failure("host.error", "\(error)")
+        }
+    }
+}

@@ -1,0 +1,279 @@
+import Lua
+import PushCore
+import Synchronization
+
+/// The plugins that are live, in the order of the configured list, and all calls of them.
+///
+/// Calls go to the version that is live when they begin; one that was replaced meanwhile lives until its last call has ended.
+package final class PluginHost: Sendable {
+    let services: PluginServices
+    /// Nil: each version of each plugin has a thread of its own, so that none waits for another one.
+    private let sharedThread: LuaThread?
+    private let state = Mutex(State())
+    private let calls = Atomic(0)
+    private let timers = Mutex<PluginTimers?>(nil)
+    /// Called whenever others are live.
+    private let installing = Mutex<(@Sendable () -> Void)?>(nil)
+    /// A bit for each phase that somebody has a hook in.
+    private let wanted = Atomic(0)
+
+    private struct State {
+        var live: [LivePlugin] = []
+        var slots: [String: PluginSlot] = [:]
+    }
+
+    /// - Parameter thread: what all scripts run on; nil: one for each version.
+    package init(services: PluginServices, thread: LuaThread? = nil) {
+        self.services = services
+        sharedThread = thread
+    }
+
+    // MARK: - Versions
+
+    /// Runs a plugin's `init.lua`. It is not called before it is installed. Throws `plugin.*` and what the script raises.
+    ///
+    /// - Parameters:
+    ///   - services: others than those of the host.
+    ///   - isGrantedAll: whether it is granted all that it needs.
+    package func load(
+        _ source: PluginSource, _ configuration: PluginConfiguration, services: PluginServices? = nil, isGrantedAll: Bool = false
+    ) async throws(LuaError) -> LoadedPlugin {
+        let thread = OwnThread(sharedThread, name: "plugin-\(source.name)")
+        return LoadedPlugin(
+            instance: try await PluginInstance.load(
+                source, configuration, services: services ?? self.services, isGrantedAll: isGrantedAll, thread: thread, run: nextCall()),
+            configuration: configuration)
+    }
+
+    /// Makes these the live ones, in this order. Of those that were live before and stay, calls go to the new version from now on.
+    package func install(_ plugins: [LoadedPlugin]) {
+        state.withLock { state in
+            let (slots, before) = (state.slots, state.live)
+            state.live = plugins.map { plugin in
+                // Its state may have been made anew meanwhile.
+                if let anew = before.first(where: { $0.insteadOf === plugin.instance }) { return anew }
+                // What is known of other files says nothing of these.
+                let last = before.first { $0.instance.name == plugin.name }
+                let slot = last?.instance.source.hash == plugin.source.hash ? slots[plugin.name] : nil
+                return LivePlugin(slot: slot ?? PluginSlot(), plugin: plugin)
+            }
+            state.slots = Dictionary(state.live.map { ($0.instance.name, $0.slot) }) { first, _ in first }
+            let phases = state.live.reduce(into: 0) { bits, live in
+                for phase in live.instance.manifest.hooks.keys { bits |= phase.bit }
+            }
+            wanted.store(phases, ordering: .releasing)
+        }
+        installing.withLock { $0 }?()
+    }
+
+    /// Calls the timers of those that are live, from now on.
+    package func startTimers() {
+        let timers = PluginTimers(host: self)
+        self.timers.withLock { $0 = timers }
+        let rearm: @Sendable () -> Void = { [start = services.start] in _ = start { await timers.rearm() } }
+        installing.withLock { $0 = rearm }
+        rearm()
+    }
+
+    /// None of them rings any more.
+    package func stopTimers() async {
+        installing.withLock { $0 = nil }
+        await timers.withLock { $0 }?.stop()
+    }
+
+    /// What is live, in order.
+    package var installed: [LoadedPlugin] { live.map(\.plugin) }
+
+    var live: [LivePlugin] { state.withLock { $0.live } }
+
+    package var statuses: [PluginStatus] { live.map { PluginStatus($0) } }
+
+    /// A state that an endless step of Lua's library has ended, or that is full, is made anew from the same files; what its scripts kept
+    /// in variables is gone.
+    private func revive(_ dead: LivePlugin) {
+        guard dead.slot.mayRevive(services.deadlines.now) else { return }
+        guard dead.slot.isReviving.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
+            return
+        }
+        _ = services.start { [weak self] in
+            defer { dead.slot.isReviving.store(false, ordering: .releasing) }
+            guard let self, let again = try? await load(dead.instance.source, dead.plugin.configuration) else { return }
+            state.withLock { state in
+                guard let place = state.live.firstIndex(where: { $0.instance === dead.instance }) else { return }
+                state.live[place] = LivePlugin(slot: dead.slot, plugin: again, insteadOf: dead.insteadOf ?? dead.instance)
+            }
+            tell(dead, .warn, "begins anew: its state was used up, and what it kept in variables is gone")
+        }
+    }
+
+    // MARK: - Calls
+
+    private func nextCall() -> LuaRunID { LuaRunID(rawValue: calls.wrappingAdd(1, ordering: .relaxed).newValue) }
+
+    /// Calls a function of a plugin, and notes how that went.
+    func call(
+        _ live: LivePlugin, _ work: PluginManifest.Work, _ phase: ScriptPhase, hub: String?, origin: [String], _ arguments: [LuaValue]
+    ) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
+        live.slot.count(calls: 1)
+        let call = PluginInstance.Call(
+            work: work, phase: phase, hub: hub, number: nextCall().rawValue, origin: [live.instance.name] + origin)
+        do throws(LuaError) {
+            return try await live.instance.call(call, arguments)
+        } catch {
+            if ["state.ended", "budget.step", "budget.memory"].contains(error.code) { revive(live) }
+            throw error
+        }
+    }
+
+    /// Those that have a hook there, but for those on whose behalf the work is done.
+    func called(in phase: HookPhase, origin: [String]) -> [(live: LivePlugin, hook: PluginManifest.Hook)] {
+        live.compactMap { live in
+            guard !origin.contains(live.instance.name), let hook = live.instance.manifest.hooks[phase] else { return nil }
+            return (live, hook)
+        }
+    }
+
+    package func isWanted(_ phase: HookPhase) -> Bool { wanted.load(ordering: .acquiring) & phase.bit != 0 }
+
+    // MARK: - What goes wrong
+
+    func tell(_ live: LivePlugin, _ level: PluginMessage.Level, _ text: String, run: String? = nil, at location: SourceLocation? = nil) {
+        live.instance.context.services.log(
+            PluginMessage(
+                plugin: live.instance.name, version: live.instance.version, run: run, level: level, text: text, location: location))
+    }
+
+    /// Notes a failure: for the log, the lists and the breaker.
+    func failed(_ live: LivePlugin, _ phase: ScriptPhase, _ error: LuaError, _ breaker: HookBreaker? = nil) {
+        live.slot.count(failures: 1, last: error)
+        let hint = error.hint.map { "; \($0)" } ?? ""
+        tell(
+            live, .error, "\(phase.name) failed: \(error.message) (\(error.code))\(hint)", run: error.annotations["run"],
+            at: error.location)
+        guard case .opened(let until) = breaker?.failed(services.world.clock.now) else { return }
+        tell(live, .error, "\(phase.name) is left alone until \(until): it failed \(HookBreaker.threshold) times or more in a row")
+    }
+
+    func succeeded(_ live: LivePlugin, _ phase: ScriptPhase, _ breaker: HookBreaker) {
+        if breaker.succeeded() == .closed { tell(live, .info, "\(phase.name) works again") }
+    }
+}
+
+/// What is kept of a plugin from version to version.
+final class PluginSlot: Sendable {
+    let breakers = Dictionary(uniqueKeysWithValues: HookPhase.allCases.map { ($0, HookBreaker()) })
+    let isReviving = Atomic(false)
+    private let revived = Mutex<Timestamp?>(nil)
+    /// Calls of those that are told, which nobody waits for.
+    let told = Atomic(0)
+    /// Requests to routes that are under way.
+    let routes = Atomic(0)
+    private let figures = Mutex(Figures())
+
+    struct Figures: Sendable {
+        var calls = 0
+        var failures = 0
+        var dropped = 0
+        /// Of these the ones for which too many were under way.
+        var behind = 0
+        var lastError: LuaError?
+    }
+
+    /// Not more often than once in so long: what fills a state at once would do so again.
+    private static let betweenRevivals = Duration.seconds(30)
+
+    func mayRevive(_ now: Timestamp) -> Bool {
+        revived.withLock { last in
+            if let last, now < last + Self.betweenRevivals { return false }
+            last = now
+            return true
+        }
+    }
+
+    var current: Figures { figures.withLock { $0 } }
+
+    /// Answers for how many there was no room so far.
+    @discardableResult
+    func count(calls: Int = 0, failures: Int = 0, dropped: Int = 0, behind: Int = 0, last error: LuaError? = nil) -> Int {
+        figures.withLock { figures in
+            figures.calls += calls
+            figures.failures += failures
+            figures.dropped += dropped + behind
+            figures.behind += behind
+            if let error { figures.lastError = error }
+            return figures.behind
+        }
+    }
+}
+
+struct LivePlugin: Sendable {
+    let slot: PluginSlot
+    let plugin: LoadedPlugin
+    /// The one that was installed, where its state was made anew.
+    var insteadOf: PluginInstance?
+
+    var instance: PluginInstance { plugin.instance }
+}
+
+/// A version of a plugin that was loaded.
+package struct LoadedPlugin: Sendable {
+    let instance: PluginInstance
+    package let configuration: PluginConfiguration
+
+    /// Takes back at once what is not among these grants.
+    package func restrict(to grants: [Capability]) { instance.context.restrict(to: grants) }
+
+    package var name: String { instance.name }
+    package var source: PluginSource { instance.source }
+    /// What its manifest calls its version.
+    package var release: String { instance.manifest.version }
+    package var summary: String { instance.manifest.summary }
+    package var grants: Grants { instance.context.grants }
+    package var hooks: [HookPhase] { HookPhase.allCases.filter { instance.manifest.hooks[$0] != nil } }
+    package var routes: [String] { instance.manifest.routes.map { "\($0.method) /plugins/\(name)\($0.path)" } }
+    package var timers: [String] { instance.manifest.timers.map { "\($0.schedule.words), \($0.timeZone)" } }
+    package var flows: [String: String] { instance.manifest.flows }
+}
+
+/// What a plugin is configured with.
+package struct PluginConfiguration: Sendable, Equatable {
+    package var values: JSON
+    package var grants: [Capability]
+    /// Where it stands, for errors: `plugins/plugins.yaml`.
+    package var file: String
+
+    package init(values: JSON = .null, grants: [Capability] = [], file: String) {
+        self.values = values
+        self.grants = grants
+        self.file = file
+    }
+}
+
+/// How a live plugin is.
+package struct PluginStatus: Sendable {
+    package var plugin: LoadedPlugin
+    package var calls: Int
+    package var failures: Int
+    /// Of those that are told: calls that were not made, because too many were under way or the hook is left alone.
+    package var dropped: Int
+    package var lastError: LuaError?
+    /// Hooks that are left alone, until when.
+    package var open: [(hook: HookPhase, until: Timestamp)]
+
+    /// Of one that nobody has called.
+    package init(unused plugin: LoadedPlugin) {
+        self.plugin = plugin
+        (calls, failures, dropped, open) = (0, 0, 0, [])
+    }
+
+    fileprivate init(_ live: LivePlugin) {
+        plugin = live.plugin
+        let figures = live.slot.current
+        (calls, failures, dropped, lastError) = (figures.calls, figures.failures, figures.dropped, figures.lastError)
+        open = HookPhase.allCases.compactMap { phase in live.slot.breakers[phase]?.openUntil.map { (phase, $0) } }
+    }
+}
+
+extension HookPhase {
+    fileprivate var bit: Int { 1 << (HookPhase.allCases.firstIndex(of: self) ?? 0) }
+}

@@ -1,0 +1,231 @@
+import Lua
+import PushCore
+import Synchronization
+
+/// One version of a plugin, loaded. Whoever calls it holds it until the call has ended, whatever is loaded meanwhile.
+final class PluginInstance: Sendable {
+    let source: PluginSource
+    let manifest: PluginManifest
+    let context: PluginContext
+    /// Of its timers, by their names.
+    let zones: [String: TimeZoneRules]
+    private let thread: OwnThread
+    private let state: LuaState
+    private let program: LuaProgram
+    private let runners = Mutex<[String: FlowRunner]>([:])
+
+    var name: String { source.name }
+    var version: String { source.version }
+
+    /// Runs `init.lua` and reads what it returns. Throws what is wrong with it, or with its configuration: `plugin.config`.
+    static func load(
+        _ source: PluginSource, _ configuration: PluginConfiguration, services: PluginServices, isGrantedAll: Bool, thread: OwnThread,
+        limits: LuaLimits = loadLimits, run: LuaRunID
+    ) async throws(LuaError) -> PluginInstance {
+        do {
+            return try await PluginInstance(source, configuration, services, isGrantedAll, thread, limits, run)
+        } catch let error as LuaError {
+            throw error
+        } catch {
+            throw .failure("host.error", "\(error)")
+        }
+    }
+
+    /// Memory for all calls of the version together, CPU time for the loading, where nothing can wait.
+    static let loadLimits = LuaLimits(memory: 32 << 20, cpu: .seconds(2), tasks: 1000)
+
+    private init(
+        _ source: PluginSource, _ configuration: PluginConfiguration, _ services: PluginServices, _ isGrantedAll: Bool, _ thread: OwnThread,
+        _ limits: LuaLimits,
+        _ id: LuaRunID
+    ) async throws {
+        self.source = source
+        self.thread = thread
+        let script = try source.script
+        context = PluginContext(name: source.name, version: source.version, services: services)
+        state = try LuaState(thread: thread.base, limits: limits, absent: HostFunctions.absent, searchPath: source.modules)
+        let runner = FlowRunner(world: services.world, thread: thread.base, limits: limits, seed: 0)
+        let run = Self.run(id, phase: .load, script: script, runner: runner, context: context)
+        try await state.define(PushModule.module(for: run))
+        do {
+            program = try await state.load(
+                LuaScript(name: script.name, source: script.source), id: id, annotations: run.annotations, attachment: run)
+        } catch let error as LuaError where error.kind == .syntax {
+            throw LuaError.syntax(of: script) ?? error
+        } catch let error as LuaError {
+            throw error.explained(by: script)
+        }
+        manifest = try PluginManifest(
+            program.results, folder: source.name, file: script.name, files: Set(source.files.keys))
+        zones = try Self.zones(of: manifest, script, services)
+        let values = try Self.values(of: configuration, manifest.config, name: source.name, script: script, services)
+        let needs = try Self.needs(of: manifest, values, configuration)
+        context.loaded(
+            Grants(needs: needs, granted: isGrantedAll ? needs : configuration.grants), config: values,
+            names: manifest.config.fields.map(\.name))
+    }
+
+    private static func needs(
+        of manifest: PluginManifest, _ values: LuaValue, _ configuration: PluginConfiguration
+    ) throws(LuaError) -> [Capability] {
+        do throws(ConfigSchema.Misfit) {
+            var needs: [Capability] = []
+            for need in manifest.needs { needs += try need.capabilities(values, granted: configuration.grants) }
+            return needs
+        } catch {
+            throw misfit(error, of: manifest.name, in: configuration)
+        }
+    }
+
+    private static func misfit(_ misfit: ConfigSchema.Misfit, of name: String, in configuration: PluginConfiguration) -> LuaError {
+        .misuse(
+            "plugin.config", "\(configuration.file): \(name): \(misfit.path) \(misfit.reason)", hint: misfit.hint,
+            details: ["key": .string(misfit.path)])
+    }
+
+    private static func zones(
+        of manifest: PluginManifest, _ script: FlowScript, _ services: PluginServices
+    ) throws(LuaError) -> [String: TimeZoneRules] {
+        var zones: [String: TimeZoneRules] = [:]
+        for (place, timer) in manifest.timers.enumerated() {
+            do throws(PushError) {
+                zones[timer.timeZone] = try services.world.zones.rules(of: timer.timeZone)
+            } catch {
+                throw ManifestTable.refusal(script.name, "every[\(place + 1)].time_zone", "is wrong: \(error.message)", hint: error.hint)
+            }
+        }
+        return zones
+    }
+
+    private static func values(
+        of configuration: PluginConfiguration, _ schema: ConfigSchema, name: String, script: FlowScript, _ services: PluginServices
+    ) throws(LuaError) -> LuaValue {
+        do throws(ConfigSchema.Misfit) {
+            return try schema.values(
+                of: configuration.values, at: "config",
+                secrets: { secret in
+                    let found = try? services.world.secrets.secret(named: secret, for: script)
+                    return found.flatMap { $0 }.map { .object(LuaObject(type: "secret", payload: $0)) }
+                }, zones: services.world.zones)
+        } catch {
+            throw misfit(error, of: name, in: configuration)
+        }
+    }
+
+    // MARK: - Calls
+
+    /// What a call is made with.
+    struct Call: Sendable {
+        var work: PluginManifest.Work
+        var phase: ScriptPhase
+        /// Nil: the one that plugins have where they are called for none.
+        var hub: String?
+        /// Unique among the calls of all plugins.
+        var number: Int
+        /// The plugins on whose behalf what it asks for is done.
+        var origin: [String]
+    }
+
+    /// Calls a function of the plugin as a run of its own, and hands what it returns over together with the run.
+    ///
+    /// - Throws: A `LuaError`: that of the script, `budget.cpu`, or `hook.timeout`.
+    func call(_ call: Call, _ arguments: [LuaValue]) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
+        let id = LuaRunID(rawValue: call.number)
+        let run = Self.run(
+            id, phase: call.phase, script: try source.script, runner: await runner(of: call.hub), context: context)
+        let deadline = Deadline(state, id, after: call.work.timeout, clock: context.services.deadlines, start: context.services.start)
+        defer { deadline.cancel() }
+        do {
+            let values = try await HookOrigin.$plugins.withValue(call.origin) {
+                try await program.call(
+                    call.work.function, arguments, id: id, annotations: run.annotations,
+                    limits: LuaLimits(cpu: call.work.cpu, tasks: 1000), attachment: run)
+            }
+            return (values, run)
+        } catch let error as LuaError {
+            guard error.kind == .cancelled, deadline.hasPassed else { throw error }
+            var late = LuaError(
+                kind: .budget, code: "hook.timeout",
+                message: "\(call.phase.name) of the plugin \(name) took longer than \(call.work.timeout.milliseconds) ms")
+            late.location = error.location
+            late.annotations = run.annotations
+            throw late
+        } catch {
+            throw .failure("host.error", "\(error)")
+        }
+    }
+
+    private func runner(of hub: String?) async -> FlowRunner {
+        let key = hub ?? ""
+        if let runner = runners.withLock({ $0[key] }) { return runner }
+        var world = context.services.world
+        if let hub, let gateway = await context.services.hub(hub) { world.hub = gateway }
+        let runner = FlowRunner(world: world, thread: thread.base, limits: Self.loadLimits, seed: 0)
+        runners.withLock { $0[key] = runner }
+        return runner
+    }
+
+    private static func run(
+        _ id: LuaRunID, phase: ScriptPhase, script: FlowScript, runner: FlowRunner, context: PluginContext
+    ) -> FlowRun {
+        let name = "p-\(id.rawValue.padded(6))"
+        return FlowRun(
+            script, runner: runner, identity: FlowRun.Identity(run: name, version: script.version), phase: phase, plugin: context
+        ) { event in
+            func tell(_ level: PluginMessage.Level, _ text: String, _ location: SourceLocation?) {
+                context.services.log(
+                    PluginMessage(
+                        plugin: context.name, version: context.version, run: name, level: level, text: text, location: location))
+            }
+            switch event {
+            case .log(let level, let text, let location): tell(PluginMessage.Level(rawValue: level) ?? .info, text, location)
+            case .warning(let warning): tell(.warn, warning.message, warning.location)
+            default: break
+            }
+        }
+    }
+}
+
+extension FlowRun {
+    /// What joins each error of the run.
+    var annotations: [String: String] { ["run": identity.run, "script": identity.version] }
+}
+
+/// A thread that ends with whoever has it, unless others have it too. What is under way on it then comes to its end.
+final class OwnThread: Sendable {
+    let base: LuaThread
+    private let isShared: Bool
+
+    /// - Parameter shared: what is used where there is one.
+    init(_ shared: LuaThread?, name: String) {
+        base = shared ?? LuaThread(name: name)
+        isShared = shared != nil
+    }
+
+    deinit {
+        if !isShared { base.stop() }
+    }
+}
+
+/// Ends a call that has not come back in time.
+private final class Deadline: Sendable {
+    private let passed = Mutex(false)
+    private let timer = Mutex<Task<Void, Never>?>(nil)
+
+    var hasPassed: Bool { passed.withLock { $0 } }
+
+    init(
+        _ state: LuaState, _ run: LuaRunID, after timeout: Duration, clock: any HubClock,
+        start: (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+    ) {
+        let (clock, end) = (clock.steady, clock.steady.now + timeout)
+        let task = start { [weak self] in
+            guard (try? await clock.sleep(until: end)) != nil, let self else { return }
+            passed.withLock { $0 = true }
+            state.cancel(run)
+        }
+        timer.withLock { $0 = task }
+    }
+
+    func cancel() { timer.withLock { $0 }?.cancel() }
+}

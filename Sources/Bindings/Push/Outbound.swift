@@ -1,0 +1,110 @@
+import Lua
+import PushCore
+
+extension Binding {
+    static let http = Binding(
+        "push.http", "Asks a server elsewhere, within what the plugin was granted. An answer of any status is an answer.", style: .table,
+        parameters: [
+            .required("url", .string, "absolute, http or https"),
+            .optional("method", .oneOf(OutboundRequest.methods), "GET if absent, POST where there is a body"),
+            .optional("headers", .map(.either([.string, .secret])), "what push.secret gives may be a value"),
+            .optional("json", .any, "a body as JSON", mistakenFor: ["data"]),
+            .optional("body", .any, "a body as it is: a string"),
+            .optional("timeout", .duration, "for the whole, redirects included: 10 s if absent, at most 30 s"),
+            .optional("max_bytes", .integer, "most bytes of the answer's body: 1 MiB if absent, at most 8 MiB"),
+            .optional("redirects", .integer, "how many are followed: 5 if absent, at most 10"),
+        ],
+        returns: "push.HTTPAnswer", phases: .pluginsRunning, capability: .http,
+        errors: [
+            "capability.denied", "http.denied", "http.body", "http.invalid_header", "http.invalid_url", "http.method",
+            "http.private_address", "http.redirects", "http.timeout", "http.tls", "http.too_large", "http.unreachable",
+        ],
+        example: "local answer = push.http { url = \"https://api.example.com/audit\", json = { id = \"n-0001\" } }",
+        constraint: { keys, name throws(LuaError) in
+            guard keys.isSuperset(of: ["json", "body"]) else { return }
+            throw .misuse(
+                "http.body", "\(name): \"json\" and \"body\" exclude each other", hint: "keep one of them",
+                details: ["key": .string("body")])
+        },
+        body: .async { arguments, run in
+            guard let plugin = run.plugin else { throw LuaError.failure("target.unsupported", "only plugins ask other servers") }
+            let request = try arguments.outbound()
+            let reach = plugin.reach
+            do throws(PushError) {
+                return HTTPAnswerRecord(answer: try await plugin.services.http.send(request, within: reach))
+            } catch {
+                guard error.code == "http.denied", let host = error.details["host"]?.string else { throw error }
+                throw plugin.denial(of: .http(host: host), for: "push.http")
+            }
+        })
+}
+
+extension Arguments {
+    /// Throws `http.*`.
+    fileprivate func outbound() throws -> OutboundRequest {
+        var headers: [PushHeader] = []
+        for (name, value) in (table("headers")?.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
+            switch value {
+            case .string(let text): headers.append(PushHeader(name, text))
+            case .object(let object):
+                guard let secret = object.payload as? Secret else { continue }
+                headers.append(PushHeader(name, secret.reveal()))
+            default: continue
+            }
+        }
+        var body: [UInt8] = []
+        switch (value("json"), value("body")) {
+        case (let value?, _):
+            guard let json = value.json else {
+                throw LuaError.failure(
+                    "json.unsupported", "push.http: \"json\" cannot be written as JSON",
+                    hint: "use tables with only names or only places, strings, numbers and booleans")
+            }
+            body = json.serialized()
+            if !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+                headers.append(PushHeader("Content-Type", "application/json"))
+            }
+        case (nil, .string(let text)?): body = Array(text.utf8)
+        case (nil, .bytes(let bytes)?): body = bytes
+        case (nil, nil): break
+        case (nil, let other?):
+            throw LuaError.misuse("http.body", "push.http: \"body\" must be a string, got \(other.phrase)", hint: "json writes tables")
+        }
+        let hasBody = value("json") != nil || value("body") != nil
+        return OutboundRequest(
+            method: string("method") ?? (hasBody ? "POST" : "GET"), url: try text("url"), headers: headers, body: body,
+            timeout: try duration("timeout") ?? .seconds(10), maximumAnswer: integer("max_bytes") ?? 1 << 20,
+            maximumRedirects: integer("redirects") ?? 5)
+    }
+}
+
+/// `push.HTTPAnswer`.
+struct HTTPAnswerRecord: LuaWritableRecord, Sendable {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("status", .integer), ("ok", .boolean), ("headers", [String: String].luaShape), ("body", .bytes), ("json", .value), ("url", .text),
+    ]
+
+    let answer: OutboundAnswer
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(answer.status)
+        writer.write((200..<300).contains(answer.status))
+        writer.write(Dictionary(answer.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" })
+        writer.write(LuaBytes(answer.body))
+        writer.write((try? JSON(parsing: answer.body)).map { LuaValue($0) } ?? .nil)
+        writer.write(answer.url)
+    }
+}
+
+extension TypeDescription {
+    static let httpAnswer = TypeDescription(
+        "push.HTTPAnswer", "What a server elsewhere answered.",
+        fields: [
+            Field("status", "integer", "the HTTP status"),
+            Field("ok", "boolean", "whether the status is one of 200 to 299"),
+            Field("headers", "table<string, string>", "by their names in small letters"),
+            Field("body", "string", "the bytes of the body"),
+            Field("json", "any", "the body as JSON; none where it is something else", isOptional: true),
+            Field("url", "string", "whose answer it is, after redirects"),
+        ])
+}

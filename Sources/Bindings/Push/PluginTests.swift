@@ -1,0 +1,237 @@
+import Lua
+import PushCore
+import Synchronization
+
+// Plugins in specs.
+extension Binding {
+    static let testPlugin = Binding(
+        "push.test.plugin",
+        "Makes the plugin of the spec's folder live in the test: its hooks act on the embedded hub, its timers on the clock. "
+            + "What it asks other servers is answered from a table.", style: .table,
+        parameters: [
+            .optional("config", .table, "its configuration", mistakenFor: ["settings"]),
+            .optional("grants", .list(.string), "what it is granted; all that it needs if absent"),
+            .optional("secrets", .map(.string), "the secrets that it finds"),
+            .optional("http", .map(.table), "answers by URL: { [\"https://api.example.com/\"] = { status = 200, json = {} } }"),
+        ],
+        returns: "push.Plugin", errors: ["plugin.config", "plugin.manifest", "plugin.no_main", "plugin.not_found", "target.unsupported"],
+        example: "local greet = push.test.plugin { config = { text = \"Hello\" } }",
+        body: .async { arguments, run in
+            guard let host = run.world.plugins else {
+                throw LuaError.failure(
+                    "target.unsupported", "the target \(run.world.target.name) has its own plugins",
+                    hint: "push.test.plugin is for specs, which run against the embedded target")
+            }
+            let source = try run.runner.scripts.plugin(of: run.script)
+            let answers = try CannedAnswers(arguments.table("http"))
+            let probe = PluginObject(name: source.name, host: host, answers: answers)
+            var services = host.services
+            services.http = answers
+            services.world.secrets = SpecSecrets(values: arguments.table("secrets")?.texts ?? [:])
+            services.log = { [log = host.services.log] message in
+                probe.note(message)
+                log(message)
+            }
+            let grants: [Capability]? = try arguments.strings("grants")?.map { text in
+                do throws(Capability.Unreadable) { return try Capability(parsing: text) } catch {
+                    throw LuaError.misuse(
+                        "args.wrong_type", "push.test.plugin: \"\(text)\" \(error.reason)",
+                        hint: "capabilities are \(Capability.forms.joined(separator: ", "))")
+                }
+            }
+            let configuration = PluginConfiguration(
+                values: arguments.table("config").flatMap { LuaValue.table($0).json } ?? .null, grants: grants ?? [], file: run.script.name)
+            let loaded = try await host.load(source, configuration, services: services, isGrantedAll: grants == nil)
+            host.install(host.installed.filter { $0.name != loaded.name } + [loaded])
+            return LuaObject(type: "plugin", payload: probe)
+        })
+
+    static let pluginRequest = Binding(
+        "plugin:request", "Asks a route of the plugin, as somebody who was let in.", style: .table,
+        parameters: [
+            .required("path", .string, "below /plugins/NAME, with a query"),
+            .optional("method", .oneOf(["GET", "POST", "PUT", "PATCH", "DELETE"]), "GET if absent, POST where there is a body"),
+            .optional("headers", .map(.string), "further headers"), .optional("json", .any, "a body as JSON"),
+            .optional("body", .string, "a body as it is"), .optional("user", .string, "who is logged in"),
+        ],
+        returns: "push.HTTPAnswer", errors: ["request.parameter", "route.failed", "route.not_found"],
+        example: "push.expect(greet:request(\"/greetings/ana\").status).to.equal(200)",
+        body: .async { arguments, run in
+            let plugin = try arguments.receiver(as: PluginObject.self)
+            let request = try arguments.pluginRequest()
+            let url = "/plugins/\(plugin.name)\(try arguments.text("path"))"
+            switch plugin.host.route(plugin: plugin.name, method: request.method, path: request.path) {
+            case .found(let route):
+                let answer = try await route.answer(request)
+                return HTTPAnswerRecord(
+                    answer: OutboundAnswer(status: answer.status, headers: answer.headers, body: answer.body, url: url))
+            case .otherMethods(let methods):
+                throw LuaError.failure(
+                    "route.not_found", "\(url) takes \(methods.joined(separator: ", ")), not \(request.method)", hint: "give another method"
+                )
+            case .notFound:
+                throw LuaError.failure("route.not_found", "the plugin \(plugin.name) has no route for \(request.method) \(url)")
+            }
+        })
+
+    static let pluginLog = Binding(
+        "plugin:log", "What the plugin has written, and what went wrong with it, a line each: \"error before_send failed: …\".",
+        returns: "string[]", example: "push.expect(#greet:log()).to.equal(0)",
+        body: .sync { arguments, _ in try arguments.receiver(as: PluginObject.self).lines })
+
+    static let pluginAsked = Binding(
+        "plugin:asked", "What the plugin has asked other servers, in order.", returns: "push.OutboundRequest[]",
+        example: "push.expect(greet:asked()[1].method).to.equal \"POST\"",
+        body: .sync { arguments, _ in
+            try arguments.receiver(as: PluginObject.self).answers.asked.map(OutboundRequestRecord.init)
+        })
+}
+
+/// A plugin in a spec's hands.
+final class PluginObject: Sendable {
+    let name: String
+    let host: PluginHost
+    let answers: CannedAnswers
+    private let messages = Mutex<[PluginMessage]>([])
+
+    init(name: String, host: PluginHost, answers: CannedAnswers) {
+        self.name = name
+        self.host = host
+        self.answers = answers
+    }
+
+    static let type = LuaObjectType.handle("plugin", of: PluginObject.self, describe: { "plugin \($0.name)" })
+
+    func note(_ message: PluginMessage) { messages.withLock { $0.append(message) } }
+
+    var lines: [String] { messages.withLock { $0.map { "\($0.level.rawValue) \($0.text)" } } }
+}
+
+/// Where there are no servers elsewhere.
+package struct NoServers: OutboundHTTP {
+    package init() {}
+
+    package func send(_ request: OutboundRequest, within reach: OutboundReach) async throws(PushError) -> OutboundAnswer {
+        throw PushError("http.unreachable", "there are no servers elsewhere", hint: "write their answers into push.test.plugin")
+    }
+}
+
+/// Servers elsewhere whose answers a spec has written down.
+final class CannedAnswers: OutboundHTTP {
+    private let answers: [String: OutboundAnswer]
+    private let requests = Mutex<[OutboundRequest]>([])
+
+    var asked: [OutboundRequest] { requests.withLock { $0 } }
+
+    init(_ table: LuaTable?) throws(LuaError) {
+        var answers: [String: OutboundAnswer] = [:]
+        for (url, value) in table?.fields ?? [:] {
+            guard case .table(let fields) = value else { continue }
+            for key in fields.fields.keys.sorted() where !["status", "json", "body", "headers"].contains(key) {
+                throw .unknownName(key, in: "an answer of push.test.plugin", known: ["status", "json", "body", "headers"])
+            }
+            var answer = OutboundAnswer(status: 200, url: url)
+            if case .integer(let status)? = fields["status"] { answer.status = Int(status) }
+            if case .table(let headers)? = fields["headers"] {
+                answer.headers = headers.texts.sorted { $0.key < $1.key }.map { PushHeader($0.key, $0.value) }
+            }
+            if let json = fields["json"]?.json { answer.body = json.serialized() }
+            if case .string(let text)? = fields["body"] { answer.body = Array(text.utf8) }
+            answers[url] = answer
+        }
+        self.answers = answers
+    }
+
+    func send(_ request: OutboundRequest, within reach: OutboundReach) async throws(PushError) -> OutboundAnswer {
+        try request.check(reach)
+        requests.withLock { $0.append(request) }
+        guard let answer = answers[request.url] else {
+            throw PushError(
+                "http.unreachable", "the spec has no answer of \(request.url)",
+                hint: "write http = { [\"\(request.url)\"] = { status = 200 } } into push.test.plugin")
+        }
+        return answer
+    }
+}
+
+extension OutboundRequest {
+    /// What the client of a server refuses too. Throws `http.invalid_url` and `http.denied`.
+    fileprivate func check(_ reach: OutboundReach) throws(PushError) {
+        guard let match = url.wholeMatch(of: /(https?):\/\/([^\/?#:@]+)(?::([0-9]+))?(?:[\/?#].*)?/), let host = OutboundHost.name(match.2)
+        else { throw PushError("http.invalid_url", "\(url) is no address", hint: "write https://api.example.com/path") }
+        let usual = match.1 == "https" ? 443 : 80
+        let port = match.3.flatMap { Int($0) } ?? usual
+        guard reach.permit(host: host, port: port, usualPort: usual) == nil else { return }
+        throw PushError(
+            "http.denied", "\(host):\(port): the host is not granted at this port", hint: "ask for it in needs",
+            details: ["host": .string(port == usual ? host : "\(host):\(port)")])
+    }
+}
+
+private struct SpecSecrets: SecretSource {
+    let values: [String: String]
+
+    func secret(named name: String, for script: FlowScript) throws(PushError) -> Secret? { values[name].map { Secret($0) } }
+    var names: [String] { values.keys.sorted() }
+    func places(for name: String) -> String { "write secrets = { \(name) = \"…\" } into push.test.plugin" }
+}
+
+/// `push.OutboundRequest`.
+private struct OutboundRequestRecord: LuaWritableRecord, Sendable {
+    static let luaMembers: [(name: String, shape: LuaShape)] = [
+        ("method", .text), ("url", .text), ("headers", [String: String].luaShape), ("body", .bytes), ("json", .value),
+    ]
+
+    let request: OutboundRequest
+
+    func writeMembers(to writer: inout LuaWriter) {
+        writer.write(request.method)
+        writer.write(request.url)
+        writer.write(Dictionary(request.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" })
+        writer.write(LuaBytes(request.body))
+        writer.write((try? JSON(parsing: request.body)).map { LuaValue($0) } ?? .nil)
+    }
+}
+
+extension Arguments {
+    fileprivate func pluginRequest() throws -> PluginRequest {
+        let (path, query) = try text("path").splitAtQuestionMark
+        guard path.hasPrefix("/") else {
+            throw LuaError.misuse("args.wrong_type", "plugin:request: \"path\" must begin with a slash", hint: "write \"/greetings\"")
+        }
+        var body: [UInt8] = []
+        if let json = value("json")?.json { body = json.serialized() }
+        if let text = string("body") { body = Array(text.utf8) }
+        let hasBody = value("json") != nil || value("body") != nil
+        let pairs = query.split(separator: "&").map { pair -> (name: String, value: String) in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+        }
+        return PluginRequest(
+            method: string("method") ?? (hasBody ? "POST" : "GET"),
+            path: path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init), query: pairs,
+            headers: (table("headers")?.texts ?? [:]).reduce(into: [:]) { $0[$1.key.lowercased()] = $1.value }, body: body,
+            username: string("user"))
+    }
+}
+
+extension String {
+    fileprivate var splitAtQuestionMark: (String, String) {
+        guard let mark = firstIndex(of: "?") else { return (self, "") }
+        return (String(self[..<mark]), String(self[index(after: mark)...]))
+    }
+}
+
+extension TypeDescription {
+    static let plugin = TypeDescription("push.Plugin", "A plugin that a spec has made live.")
+
+    static let outboundRequest = TypeDescription(
+        "push.OutboundRequest", "What a plugin asked a server elsewhere.",
+        fields: [
+            Field("method", "string", "GET, POST, …"),
+            Field("url", "string", "what it asked for"),
+            Field("headers", "table<string, string>", "by their names in small letters"),
+            Field("body", "string", "the bytes of the body"),
+            Field("json", "any", "the body as JSON; none where it is something else", isOptional: true),
+        ])
+}

@@ -1,0 +1,91 @@
+import PushCore
+
+/// docs/reference/phases.md: when plugins are called, with what, what they may answer, and what they may call there.
+package enum PhaseReference {
+    package struct Entry: Sendable {
+        package var phase: ScriptPhase
+        /// When it is.
+        package var summary: String
+        /// The type of what the function gets; nil for nothing.
+        package var argument: TypeDescription?
+        var answer: Binding?
+    }
+
+    package static let entries: [Entry] =
+        HookPhase.allCases.flatMap { hook -> [Entry] in
+            let entry = Entry(
+                phase: .hook(hook), summary: hook.summary, argument: argument(of: hook), answer: HookAnswers.binding(of: hook))
+            guard hook == .onRegister else { return [entry] }
+            return [
+                entry,
+                Entry(
+                    phase: .onceKept, summary: "The registration of an on_register that answered once_kept is kept.", argument: .candidate,
+                    answer: nil),
+            ]
+        } + [
+            Entry(phase: .route, summary: "Somebody asks one of the plugin's routes.", argument: .routeRequest, answer: HookAnswers.route),
+            Entry(phase: .timer, summary: "The moment of a timer has come.", argument: nil, answer: nil),
+            Entry(phase: .load, summary: "The plugin's init.lua is being run.", argument: nil, answer: nil),
+        ]
+
+    private static func argument(of hook: HookPhase) -> TypeDescription {
+        switch hook {
+        case .beforeSend: .draft
+        case .afterSend: .sent
+        case .beforeDeliver: .group
+        case .onOutcome: .ended
+        case .onRegister: .candidate
+        case .onLogin: .login
+        case .onSecureFetch: .secureFetch
+        }
+    }
+
+    package static var text: String {
+        var lines = [
+            "# Phases of plugins", "",
+            "Made from the descriptions in the program: `make docs` writes it anew. The [guide](../plugins.md) tells how it fits together.",
+            "", "| phase | when | gets | the hub waits |", "|---|---|---|---|",
+        ]
+        for entry in entries {
+            let gets = entry.argument.map { "[`\($0.name)`](lua.md#\(LuaReference.anchor($0)))" } ?? ""
+            lines.append(
+                "| [`\(entry.phase.name)`](#\(anchor(entry))) | \(entry.summary.markdown) | \(gets) | \(entry.waits ? "yes" : "no") |")
+        }
+        lines.append("")
+        for entry in entries { lines += section(entry) }
+        lines += capabilities
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func section(_ entry: Entry) -> [String] {
+        var lines = ["## <a id=\"\(anchor(entry))\"></a>\(entry.phase.name)", "", entry.summary.markdown, ""]
+        if let answer = entry.answer {
+            lines += [answer.summary.markdown, "", "| key | type | meaning |", "|---|---|---|"]
+            for parameter in answer.parameters {
+                let name = parameter.isRequired ? "**`\(parameter.name)`**" : "`\(parameter.name)`"
+                lines.append("| \(name) | \(parameter.type.phrase.markdown) | \(parameter.summary.markdown) |")
+            }
+            lines += ["", "```lua", answer.example, "```", ""]
+        }
+        let allowed = BindingRegistry.all.filter { $0.phases.contains(entry.phase) }
+        let links = allowed.map { "[`\($0.name)`](lua.md#\(LuaReference.anchor($0)))" }
+        return lines + ["May call: \(links.joined(separator: ", "))", ""]
+    }
+
+    private static var capabilities: [String] {
+        ["## <a id=\"capabilities\"></a>Capabilities", "", "| capability | allows |", "|---|---|"]
+            + Capability.summaries.map { "| `\($0.form)` | \($0.summary) |" }
+    }
+
+    private static func anchor(_ entry: Entry) -> String { "phase-\(entry.phase.name)" }
+}
+
+extension PhaseReference.Entry {
+    fileprivate var waits: Bool {
+        switch phase {
+        case .hook(let hook): hook.isDeciding
+        case .route: true
+        case .flow, .load, .onceKept, .timer: false
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Bindings
+import Glibc
+import PushCore
+
+struct PluginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plugin",
+        abstract: "Plugins: what changes a server's behaviour without building it anew.",
+        discussion: """
+            A plugin is a folder with an init.lua below plugins/. Those that plugins/plugins.yaml lists are live, in that order; a \
+            running server takes a change over at once.
+            """,
+        subcommands: [
+            PluginNewCommand.self, PluginListCommand.self, PluginCheckCommand.self, PluginTestCommand.self, PluginEnableCommand.self,
+            PluginDisableCommand.self, PluginGrantCommand.self, PluginRevokeCommand.self, PluginRollbackCommand.self,
+        ])
+}
+
+/// Which plugins, of which server.
+struct PluginOptions: ParsableArguments {
+    @Option(help: "The folder of plugins; that of the settings if absent.", completion: .directory)
+    var plugins: String?
+
+    @Option(help: "The data folder of the server.", completion: .directory)
+    var data: String?
+
+    @Option(help: "The server's file of settings, which tells both folders.", completion: .file())
+    var config: String?
+
+    @Flag(help: "Print one JSON object (schema \(ManagementSession.schema)) instead of text.")
+    var json = false
+
+    /// Throws `settings.*`.
+    func settings() throws(PushError) -> ServerSettings {
+        var flags: [String: String] = [:]
+        flags["plugins"] = plugins
+        flags["data"] = data
+        return try SettingsSource(path: config, flags: flags).read().settings
+    }
+
+    func folder() throws(PushError) -> PluginFolder { PluginFolder(path: try settings().plugins) }
+
+    var session: ManagementSession { ManagementSession(isJSON: json) }
+
+    /// Changes the entry of a plugin in the list, which is made where there is none. Answers whether anything is another now.
+    func change(
+        _ folder: PluginFolder, _ name: String, _ edits: (PluginList.Entry?) throws(PushError) -> [PluginList.Edit]
+    ) throws(PushError) -> Bool {
+        let text = try Self.text(of: folder)
+        let list = try PluginList(text: text, path: folder.listPath)
+        let changed = try PluginList.changed(text, path: folder.listPath, name: name, try edits(list[name]))
+        guard changed != text else { return false }
+        try ResultFile.write(Array(changed.utf8), to: folder.listPath)
+        return true
+    }
+
+    /// The list as it stands; empty where there is none.
+    static func list(of folder: PluginFolder) throws(PushError) -> PluginList {
+        try PluginList(text: try text(of: folder), path: folder.listPath)
+    }
+
+    private static func text(of folder: PluginFolder) throws(PushError) -> String {
+        do throws(PushError) {
+            return String(decoding: try TextFile.read(folder.listPath, limit: 1 << 20, kind: "script"), as: UTF8.self)
+        } catch {
+            guard error.code == "script.not_found" else { throw error }
+            return ""
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import ArgumentParser
+import Bindings
+import Lua
+import PushCore
+
+struct PluginListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Show all plugins: what is live, what was refused and why, what each may do.",
+        discussion: "Where a server uses the data folder, it is asked what is live.")
+
+    @OptionGroup
+    var options: PluginOptions
+
+    func run() async {
+        await options.session.run { () async throws(PushError) in
+            let settings = try options.settings()
+            let folder = PluginFolder(path: settings.plugins)
+            var plugins: [JSON] = []
+            var fault: String?
+            let isRunning: Bool
+            do throws(PushError) {
+                let answer = try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
+                    try await client.get(ManagementClient.path("plugins"))
+                }
+                (plugins, fault, isRunning) = (answer["plugins"]?.array ?? [], answer["list"]?.string, true)
+            } catch {
+                guard error.code == "control.unreachable" else { throw error }
+                isRunning = false
+            }
+            if !isRunning {
+                for entry in try PluginOptions.list(of: folder).entries { plugins.append(try await Self.report(entry, folder, settings)) }
+            }
+            let listed = Set(plugins.compactMap { $0["name"]?.string })
+            let others = folder.names.filter { !listed.contains($0) }
+            let (shown, broken) = (plugins, fault)
+            return CommandResult(
+                json: .object([
+                    "running": .bool(isRunning), "plugins": .array(plugins), "fault": fault.map(JSON.string) ?? .null,
+                    "unlisted": .array(others.map(JSON.string)),
+                ])
+            ) { palette in
+                var lines = isRunning ? [] : [palette.dim("no server uses \(settings.data): this is what one would begin with")]
+                if let broken { lines.append("\(palette.red("✗")) the server goes on with the list as it was: \(broken)") }
+                if shown.isEmpty { lines.append("\(folder.listPath) lists no plugin: pushhost plugin enable NAME") }
+                for plugin in shown { lines += Self.lines(plugin, palette) }
+                if !others.isEmpty { lines.append("not listed: \(others.joined(separator: ", "))") }
+                return lines
+            }
+        }
+    }
+
+    /// A listed plugin, as it would begin.
+    private static func report(_ entry: PluginList.Entry, _ folder: PluginFolder, _ settings: ServerSettings) async throws(PushError)
+        -> JSON
+    {
+        let versions = PluginVersions(path: "\(settings.data)/plugins")
+        var report = PluginReport(entry: entry, status: nil, refusal: nil, kept: versions.versions(of: entry.name))
+        do {
+            let source =
+                try entry.pin.map { pin throws(PushError) in
+                    try versions.source(of: entry.name, pin, folder: folder.folder(of: entry.name))
+                } ?? folder.source(of: entry.name)
+            report.status = PluginStatus(unused: try await PluginProbe(folder: folder).tried(source, entry))
+        } catch let error as PushError {
+            report.refusal = LuaError(error)
+        } catch let error as LuaError {
+            report.refusal = error
+        } catch {}
+        return report.json
+    }
+
+    private static func lines(_ plugin: JSON, _ palette: Palette) -> [String] {
+        let name = plugin["name"]?.string ?? ""
+        func texts(_ value: JSON?) -> [String] { (value?.array ?? []).compactMap(\.string) }
+        func line(_ label: String, _ text: String) -> String { "  \(label.padded(to: 10))\(text)" }
+        let live = plugin["live"]
+        let pinned = plugin["pinned"]?.string.map { ", pinned to \($0)" } ?? ""
+        var state =
+            plugin["enabled"] == false
+            ? "disabled" : live.map { "version \($0["version"]?.string ?? "") (\($0["release"]?.string ?? ""))\(pinned)" } ?? "not live"
+        if let open = live?["open"]?.array, !open.isEmpty { state += ", left alone" }
+        var lines = ["\(palette.bold(name))  \(state)"]
+        if let refused = plugin["refused"] {
+            let place = refused["at"]?.string.map { "\($0): " } ?? ""
+            lines.append(line("refused", "\(place)\(refused["message"]?.string ?? "") (\(refused["code"]?.string ?? ""))"))
+        }
+        if let live {
+            let hooks = texts(live["hooks"])
+            if !hooks.isEmpty { lines.append(line("hooks", hooks.joined(separator: ", "))) }
+            for route in texts(live["routes"]) { lines.append(line("route", route)) }
+            for flow in texts(live["flows"]) { lines.append(line("flow", "pushhost run \(name):\(flow)")) }
+            for timer in texts(live["timers"]) { lines.append(line("every", timer)) }
+            for open in live["open"]?.array ?? [] {
+                lines.append(line("open", "\(open["hook"]?.string ?? "") is left alone until \(open["until"]?.string ?? "")"))
+            }
+            if let calls = live["calls"]?.int, calls > 0 {
+                let failures = live["failures"]?.int ?? 0
+                lines.append(line("calls", "\(calls), \(failures) of them failed"))
+            }
+            if let error = live["lastError"]?.string { lines.append(line("last", error)) }
+            for capability in texts(live["missing"]) {
+                lines.append(line("lacks", "\(capability): pushhost plugin grant \(name) \(capability)"))
+            }
+        }
+        let grants = texts(plugin["grants"])
+        if !grants.isEmpty { lines.append(line("may", grants.joined(separator: ", "))) }
+        let versions = (plugin["versions"]?.array ?? []).compactMap { $0["version"]?.string }
+        if versions.count > 1 { lines.append(line("kept", versions.joined(separator: ", "))) }
+        return lines
+    }
+}

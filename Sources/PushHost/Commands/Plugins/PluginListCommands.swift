@@ -1,0 +1,237 @@
+import ArgumentParser
+import Bindings
+import PushCore
+
+struct PluginEnableCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enable", abstract: "Make a plugin live: puts it into the list, behind the others.",
+        discussion: "It is checked first. What it needs has to be granted: --grant, or pushhost plugin grant.")
+
+    @Argument(help: "The plugin's name.")
+    var name: String
+
+    @Flag(help: "Grant it all that it needs.")
+    var grant = false
+
+    @OptionGroup
+    var options: PluginOptions
+
+    func run() async {
+        await options.session.run { () async throws(PushError) in
+            let folder = try options.folder()
+            let source = try folder.source(of: name)
+            let entry = try PluginOptions.list(of: folder)[name]
+            let probe = try await PluginProbe(folder: folder).load(source, entry, grantingAll: grant)
+            try await PluginProbe(folder: folder).trial(of: source)
+            let changed = try options.change(folder, name) { entry throws(PushError) in
+                [.enabled(true)] + (grant ? [.grants(PluginGrants.merged(entry?.grants ?? [], probe.grants.needs))] : [])
+            }
+            let missing = grant ? [] : probe.grants.missing
+            return CommandResult(
+                json: .object(
+                    JSONObject([
+                        ("name", .string(name)), ("changed", .bool(changed)), ("version", .string(source.version)),
+                        ("missing", .array(missing.map { .string($0.description) })),
+                    ]))
+            ) { palette in
+                [changed ? "\(palette.bold(name)) is enabled, version \(source.version)" : "\(palette.bold(name)) was enabled already"]
+                    + missing.map { "  needs \($0), which it was not granted: pushhost plugin grant \(name) \($0)" }
+            }
+        }
+    }
+}
+
+struct PluginDisableCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disable", abstract: "Take a plugin out of use; its place in the list, its grants and what it keeps stay.")
+
+    @Argument(help: "The plugin's name.")
+    var name: String
+
+    @OptionGroup
+    var options: PluginOptions
+
+    func run() async {
+        await options.session.run { () async throws(PushError) in
+            let folder = try options.folder()
+            let changed = try options.change(folder, name) { entry throws(PushError) in
+                guard entry != nil else { throw PluginGrants.unlisted(name, in: folder) }
+                return [.enabled(false)]
+            }
+            return CommandResult(json: .object(["name": .string(name), "changed": .bool(changed)])) { palette in
+                ["\(palette.bold(name)) \(changed ? "is disabled" : "was disabled already")"]
+            }
+        }
+    }
+}
+
+struct PluginGrantCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grant", abstract: "Allow a plugin what it asks for.",
+        discussion: "Without a capability all are granted that it needs. docs/plugin-security.md says what each allows.")
+
+    @Argument(help: "The plugin's name.")
+    var name: String
+
+    @Argument(help: "Such as hub.send, kv, http:api.example.com, secret:token.")
+    var capability: [String] = []
+
+    @OptionGroup
+    var options: PluginOptions
+
+    func run() async {
+        await options.session.run { () async throws(PushError) in
+            let folder = try options.folder()
+            var granted: [Capability] = []
+            for text in capability { granted.append(try PluginGrants.capability(text)) }
+            if capability.isEmpty {
+                let entry = try PluginOptions.list(of: folder)[name]
+                granted = try await PluginProbe(folder: folder).load(folder.source(of: name), entry, grantingAll: true).grants.needs
+            }
+            var all: [Capability] = []
+            _ = try options.change(folder, name) { entry throws(PushError) in
+                guard let entry else { throw PluginGrants.unlisted(name, in: folder) }
+                all = PluginGrants.merged(entry.grants, granted)
+                return [.grants(all)]
+            }
+            return PluginGrants.result(name, all)
+        }
+    }
+}
+
+struct PluginRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Take back what a plugin was allowed.")
+
+    @Argument(help: "The plugin's name.")
+    var name: String
+
+    @Argument(help: "What it was granted.")
+    var capability: [String]
+
+    @OptionGroup
+    var options: PluginOptions
+
+    func run() async {
+        await options.session.run { () async throws(PushError) in
+            let folder = try options.folder()
+            var revoked: [Capability] = []
+            for text in capability { revoked.append(try PluginGrants.capability(text)) }
+            var left: [Capability] = []
+            _ = try options.change(folder, name) { entry throws(PushError) in
+                guard let entry else { throw PluginGrants.unlisted(name, in: folder) }
+                if let stray = revoked.first(where: { !entry.grants.contains($0) }) {
+                    throw PushError(
+                        "plugin.not_granted", "\(name) was not granted \(stray)",
+                        hint: entry.grants.isEmpty
+                            ? "it was granted nothing" : "it was granted \(entry.grants.map(\.description).joined(separator: ", "))")
+                }
+                left = entry.grants.filter { !revoked.contains($0) }
+                return [.grants(left)]
+            }
+            return PluginGrants.result(name, left)
+        }
+    }
+}
+
+struct PluginRollbackCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rollback", abstract: "Make an older version of a plugin live, and keep it so whatever is in the folder.",
+        discussion: "Without a version: the one that was live before. --release lets the folder be live again.")
+
+    @Argument(help: "The plugin's name.")
+    var name: String
+
+    @Argument(help: "The first digits of the version's hash, as pushhost plugin list shows it.")
+    var version: String?
+
+    @Flag(help: "Let what is in the folder be live again.")
+    var release = false
+
+    @OptionGroup
+    var options: PluginOptions
+
+    func validate() throws {
+        guard !(release && version != nil) else { throw ValidationError("--release and a version exclude each other: keep one of them") }
+    }
+
+    func run() async {
+        await options.session.run { () async throws(PushError) in
+            let settings = try options.settings()
+            let folder = PluginFolder(path: settings.plugins)
+            let versions = PluginVersions(path: "\(settings.data)/plugins")
+            var pin: String?
+            _ = try options.change(folder, name) { entry throws(PushError) in
+                guard let entry else { throw PluginGrants.unlisted(name, in: folder) }
+                guard !release else { return [.pin(nil)] }
+                let chosen: String
+                if let version {
+                    chosen = version
+                } else {
+                    let known = versions.versions(of: name).filter { version in
+                        entry.pin.map { !version.hash.hasPrefix($0) } ?? true
+                    }
+                    // The first one is live, where nothing is pinned.
+                    guard
+                        let before = entry.pin == nil
+                            ? known.dropFirst().first
+                            : known.first(where: { $0.live < (versions.versions(of: name).first?.live ?? $0.live) })
+                    else {
+                        throw PushError(
+                            "plugin.no_version", "no version of \(name) before this one is kept in \(versions.path)",
+                            hint: "the versions that were live are kept, the last \(PluginVersions.kept)")
+                    }
+                    chosen = before.hash
+                }
+                let source = try versions.source(of: name, chosen, folder: folder.folder(of: name))
+                pin = source.version
+                return [.pin(source.version)]
+            }
+            let shown = pin
+            return CommandResult(
+                json: .object(["name": .string(name), "version": shown.map(JSON.string) ?? .null])
+            ) { palette in
+                [
+                    shown.map {
+                        "\(palette.bold(name)) is pinned to version \($0); pushhost plugin rollback \(name) --release lets the folder be live again"
+                    }
+                        ?? "\(palette.bold(name)) is what is in \(folder.folder(of: name)) again"
+                ]
+            }
+        }
+    }
+}
+
+/// What commands about grants have in common.
+enum PluginGrants {
+    static func capability(_ text: String) throws(PushError) -> Capability {
+        do throws(Capability.Unreadable) {
+            return try Capability(parsing: text)
+        } catch {
+            throw PushError(
+                "usage.value", "\"\(text)\" \(error.reason)", hint: "capabilities are \(Capability.forms.joined(separator: ", "))")
+        }
+    }
+
+    /// In the order in which they were granted.
+    static func merged(_ old: [Capability], _ new: [Capability]) -> [Capability] {
+        new.reduce(into: old) { all, capability in
+            if !all.contains(where: { $0.covers(capability) }) { all.append(capability) }
+        }
+    }
+
+    static func unlisted(_ name: String, in folder: PluginFolder) -> PushError {
+        PushError(
+            "plugin.not_listed", "\(folder.listPath) does not list \(name)",
+            hint: folder.names.contains(name)
+                ? "enable it first: pushhost plugin enable \(name)"
+                : nearest(name, in: folder.names).map { "did you mean \($0)?" } ?? "pushhost plugin list shows what there is")
+    }
+
+    static func result(_ name: String, _ grants: [Capability]) -> CommandResult {
+        CommandResult(
+            json: .object(["name": .string(name), "grants": .array(grants.map { .string($0.description) })])
+        ) { palette in
+            ["\(palette.bold(name)) may: \(grants.isEmpty ? "nothing" : grants.map(\.description).joined(separator: ", "))"]
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Bindings
+import Crypto
+import Glibc
+import PushCore
+
+/// A folder of plugins, `plugins` unless another one is named: in it a folder for each plugin, and the list of those that are in use.
+struct PluginFolder: Sendable {
+    let path: String
+    /// As messages show it.
+    let shown: String
+
+    init(path: String, shown: String? = nil) {
+        self.path = path
+        self.shown = shown ?? path
+    }
+
+    static let list = "plugins.yaml"
+    private static let mostFiles = 500
+    private static let mostBytes = 16 << 20
+
+    var listPath: String { "\(path)/\(Self.list)" }
+
+    func folder(of name: String) -> String { "\(path)/\(name)" }
+
+    /// The plugins that there are, in use or not.
+    var names: [String] {
+        ScriptFinder.folders(under: [path]).compactMap { folder in
+            let name = String(folder.dropFirst(path.count + 1))
+            return Self.isName(name) && access("\(folder)/\(PluginSource.main)", F_OK) == 0 ? name : nil
+        }.sorted()
+    }
+
+    /// Names of plugins are part of paths, keys and lines of the log.
+    static func isName(_ name: String) -> Bool { name.wholeMatch(of: /[a-z][a-z0-9]*(-[a-z0-9]+)*/) != nil && name.utf8.count <= 40 }
+
+    /// Throws `plugin.name`.
+    static func check(name: String) throws(PushError) {
+        guard !isName(name) else { return }
+        throw PushError(
+            "plugin.name", "\"\(name.prefix(60))\" cannot be a plugin's name",
+            hint: "use small letters and digits, with - between them, at most 40, such as quiet-hours")
+    }
+
+    /// All Lua files of a plugin. Throws `plugin.not_found`, `plugin.too_large` and `script.*`.
+    func source(of name: String) throws(PushError) -> PluginSource {
+        try Self.check(name: name)
+        let folder = folder(of: name)
+        guard access("\(folder)/\(PluginSource.main)", F_OK) == 0 else {
+            let known = names
+            throw PushError(
+                "plugin.not_found", "there is no plugin \(name): \(folder)/\(PluginSource.main) does not exist",
+                hint: nearest(name, in: known).map { "did you mean \($0)?" } ?? "pushhost plugin new \(name) makes one to begin with")
+        }
+        // Whoever writes several files is not to be met half-way: what is read twice the same was not being written.
+        var source = try read(name, folder)
+        for _ in 0..<20 {
+            let again = try read(name, folder)
+            if again == source { break }
+            source = again
+        }
+        return source
+    }
+
+    private func read(_ name: String, _ folder: String) throws(PushError) -> PluginSource {
+        let paths = try ScriptFinder.files(under: [folder], suffix: ".lua")
+        func tooLarge(_ what: String) -> PushError {
+            PushError("plugin.too_large", "\(folder) has more than \(what)", hint: "a plugin has Lua files alone: move the rest out of it")
+        }
+        guard paths.count <= Self.mostFiles else { throw tooLarge("\(Self.mostFiles) Lua files") }
+        var files: [String: [UInt8]] = [:]
+        var bytes = 0
+        for path in paths {
+            let content = try ScriptFile.read(path).source
+            bytes += content.count
+            guard bytes <= Self.mostBytes else { throw tooLarge("\(Self.mostBytes >> 20) MiB of Lua files") }
+            files[String(path.dropFirst(folder.count + 1))] = content
+        }
+        return PluginSource(name: name, folder: "\(shown)/\(name)", files: files)
+    }
+}
+
+extension PluginSource {
+    /// With the hash of the files: SHA-256 over each path and content, with their lengths, in the order of the paths.
+    init(name: String, folder: String, files: [String: [UInt8]]) {
+        var hash = SHA256()
+        func add(_ bytes: some Collection<UInt8>) {
+            withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(bufferPointer: $0) }
+            hash.update(data: Array(bytes))
+        }
+        for (path, content) in files.sorted(by: { $0.key < $1.key }) {
+            add(path.utf8)
+            add(content)
+        }
+        let digits = hash.finalize().map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }
+        self.init(name: name, folder: folder, files: files, hash: digits.joined())
+    }
+}

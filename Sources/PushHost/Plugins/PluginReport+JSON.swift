@@ -1,0 +1,56 @@
+import Bindings
+import Lua
+import PushCore
+
+extension PluginSupervisor {
+    /// What `GET /api/v1/plugins` answers.
+    var json: JSON {
+        .object([
+            "plugins": .array(report.map(\.json)), "list": listFailure.map { .string($0.message) } ?? .null,
+        ])
+    }
+}
+
+extension PluginReport {
+    /// For `pushhost plugin list`, of a running server.
+    var json: JSON {
+        var object = JSONObject([
+            ("name", .string(entry.name)), ("enabled", .bool(entry.isEnabled)),
+            ("grants", .array(entry.grants.map { .string($0.description) })), ("pinned", entry.pin.map(JSON.string) ?? .null),
+        ])
+        if let status {
+            object["live"] = status.json
+        }
+        if let refusal {
+            object["refused"] = .object(
+                JSONObject([
+                    ("code", .string(refusal.code)), ("message", .string(refusal.message)),
+                    ("hint", refusal.hint.map(JSON.string) ?? .null),
+                    ("at", refusal.location.map { .string("\($0)") } ?? .null),
+                ]))
+        }
+        object["versions"] = .array(
+            kept.map { .object(JSONObject([("version", .string($0.shown)), ("live", .string($0.live.description))])) })
+        return .object(object)
+    }
+}
+
+extension PluginStatus {
+    fileprivate var json: JSON {
+        var object = JSONObject([
+            ("version", .string(plugin.source.version)), ("release", .string(plugin.release)),
+            ("hooks", .array(plugin.hooks.map { .string($0.rawValue) })), ("routes", .array(plugin.routes.map(JSON.string))),
+            ("flows", .array(plugin.flows.keys.sorted().map(JSON.string))), ("timers", .array(plugin.timers.map(JSON.string))),
+            ("missing", .array(plugin.grants.missing.map { .string($0.description) })),
+            ("calls", .integer(Int64(calls))), ("failures", .integer(Int64(failures))), ("dropped", .integer(Int64(dropped))),
+            (
+                "open",
+                .array(open.map { .object(JSONObject([("hook", .string($0.hook.rawValue)), ("until", .string($0.until.description))])) })
+            ),
+        ])
+        if let lastError {
+            object["lastError"] = .string("\(lastError)")
+        }
+        return .object(object)
+    }
+}

@@ -1,0 +1,142 @@
+import Bindings
+import Delivery
+import Logging
+import PushCore
+import RemoteHub
+import Storage
+import Synchronization
+
+/// The plugins of a server: what they run against, and who keeps them as they are listed.
+final class ServerPlugins: Sendable {
+    let host: PluginHost
+    let supervisor: PluginSupervisor
+    private let hubs: PluginHubs
+    private let folder: PluginFolder
+
+    /// - Parameters:
+    ///   - clock: of the hubs; how long calls may take is measured by the system's.
+    ///   - allowsPrivate: whether a grant of a host includes its private addresses. It does not: grants say so themselves.
+    init(
+        _ settings: ServerSettings, data: DataFolder, storage: any StorageEngine, clock: any HubClock, log: Logger
+    ) throws(PushError) {
+        folder = PluginFolder(path: settings.plugins)
+        let hubs = PluginHubs(name: settings.hub)
+        let world = FlowWorld(
+            target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: hubs,
+            backend: NoBackend(target: "server"),
+            lab: nil, wire: nil, clock: clock, secrets: try ProjectSecrets(demoFolder: nil), zones: SystemTimeZones.shared)
+        let tell: @Sendable (PluginMessage) -> Void = { message in
+            var metadata: Logger.Metadata = message.isOfList ? [:] : ["plugin": "\(message.plugin)", "version": "\(message.version)"]
+            if let run = message.run { metadata["run"] = "\(run)" }
+            if let location = message.location { metadata["at"] = "\(location)" }
+            let level: Logger.Level =
+                switch message.level {
+                case .info: .info
+                case .warn: .warning
+                case .error: .error
+                }
+            log.log(level: level, "\(message.isOfList ? "plugins" : "plugin \(message.plugin)"): \(message.text)", metadata: metadata)
+        }
+        let trail = storage.auditTrail
+        host = PluginHost(
+            services: PluginServices(
+                world: world, hub: { hubs.hub(named: $0) }, keyValues: storage.keyValues, http: PublicHTTPClient(clock: SystemClock()),
+                deadlines: SystemClock(),
+                onDenial: { denial in
+                    Task {
+                        do throws(PushError) {
+                            _ = try await trail.append(denial.record(at: clock.now))
+                        } catch {
+                            log.error("a denial of the plugin \(denial.plugin) is not in the audit trail: \(error.message)")
+                        }
+                    }
+                }, log: tell, start: { work in Task { await work() } }))
+        self.hubs = hubs
+        supervisor = PluginSupervisor(
+            folder: folder, versions: PluginVersions(path: data.file("plugins")), host: host, clock: clock, log: tell)
+    }
+
+    /// From now on plugins reach the hubs; timers go.
+    func open(_ namespace: Namespace) {
+        hubs.open(namespace)
+        host.startTimers()
+    }
+
+    /// Timers ring no more; to be called before the hubs stop.
+    func stop() async { await host.stopTimers() }
+
+    /// Takes over what changes in the folder, until the task is cancelled.
+    func keepUp(_ log: Logger) async {
+        do throws(PushError) {
+            let watch = try FolderWatch()
+            let supervisor = supervisor
+            await withTaskCancellationHandler {
+                do throws(PushError) {
+                    try await supervisor.keepUp(watch)
+                } catch {
+                    log.error("the folder of plugins is not watched any more: \(error.message)")
+                }
+            } onCancel: {
+                watch.stop()
+            }
+        } catch {
+            log.error("the folder of plugins is not watched: \(error.message)")
+        }
+    }
+}
+
+extension PushServer {
+    /// Of each live plugin its calls, those that failed, those that were left out, and hooks that are left alone.
+    func measure(_ plugins: [PluginStatus]) {
+        let figures: [(String, (PluginStatus) -> Int)] = [
+            ("pushhost_plugin_calls", \.calls), ("pushhost_plugin_failures", \.failures), ("pushhost_plugin_dropped", \.dropped),
+            ("pushhost_plugin_hooks_open", \.open.count),
+        ]
+        for (label, figure) in figures {
+            metrics.replace(label, with: plugins.map { ([("plugin", $0.plugin.name)], Double(figure($0))) })
+        }
+    }
+}
+
+/// The hubs of a server for its plugins, once they are there: a hub may ask plugins before it has begun itself.
+private final class PluginHubs: ForwardingHub {
+    private let name: String
+    private let namespace = Mutex<Namespace?>(nil)
+
+    init(name: String) { self.name = name }
+
+    func open(_ namespace: Namespace) { self.namespace.withLock { $0 = namespace } }
+
+    /// The hub that has that name whenever it is asked for.
+    func hub(named name: String) -> any HubGateway { NamedHub(name: name, hubs: self) }
+
+    fileprivate func service(_ name: String) -> (any HubGateway)? { namespace.withLock { $0 }?.hub(name)?.service }
+
+    /// The server's own hub or, where it was deleted, the first one.
+    var base: any HubGateway {
+        let namespace = namespace.withLock { $0 }
+        return namespace?.hub(name)?.service ?? namespace?.hubs.first?.service ?? ClosedHub()
+    }
+}
+
+private struct NamedHub: ForwardingHub {
+    let name: String
+    let hubs: PluginHubs
+
+    var base: any HubGateway { hubs.service(name) ?? ClosedHub() }
+}
+
+extension PluginMessage {
+    /// About the list of plugins, and none of them.
+    static let list = ""
+
+    fileprivate var isOfList: Bool { plugin == Self.list }
+}
+
+extension PluginDenial {
+    fileprivate func record(at time: Timestamp) -> AuditRecord {
+        AuditRecord(
+            time: time, actor: "plugin:\(plugin)", action: "capability.denied", subject: capability.description,
+            details: ["function": binding, "version": version], outcome: .refused)
+    }
+}

@@ -1,0 +1,16 @@
+import Bindings
+import PushCore
+
+/// What `pushhost plugin new` writes.
+struct NewPlugin {
+    let name: String
+
+    var files: [NewFiles.File] {
+        [
+            NewFiles.File(path: PluginSource.main, text: text(PackageResources.plugin_lua), purpose: "the plugin"),
+            NewFiles.File(path: "\(name)_spec.lua", text: text(PackageResources.plugin_spec_lua), purpose: "its spec"),
+        ]
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self).replacing("PLUGIN", with: name) }
+}

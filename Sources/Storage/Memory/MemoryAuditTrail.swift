@@ -1,0 +1,32 @@
+import PushCore
+
+/// An audit trail as long as the process lives.
+package actor MemoryAuditTrail: AuditTrail {
+    private var entries: [AuditEntry] = []
+    private var end = AuditEnd.start
+
+    package init() {}
+
+    package func append(_ record: AuditRecord) throws(PushError) -> AuditEntry {
+        let entry = try AuditEntry(record, after: end)
+        entries.append(entry)
+        end = AuditEnd(sequence: entry.sequence, hash: entry.hash)
+        return entry
+    }
+
+    package func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter) -> [AuditEntry] {
+        Array(entries.lazy.filter { $0.sequence > sequence && filter.lets($0.record) }.prefix(limit))
+    }
+
+    package func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter) -> [AuditEntry] {
+        Array(entries.lazy.reversed().filter { $0.sequence < sequence ?? .max && filter.lets($0.record) }.prefix(limit))
+    }
+
+    package func verify() -> AuditVerification {
+        var place = AuditEnd.start
+        for entry in entries {
+            if let flaw = place.advance(to: entry) { return .broken(flaw) }
+        }
+        return place.verification(against: end)
+    }
+}

@@ -1,0 +1,97 @@
+import GRDB
+import PushCore
+
+/// An audit trail in a database.
+struct SQLiteAuditTrail: AuditTrail {
+    private static let verifiedAtOnce = 1000
+
+    let database: SQLiteDatabase
+
+    func append(_ record: AuditRecord) async throws(PushError) -> AuditEntry {
+        try await database.write { database in
+            let entry = try AuditEntry(record, after: try Self.end(in: database))
+            try database.run(
+                "INSERT INTO audit_entry (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry.sequence, record.time.milliseconds,
+                record.actor, record.action, record.subject, record.sortedDetails.text(), record.outcome.rawValue, entry.hash)
+            try database.run("UPDATE audit_end SET sequence = ?, hash = ?", entry.sequence, entry.hash)
+            return entry
+        }
+    }
+
+    private static func end(in database: Database) throws -> AuditEnd {
+        let end = try database.first("SELECT sequence, hash FROM audit_end") { AuditEnd(sequence: $0.integer(0), hash: $0.bytes(1)) }
+        guard let end else { throw StorageError.corrupt("the end of the audit trail", "its row is missing") }
+        return end
+    }
+
+    // MARK: - Reading
+
+    func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter) async throws(PushError) -> [AuditEntry] {
+        try await database.read { database in
+            try database.all(
+                "\(Self.selection(filter)) AND sequence > ?3 ORDER BY sequence LIMIT ?4", filter.actor, filter.action, sequence, limit,
+                read: Self.entry)
+        }
+    }
+
+    func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter) async throws(PushError) -> [AuditEntry] {
+        try await database.read { database in
+            try database.all(
+                "\(Self.selection(filter)) AND sequence < ?3 ORDER BY sequence DESC LIMIT ?4", filter.actor, filter.action,
+                sequence ?? .max, limit, read: Self.entry)
+        }
+    }
+
+    /// A statement of its own for what is asked for, so that its index is used.
+    static func selection(_ filter: AuditFilter) -> String {
+        let actor = filter.actor == nil ? "?1 IS NULL" : "actor = ?1"
+        let action = filter.action == nil ? "?2 IS NULL" : "action = ?2"
+        return "SELECT \(columns) FROM audit_entry WHERE \(actor) AND \(action)"
+    }
+
+    private static let columns = "sequence, time, actor, action, subject, details, outcome, hash"
+
+    private static func entry(_ row: SQLRow) throws -> AuditEntry {
+        try reading("the entry \(row.integer(0)) of the audit trail") {
+            let details = try row.json(5).storedArray().map { try $0.storedPair() }
+            return AuditEntry(
+                sequence: row.integer(0),
+                record: AuditRecord(
+                    time: row.time(1), actor: row.text(2), action: row.text(3), subject: row.text(4),
+                    details: Dictionary(details) { $1 }, outcome: try AuditRecord.Outcome(stored: row.text(6))),
+                hash: row.bytes(7))
+        }
+    }
+
+    // MARK: - Verification
+
+    func verify() async throws(PushError) -> AuditVerification {
+        var place = AuditEnd.start
+        while true {
+            let (next, verification) = try await database.read { [place] in try Self.verify(from: place, in: $0) }
+            if let verification { return verification }
+            place = next
+        }
+    }
+
+    /// Goes on along the chain; answers how far, and what came of it where that is known.
+    private static func verify(from start: AuditEnd, in database: Database) throws -> (AuditEnd, AuditVerification?) {
+        var (place, count) = (start, 0)
+        var flaw: AuditBreak?
+        // From below the first one on, where somebody may have added some.
+        let lowest = start == .start ? .min : start.sequence
+        try database.each(
+            "SELECT \(columns) FROM audit_entry WHERE sequence > ? ORDER BY sequence LIMIT ?", lowest, verifiedAtOnce
+        ) { row in
+            count += 1
+            guard flaw == nil else { return }
+            do {
+                flaw = place.advance(to: try entry(row))
+            } catch let error as PushError where error.code == "storage.corrupt" {
+                flaw = AuditBreak(sequence: row.integer(0), reason: .unreadable)
+            }
+        }
+        if let flaw { return (place, .broken(flaw)) }
+        return (place, count < verifiedAtOnce ? place.verification(against: try end(in: database)) : nil)
+    }
+}

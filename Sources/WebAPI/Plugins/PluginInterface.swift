@@ -1,0 +1,201 @@
+import HTTPTypes
+import HubWire
+import Logging
+import PushCore
+
+/// What plugins answer: everything under `/plugins/`.
+struct PluginInterface: Sendable {
+    private let services: PluginRouteServices
+    private let access: HubAccess
+    /// Whose users they are.
+    private let backend: BackendInterface
+    private let log: Logger
+    private let meter = PluginMeter()
+
+    init(services: PluginRouteServices, access: HubAccess, backend: BackendInterface, log: Logger) {
+        (self.services, self.access, self.backend, self.log) = (services, access, backend, log)
+    }
+
+    func place(_ path: String, _ method: HTTPRequest.Method) -> PluginPlace? { PluginPlace(path, method, services.routing) }
+
+    func count(_ place: PluginPlace, status: Int) {
+        if let plugin = place.knownPlugin { meter.answered(plugin, status: status) }
+    }
+
+    /// Throws `route.not_found` (404), `route.method` (405), `request.too_large` (413), what the way of proving who one is throws, and
+    /// what the route throws.
+    func answer(_ request: WebRequest, at place: PluginPlace) async throws(PushError) -> WebAnswer {
+        let route = try Self.route(place, request)
+        guard !access.namespace.isClosed else { throw Namespace.restoring }
+        var asked = PluginRequest(
+            method: request.method.rawValue, path: place.path, query: request.query.items, headers: Self.headers(request))
+        switch route.authentication {
+        case .open: asked.body = try await request.body.read(limit: route.bodyLimit)
+        case .account:
+            // What proves it is the server's affair, and a password no plugin's.
+            asked.headers["authorization"] = nil
+            let (session, body) = try await account(request, limit: route.bodyLimit)
+            asked.username = session.username
+            asked.body = body
+        case .sas(let right):
+            asked.headers["authorization"] = nil
+            let hub = access.namespace.hub(backend.services.hub)
+            try access.authorize(request, right.ofRules, hub)
+            asked.body = try await access.body(request, limit: route.bodyLimit, right.ofRules, of: hub)
+        case .webhook(let secret, let scheme):
+            return try await webhook(request, asked, place.plugin, route, secret: secret, scheme)
+        }
+        return try await run(route, asked, request)
+    }
+
+    private static func route(_ place: PluginPlace, _ request: WebRequest) throws(PushError) -> any PluginRoute {
+        switch place.match {
+        case .found(let route): return route
+        case .notFound:
+            throw PushError(
+                "route.not_found", "no plugin answers at this path", hint: "check the name of the plugin and what stands behind it",
+                status: 404)
+        case .otherMethods(let methods):
+            let methods = methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }.joined(separator: ", ")
+            throw PushError(
+                "route.method", "\(request.method.rawValue) is nothing that can be done here", hint: "use \(methods)", status: 405,
+                details: ["allow": .string(methods)])
+        }
+    }
+
+    /// By their names in small letters.
+    private static func headers(_ request: WebRequest) -> [String: String] {
+        var headers = ["host": request.authority]
+        for name in Set(request.fields.map(\.name)) { headers[name.canonicalName] = request.fields[name] }
+        return headers
+    }
+
+    private func run(_ route: any PluginRoute, _ asked: PluginRequest, _ request: WebRequest) async throws(PushError) -> WebAnswer {
+        // The body may have taken its time to come.
+        guard !access.namespace.isClosed else { throw Namespace.restoring }
+        let answer = try await request.client.during { () throws(PushError) in try await route.answer(asked) }
+        return try WebAnswer(answer)
+    }
+
+    // MARK: - Accounts
+
+    /// Who is logged in, and the body. What proved it must do so still when the body has come.
+    private func account(_ request: WebRequest, limit: Int) async throws(PushError) -> (Session, [UInt8]) {
+        guard let credentials = BackendCredentials(request.fields[.authorization]) else {
+            throw PushError(
+                "auth.failed", "the request does not say who sends it", hint: "send a user name and password, or the token of a session",
+                status: 401, details: ["challenge": .string("\(Self.basic), Bearer realm=\"PushHost\"")])
+        }
+        let session = try await proving(credentials) { () throws(PushError) in
+            let session = try await backend.session(credentials, request)
+            try backend.checkThrottle(session, request)
+            return session
+        }
+        let body = try await request.body.read(limit: limit)
+        _ = try await proving(credentials) { () throws(PushError) in try await backend.services.accounts.session(for: session.token) }
+        return (session, body)
+    }
+
+    private static let basic = #"Basic realm="PushHost", charset="UTF-8""#
+
+    /// A refusal says how one proves who one is (RFC 9110, section 15.5.2).
+    private func proving<Answer>(
+        _ credentials: BackendCredentials, _ work: () async throws(PushError) -> Answer
+    ) async throws(PushError) -> Answer {
+        do throws(PushError) {
+            return try await work()
+        } catch {
+            guard BackendInterface.isRefusal(error) else { throw error }
+            var error = error
+            error.status = 401
+            if case .bearer = credentials {
+                error.details["challenge"] = #"Bearer error="invalid_token""#
+            } else {
+                error.details["challenge"] = .string(Self.basic)
+            }
+            throw error
+        }
+    }
+
+    // MARK: - Webhooks
+
+    /// Runs a webhook once, or again where the run before has failed.
+    private func webhook(
+        _ request: WebRequest, _ asked: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String, _ scheme: WebhookScheme
+    ) async throws(PushError) -> WebAnswer {
+        let claim = try WebhookClaim(request.fields, scheme)
+        var asked = asked
+        asked.body = try await request.body.read(limit: route.bodyLimit)
+        guard let key = route.webhookSecret().flatMap({ scheme.key($0) }) else {
+            throw PushError(
+                "webhook.secret", "the secret that this webhook is signed with is not set",
+                hint: "set it on the server, as whoever sends the webhook knows it", status: 503,
+                details: ["cause": .string("\(route.name) needs the secret \(secret)")])
+        }
+        try claim.check(asked.body, key, now: request.now)
+        asked.deliveryID = claim.id
+        let receipt = WebhookReceipt(
+            space: services.spaces.space("webhook:\(plugin)"), key: claim.name(asked.body, at: route.name), now: request.now)
+        let version = try await receipt.take(until: claim.end(now: request.now))
+        let result: Result<WebAnswer, PushError>
+        do throws(PushError) {
+            result = .success(try await run(route, asked, request))
+        } catch {
+            result = .failure(error)
+        }
+        if result.asksToRepeat { await giveBack(receipt, version, request) }
+        return try result.get()
+    }
+
+    /// The sender may send it again. Also where the request was cancelled, so in a task of its own.
+    private func giveBack(_ receipt: WebhookReceipt, _ version: Int64, _ request: WebRequest) async {
+        let giving = Task { try await receipt.giveBack(version) }
+        guard case .failure(let error) = await giving.result else { return }
+        log.warning(
+            "a webhook that failed will be refused when it is sent again: \(error)", metadata: ["tracking_id": "\(request.trackingID)"])
+    }
+}
+
+extension Result where Success == WebAnswer, Failure == PushError {
+    /// Whether the same request may succeed later.
+    fileprivate var asksToRepeat: Bool {
+        switch self {
+        case .success(let answer): answer.status.code >= 500 || [408, 425, 429].contains(answer.status.code)
+        case .failure(let error): error.isRetryable || error.status ?? 500 >= 500
+        }
+    }
+}
+
+extension SASRight {
+    fileprivate var ofRules: AuthorizationRule.Right {
+        switch self {
+        case .listen: .listen
+        case .send: .send
+        case .manage: .manage
+        }
+    }
+}
+
+extension WebAnswer {
+    /// What is the server's own to say (RFC 9110 and RFC 9112): two programs could read an answer differently that says it otherwise.
+    private static let ownFields: Set<String> = [
+        "connection", "content-length", "date", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// Throws `route.failed` (500) for an answer that HTTP does not have.
+    fileprivate init(_ answer: PluginAnswer) throws(PushError) {
+        guard (200...599).contains(answer.status) else {
+            throw PushError(
+                "route.failed", "the plugin's function failed", hint: "the log of the server has more", status: 500,
+                details: ["cause": .string("it answered with the status \(answer.status)")])
+        }
+        var fields = HTTPFields()
+        for header in answer.headers {
+            guard let name = HTTPField.Name(header.name), !Self.ownFields.contains(name.canonicalName) else { continue }
+            fields.append(HTTPField(name: name, value: header.value))
+        }
+        // These have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5): it would be read as the next answer.
+        let isEmpty = [204, 205, 304].contains(answer.status)
+        self.init(HTTPResponse.Status(code: answer.status), fields, body: isEmpty ? [] : answer.body)
+    }
+}

@@ -1,0 +1,397 @@
+import Lua
+import PushCore
+import Support
+import Testing
+
+@testable import Bindings
+
+@Suite struct PluginHostTests {
+    // MARK: - Hooks that decide
+
+    @Test func `before_send changes a notification, puts it off, or refuses it with a reason`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "words",
+                """
+                hooks = { before_send = { on_failure = "fail_open", run = function(draft)
+                  if draft.payload.apns:find("secret", 1, true) then return { veto = "no secrets, please" } end
+                  if draft.to == "Night" then return { after = "1h" } end
+                  if draft.to == "Sports" then return { alert = "Changed", to = push.tag.any { "Sports", "Science" }, priority = "low" } end
+                end } }
+                """))
+        let changed = try await bench.host.beforeSend(bench.draft())
+        var expected = try NotificationRequest.alert("Changed", to: "Sports || Science")
+        expected.options.priority = .low
+        #expect(changed.request == expected)
+        let later = try await bench.host.beforeSend(bench.draft(to: "Night"))
+        #expect(later.moment == HubBench.dawn + .seconds(3600))
+        let untouched = try bench.draft(to: "Other")
+        #expect(try await bench.host.beforeSend(untouched) == untouched)
+        let veto = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft("a secret")) }
+        #expect(veto?.code == "hook.veto")
+        #expect(veto?.status == 403)
+        #expect(veto?.message == "the plugin words refuses: no secrets, please")
+        #expect(bench.texts == [])
+    }
+
+    @Test func `plugins are asked in the order of the list, each about what the one before has made of it`() async throws {
+        let bench = try PluginBench()
+        func adding(_ name: String) -> PluginSource {
+            PluginBench.plugin(
+                name, "hooks = { before_send = { on_failure = 'fail_open', run = function(d) return { to = d.to .. ' || \(name)' } end } }")
+        }
+        try await bench.install(adding("b"), adding("a"))
+        #expect(try await bench.host.beforeSend(bench.draft()).request.audience.expression?.description == "Sports || b || a")
+    }
+
+    @Test func `a plugin is not called for what is done on its own behalf`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin("own", "hooks = { before_send = { on_failure = 'fail_open', run = function() return { veto = 'me' } end } }")
+        )
+        let draft = try bench.draft(origin: ["own"])
+        #expect(try await bench.host.beforeSend(draft) == draft)
+        await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft(origin: ["other"])) }
+    }
+
+    @Test func `before_deliver rules about devices by tag and by number, and nothing of a hook that fails is applied`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "quiet",
+                """
+                needs = { "hub.read" },
+                hooks = { before_deliver = { on_failure = "fail_open", run = function(group)
+                  local counts = group:count_tags { "zone:a", "zone:b", "zone:c" }
+                  local rulings = {}
+                  if counts["zone:a"] == 2 and counts["zone:c"] == nil then
+                    rulings[1] = { tag = "zone:a", hold_until = "2026-01-05T10:00:00Z", reason = "they sleep" }
+                  end
+                  for device in group:devices() do
+                    if device.number == 4 and device.tags[1] == "zone:b" then rulings[2] = { devices = { device.number }, skip = true, reason = "asked for it" } end
+                  end
+                  return rulings
+                end } }
+                """), grants: ["hub.read"])
+        let devices: [HookedDevice] = try (1...4).map { number in
+            HookedDevice(
+                number: UInt32(number), tags: [try Tag(number < 3 ? "zone:a" : "zone:b")])
+        }
+        let group = try NotedGroup(devices)
+        try await bench.host.beforeDeliver(group)
+        #expect(bench.texts == [])
+        #expect(
+            group.rulings == [
+                DeliveryRuling(
+                    devices: .tagged(try Tag("zone:a")), fate: .hold(until: HubBench.dawn + .seconds(3600)), reason: "quiet: they sleep"),
+                DeliveryRuling(devices: .chosen([4]), fate: .skip, reason: "quiet: asked for it"),
+            ])
+        #expect(group.remaining.map(\.number) == [3])
+    }
+
+    @Test func `a ruling may let devices pass, which the next plugin is still asked about`() async throws {
+        let bench = try PluginBench()
+        func ruling(_ name: String, _ rulings: String) -> PluginSource {
+            PluginBench.plugin(
+                name, "hooks = { before_deliver = { on_failure = 'fail_open', run = function() return { \(rulings) } end } }")
+        }
+        try await bench.install(
+            ruling("first", "{ tag = 'day', pass = true }, { all = true, skip = true, reason = 'asleep' }"),
+            ruling("second", "{ tag = 'day', skip = true, reason = 'too many' }"))
+        let group = try NotedGroup([HookedDevice(number: 1, tags: [try Tag("day")]), HookedDevice(number: 2)])
+        try await bench.host.beforeDeliver(group)
+        #expect(bench.texts == [])
+        #expect(
+            group.rulings == [
+                DeliveryRuling(devices: .tagged(try Tag("day")), fate: .pass, reason: "first: "),
+                DeliveryRuling(devices: .all, fate: .skip, reason: "first: asleep"),
+                DeliveryRuling(devices: .tagged(try Tag("day")), fate: .skip, reason: "second: too many"),
+            ])
+        #expect(group.remaining == [])
+    }
+
+    @Test(
+        arguments: [
+            ("skip = true", "ruling 1 needs a \"reason\""), ("hold_until = 0", "ruling 1 needs a \"reason\""),
+            ("pass = true, skip = true, reason = 'x'", "ruling 1 needs one of"), ("reason = 'x'", "ruling 1 needs one of"),
+            ("pass = true, tag = 'a', devices = { 1 }", "names devices in two ways"),
+        ])
+    func `a ruling that says too much or too little is a failure of the hook`(ruling: String, expected: String) async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "p", "hooks = { before_deliver = { on_failure = 'fail_open', run = function() return { { \(ruling) } } end } }"))
+        let group = try NotedGroup([HookedDevice(number: 1)])
+        try await bench.host.beforeDeliver(group)
+        #expect(bench.texts.first?.contains(expected) == true, "\(bench.texts)")
+        #expect(group.rulings == [])
+    }
+
+    @Test func `a plugin signs with a secret of its configuration that it cannot read`() async throws {
+        let bench = try PluginBench(secrets: ["audit": "Jefe"])
+        let plugin = PluginBench.plugin(
+            "p",
+            """
+            config = { key = { type = "secret", required = true } },
+            hooks = { after_send = function()
+              push.log(push.sign(push.config.key, "what do ya want for nothing?"), push.config.key)
+            end }
+            """)
+        bench.host.install([try await bench.load(plugin, values: .object(["key": "audit"]))])
+        await bench.host.afterSend(SentNotification(id: "n-1", draft: try bench.draft()))
+        #expect(bench.texts == ["info 5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843\t***"])
+    }
+
+    @Test func `devices one by one are for those who may read the hub`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "nosy",
+                "hooks = { before_deliver = { on_failure = 'fail_open', run = function(g) for d in g:devices() do end end } }"))
+        try await bench.host.beforeDeliver(NotedGroup([HookedDevice(number: 1)]))
+        #expect(bench.texts.count == 1)
+        #expect(bench.texts.first?.contains("capability.denied") == true)
+        #expect(bench.denials.map(\.capability) == [.hubRead])
+    }
+
+    @Test func `on_register changes tags, refuses, and leaves work for when it is kept`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "welcome",
+                """
+                needs = { "hub.send" },
+                hooks = { on_register = { on_failure = "fail_closed", run = function(r)
+                  if r.user == "eve" then return { veto = "not you" } end
+                  return { add_tags = { "new" }, remove_tags = { "old" }, once_kept = function(kept)
+                    push.log("kept " .. kept.id)
+                    push.send { to = "new", alert = "Welcome" }
+                  end }
+                end } }
+                """), grants: ["hub.send"])
+        let draft = RegistrationDraft(
+            hub: "hub", kind: .installation, id: "i-1", platform: .apns, tags: [try Tag("old"), try Tag("kept")], isNew: true)
+        let changed = try await bench.host.onRegister(draft)
+        #expect(changed.tags.map(\.text) == ["kept", "new"])
+        try await bench.hub.register(.phone(1), tags: ["new"])
+        for work in changed.onceKept { await work() }
+        #expect(bench.texts == ["info kept i-1"])
+        #expect(bench.hub.connector.batches.count == 1)
+        var eve = draft
+        eve.userID = "eve"
+        let veto = await #expect(throws: PushError.self) { try await bench.host.onRegister(eve) }
+        #expect(veto?.code == "hook.veto")
+    }
+
+    // MARK: - Failures
+
+    @Test(
+        arguments: [
+            ("while true do end", "budget.cpu"), ("local t = {} while true do t[#t + 1] = ('x'):rep(1e6) end", "budget.memory"),
+            ("return 5", "args.wrong_type"), ("return { vetto = 'x' }", "args.unknown_key"), ("return { to = 7 }", "args.wrong_type"),
+            ("return { at = 'soon' }", "args.time"), ("error 'boom'", "script.error"),
+            ("push.send { to = 'x', alert = 'y' }", "phase.not_allowed"),
+            ("return io.open '/etc/passwd'", "sandbox.absent"), ("push.sleep '1h'", "hook.timeout"),
+        ])
+    func `a hook that fails is isolated, told, and the send follows its policy`(body: String, code: String) async throws {
+        for policy in ["fail_open", "fail_closed"] {
+            let bench = try PluginBench()
+            try await bench.install(
+                PluginBench.plugin(
+                    "bad", "hooks = { before_send = { on_failure = '\(policy)', timeout = '2s', run = function() \(body) end } }"),
+                PluginBench.plugin(
+                    "good", "hooks = { before_send = { on_failure = 'fail_closed', run = function() return { alert = 'good' } end } }"))
+            let draft = try bench.draft()
+            let task = Task { try await bench.host.beforeSend(draft) }
+            if code == "hook.timeout" {
+                // The deadline, and the sleep.
+                while bench.hub.clock.sleeperCount < 2 { await Task.yield() }
+                bench.hub.clock.advance(to: HubBench.dawn + .seconds(2))
+            }
+            let result = await task.result
+            if policy == "fail_open" {
+                #expect(try result.get().request == NotificationRequest.alert("good", to: "Sports"))
+            } else {
+                let error = #expect(throws: PushError.self) { try result.get() }
+                #expect(error?.code == "hook.failed")
+                #expect(error?.status == 503)
+                #expect(error?.isRetryable == true)
+                #expect(error?.message.contains(code) == true)
+            }
+            let told = try #require(bench.messages.first)
+            #expect(told.level == .error)
+            #expect(told.plugin == "bad")
+            #expect(told.version.count == 6)
+            #expect(told.run?.hasPrefix("p-") == true)
+            #expect(told.text.contains("(\(code))"), "\(told.text)")
+        }
+    }
+
+    @Test func `a hook that fails again and again is left alone, tried once, and asked again when it works`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "shaky",
+                "hooks = { before_send = { on_failure = 'fail_closed', run = function() if bad then error 'bad' end return { alert = 'ok' } end } }",
+                before: "bad = true"))
+        for _ in 1...HookBreaker.threshold {
+            let error = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft()) }
+            #expect(error?.code == "hook.failed")
+        }
+        let status = try #require(bench.host.statuses.first)
+        #expect(status.open.map(\.hook) == [.beforeSend])
+        #expect(status.open.first?.until == HubBench.dawn + HookBreaker.firstPause)
+        #expect(status.failures == HookBreaker.threshold)
+        #expect(bench.texts.last?.contains("is left alone until") == true)
+        let open = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft()) }
+        #expect(open?.code == "hook.open")
+        #expect(bench.host.statuses.first?.calls == HookBreaker.threshold)
+        bench.hub.advance(by: HookBreaker.firstPause)
+        let probe = await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft()) }
+        #expect(probe?.code == "hook.failed")
+        #expect(bench.host.statuses.first?.open.first?.until == HubBench.dawn + HookBreaker.firstPause * 3)
+        // What is known of a version says nothing of the next one.
+        try await bench.install(
+            PluginBench.plugin(
+                "shaky", "hooks = { before_send = { on_failure = 'fail_closed', run = function() return { alert = 'ok' } end } }"))
+        #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("ok", to: "Sports"))
+        #expect(bench.host.statuses.first?.open.isEmpty == true)
+        #expect(bench.host.statuses.first?.failures == 0)
+    }
+
+    @Test func `a probe whose caller goes away leaves the hook to be tried by the next one`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "slow",
+                """
+                hooks = { before_send = { on_failure = "fail_open", timeout = "5s", run = function(draft)
+                  if draft.to == "Bad" then error "bad" end
+                  if draft.to == "Slow" then push.sleep "1s" end
+                  return { alert = "ok" }
+                end } }
+                """))
+        for _ in 1...HookBreaker.threshold { _ = try await bench.host.beforeSend(bench.draft(to: "Bad")) }
+        bench.hub.advance(by: HookBreaker.firstPause)
+        let probe = Task { [draft = try bench.draft(to: "Slow")] in try await bench.host.beforeSend(draft) }
+        while bench.hub.clock.sleeperCount < 2 { await Task.yield() }
+        // Others go past while it is tried.
+        #expect(try await bench.host.beforeSend(bench.draft()) == bench.draft())
+        probe.cancel()
+        _ = await probe.result
+        #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("ok", to: "Sports"))
+        #expect(bench.host.statuses.first?.open.isEmpty == true)
+    }
+
+    @Test func `a plugin whose memory is full begins anew`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "leak",
+                """
+                hooks = { before_send = { on_failure = "fail_closed", run = function(draft)
+                  if draft.to == "Leak" then for i = 1, 40 do kept[#kept + 1] = ("x"):rep(1000000) end end
+                  return { alert = "room" }
+                end } }
+                """, before: "kept = {}"))
+        let instance = bench.host.live.first?.instance
+        await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft(to: "Leak")) }
+        while bench.host.live.first?.instance === instance { await Task.yield() }
+        #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("room", to: "Sports"))
+    }
+
+    @Test func `a ruling that names no devices is for nobody, all of them are named by the word`() async throws {
+        let bench = try PluginBench()
+        func ruling(_ text: String) -> PluginSource {
+            PluginBench.plugin(
+                "rules", "hooks = { before_deliver = { on_failure = 'fail_open', run = function() return { \(text) } end } }")
+        }
+        let devices = [HookedDevice(number: 1), HookedDevice(number: 2)]
+        try await bench.install(ruling("{ tag = nil, skip = true, reason = 'x' }"))
+        let untouched = try NotedGroup(devices)
+        try await bench.host.beforeDeliver(untouched)
+        #expect(untouched.count == 2)
+        #expect(bench.texts.last?.contains("says nothing of which devices") == true)
+        try await bench.install(ruling("{ all = true, skip = true, reason = 'x' }"))
+        let all = try NotedGroup(devices)
+        try await bench.host.beforeDeliver(all)
+        #expect(all.count == 0)
+    }
+
+    @Test func `an endless step ends one version's state, and another is made of the same files`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "stuck",
+                """
+                hooks = { before_send = { on_failure = 'fail_open', run = function(draft)
+                  if draft.to == "Stuck" then \(Self.endlessStep) end
+                  return { alert = 'alive' }
+                end } }
+                """))
+        let draft = try bench.draft(to: "Stuck")
+        #expect(try await bench.host.beforeSend(draft) == draft)
+        let instance = bench.host.live.first?.instance
+        while bench.host.live.first?.instance === instance { await Task.yield() }
+        #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("alive", to: "Sports"))
+    }
+
+    /// What the library does in one step that nothing interrupts.
+    private static let endlessStep = "local t = {} for i = 1, 100000 do t[i * 131071] = true end"
+
+    // MARK: - Hooks that are told
+
+    @Test func `those that are told hold nothing up and are left alone when they fail`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "audit",
+                """
+                hooks = {
+                  after_send = function(sent) push.log(sent.id, sent.to) end,
+                  on_outcome = { run = function(ended) push.log(ended.id, ended.state, ended.counts.apns.Success) end },
+                }
+                """),
+            PluginBench.plugin("broken", "hooks = { after_send = function() error 'no' end }"))
+        await bench.host.afterSend(SentNotification(id: "n-1", draft: try bench.draft()))
+        var outcome = NotificationOutcome(id: "n-1", state: .completed, tags: nil, enqueuedAt: HubBench.dawn)
+        outcome.counts = [.apns: [.success: 3]]
+        await bench.host.onOutcome(EndedNotification(hub: "hub", outcome: outcome))
+        #expect(bench.texts.filter { $0.hasPrefix("info") } == ["info n-1\tSports", "info n-1\tCompleted\t3"])
+        #expect(bench.texts.count { $0.hasPrefix("error after_send failed") } == 1)
+    }
+
+    // MARK: - Versions
+
+    @Test func `a call keeps its version to the end, whatever is installed meanwhile`() async throws {
+        let bench = try PluginBench()
+        func version(_ text: String) -> PluginSource {
+            PluginBench.plugin(
+                "pinned",
+                """
+                hooks = { before_send = { on_failure = "fail_closed", timeout = "10s", run = function(draft)
+                  if draft.to == "Slow" then push.sleep "1s" end
+                  return { alert = require("text").of(), to = "x" }
+                end } }
+                """, files: ["text.lua": "return { of = function() return '\(text)' end }"])
+        }
+        try await bench.install(version("one"))
+        let slow = Task { [draft = try bench.draft(to: "Slow")] in try await bench.host.beforeSend(draft) }
+        while bench.hub.clock.sleeperCount < 2 { await Task.yield() }
+        try await bench.install(version("two"))
+        #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("two", to: "x"))
+        bench.hub.clock.advance(to: HubBench.dawn + .seconds(1))
+        // It requires its module only now.
+        #expect(try await slow.value.request == NotificationRequest.alert("one", to: "x"))
+    }
+
+    @Test func `what nobody has a hook for is not wanted`() async throws {
+        let bench = try PluginBench()
+        #expect(HookPhase.allCases.allSatisfy { !bench.host.isWanted($0) })
+        try await bench.install(PluginBench.plugin("one", "hooks = { after_send = function() end }"))
+        #expect(HookPhase.allCases.filter { bench.host.isWanted($0) } == [.afterSend])
+        bench.host.install([])
+        #expect(!bench.host.isWanted(.afterSend))
+    }
+}

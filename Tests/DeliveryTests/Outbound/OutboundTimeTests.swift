@@ -1,0 +1,154 @@
+import PushCore
+import Testing
+
+@testable import Delivery
+
+/// How long a request may take, and that it leaves nothing behind.
+@Suite struct OutboundTimeTests {
+    private static let names = ["service.test": ["127.0.0.1"], "slow.test": ["never"]]
+    private let bench = OutboundBench(names)
+
+    /// Begins a request.
+    private func start(
+        _ url: String, timeout: Duration = .seconds(10)
+    ) -> Task<Result<OutboundAnswer, PushError>, Never> {
+        Task { [bench] in await bench.result(OutboundRequest(url: url, timeout: timeout)) }
+    }
+
+    private func code(_ task: Task<Result<OutboundAnswer, PushError>, Never>) async -> String? {
+        if case .failure(let error) = await task.value { error.code } else { nil }
+    }
+
+    /// Lets a server of this manner have a request for as long as it may last.
+    private func expectTimeout(_ manner: CannedServer.Manner) async throws {
+        let server = try await CannedServer(manner)
+        let task = start("http://service.test:\(server.port)/x?hush")
+        while server.requests.isEmpty { await Task.yield() }
+        #expect(bench.clock.nextDeadline == Accounts.start + .seconds(10))
+        #expect(bench.clock.advanceToNextSleeper())
+        let result = await task.value
+        let error = try #require(throws: PushError.self) { try result.get() }
+        #expect(error.code == "http.timeout" && error.isRetryable)
+        #expect(error.message == "service.test:\(server.port)/x: no whole answer came within 10 s")
+        // The connection goes with the request.
+        while server.closed < 1 { await Task.yield() }
+        #expect(server.accepted == 1 && !bench.clock.hasSleepers)
+        try await server.stop()
+    }
+
+    @Test func `a server that never answers is waited for no longer than that`() async throws { try await expectTimeout(.silent) }
+
+    @Test func `nor is one that stops in its answer`() async throws {
+        try await expectTimeout(.answering("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
+    }
+
+    @Test func `nor is one that always has a little more to say`() async throws {
+        // Neither of these ever counts as part of a head or a body.
+        try await expectTimeout(.dripping("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "a"))
+        try await OutboundTimeTests().expectTimeout(.dripping("", "HTTP/1.1 102 Processing\r\n\r\n"))
+    }
+
+    @Test func `nor is one that never gets as far as TLS`() async throws {
+        let server = try await CannedServer(.silent)
+        let task = start("https://service.test:\(server.port)/", timeout: .milliseconds(1))
+        while server.accepted < 1 { await Task.yield() }
+        #expect(bench.clock.advanceToNextSleeper())
+        #expect(await code(task) == "http.timeout")
+        while server.closed < 1 { await Task.yield() }
+        try await server.stop()
+    }
+
+    @Test func `nor is a name that nobody finds`() async {
+        let task = start("http://slow.test/")
+        while bench.lookups.isEmpty { await Task.yield() }
+        #expect(bench.clock.advanceToNextSleeper())
+        #expect(await code(task) == "http.timeout")
+        bench.findNever()
+    }
+
+    @Test func `the time holds for all redirects together`() async throws {
+        let silent = try await CannedServer(.silent)
+        let server = try await CannedServer(
+            .answering("HTTP/1.1 302 Found\r\nLocation: http://service.test:\(silent.port)/end\r\n\r\n"))
+        let reach = try OutboundBench.reach(private: ["service.test:\(server.port)", "service.test:\(silent.port)"])
+        let task = Task { [bench] in await bench.result(OutboundRequest(url: "http://service.test:\(server.port)/"), within: reach) }
+        while server.requests.isEmpty { await Task.yield() }
+        bench.clock.advance(to: Accounts.start + .seconds(9))
+        while silent.requests.isEmpty { await Task.yield() }
+        #expect(bench.clock.nextDeadline == Accounts.start + .seconds(10))
+        #expect(bench.clock.advanceToNextSleeper())
+        #expect(await code(task) == "http.timeout")
+        try await server.stop()
+        try await silent.stop()
+    }
+
+    @Test func `who is cancelled waits for nothing, and the connection is closed`() async throws {
+        let server = try await CannedServer(.silent)
+        let task = start("http://service.test:\(server.port)/")
+        while server.requests.isEmpty { await Task.yield() }
+        task.cancel()
+        #expect(await code(task) == "cancelled")
+        while server.closed < 1 { await Task.yield() }
+        #expect(!bench.clock.hasSleepers)
+        try await server.stop()
+    }
+
+    @Test func `who is cancelled while a name is looked up does not wait for it`() async {
+        let task = start("http://slow.test/")
+        while bench.lookups.isEmpty { await Task.yield() }
+        task.cancel()
+        #expect(await code(task) == "cancelled")
+        bench.findNever()
+    }
+
+    @Test func `who was cancelled before sends nothing`() async throws {
+        let server = try await CannedServer(.silent)
+        let task = Task { [bench] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await bench.result(OutboundRequest(url: "http://service.test:\(server.port)/"))
+        }
+        #expect(await code(task) == "cancelled")
+        #expect(server.requests.isEmpty)
+        try await server.stop()
+    }
+
+    @Test func `only so many requests are under way at a time, and waiting counts as well`() async throws {
+        let server = try await CannedServer(.silent)
+        let url = "http://service.test:\(server.port)/"
+        let tasks = (0..<PublicHTTPClient.maximumCalls).map { _ in start(url) }
+        while server.requests.count < PublicHTTPClient.maximumCalls { await Task.yield() }
+        let late = start(url, timeout: .seconds(5))
+        while bench.clock.nextDeadline != Accounts.start + .seconds(5) { await Task.yield() }
+        // Others go out and come back meanwhile: were it let in, it would have arrived.
+        let quick = try await CannedServer(.answering("HTTP/1.1 204 No Content\r\n\r\n"))
+        let others = OutboundBench(Self.names)
+        for _ in 0..<20 { _ = try await others.result(OutboundRequest(url: "http://service.test:\(quick.port)/")).get() }
+        try await quick.stop()
+        #expect(bench.clock.advanceToNextSleeper())
+        #expect(await code(late) == "http.timeout")
+        #expect(server.accepted == PublicHTTPClient.maximumCalls)
+        // Those that end make room.
+        for task in tasks.dropFirst() { task.cancel() }
+        let next = start(url)
+        while server.requests.count <= PublicHTTPClient.maximumCalls { await Task.yield() }
+        for task in [tasks[0], next] { task.cancel() }
+        for task in tasks + [next] { #expect(await code(task) == "cancelled") }
+        try await server.stop()
+    }
+
+    @Test func `lookups whose callers have left still count, so that they do not use up all threads`() async {
+        let most = PublicHTTPClient.maximumLookups
+        let tasks = (0..<most).map { _ in start("http://slow.test/") }
+        while bench.lookups.count < most { await Task.yield() }
+        for task in tasks { task.cancel() }
+        for task in tasks { #expect(await code(task) == "cancelled") }
+        let late = start("http://slow.test/")
+        while !bench.clock.hasSleepers { await Task.yield() }
+        #expect(bench.clock.advanceToNextSleeper())
+        #expect(await code(late) == "http.timeout")
+        #expect(bench.lookups.count == most)
+        bench.findNever()
+        let next = start("http://nowhere.test/")
+        #expect(await code(next) == "http.unreachable")
+    }
+}

@@ -1,0 +1,252 @@
+import PushCore
+import Storage
+import Support
+import Synchronization
+import Testing
+
+/// Devices that a hook holds until a moment.
+@Suite struct HoldTests {
+    private let hooks = ScriptedHooks()
+    private let bench: HubBench
+
+    init() throws { bench = try HubBench(hooks: hooks) }
+
+    private var reached: [DeviceHandle] { bench.connector.batches.flatMap(\.handles) }
+    private static let ten = HubBench.dawn + .seconds(3600)
+    private static let eleven = HubBench.dawn + .seconds(7200)
+
+    private func hub(isSideBySide: Bool = true) async throws -> NotificationHub {
+        try await bench.reopened(HubSettings(isSideBySide: isSideBySide))
+    }
+
+    /// Phone 1 now, 2 and 3 at ten, 4 at eleven; everybody has the tag `a`.
+    private func registerFour() async throws {
+        for (number, tag) in [(1, "now"), (2, "ten"), (3, "ten"), (4, "eleven")] {
+            try await bench.register(.phone(number), tags: ["a", tag])
+        }
+        let (ten, eleven) = (try Tag("ten"), try Tag("eleven"))
+        hooks.beforeDelivering { group in
+            _ = await group.rule([
+                DeliveryRuling(devices: .tagged(ten), fate: .hold(until: Self.ten), reason: "quiet: asleep"),
+                DeliveryRuling(devices: .tagged(eleven), fate: .hold(until: Self.eleven), reason: "quiet: late riser"),
+            ])
+        }
+    }
+
+    /// Answers once the notification waits for a moment with nothing under way.
+    private func untilHeld(_ id: String, _ hub: NotificationHub, total: Int) async throws {
+        while true {
+            let outcome = try await hub.outcome(of: id)
+            if outcome.total == total, !outcome.notices.isEmpty, try await bench.store.notification(1)?.outcome.notices == outcome.notices {
+                return await bench.untilSomebodySleeps()
+            }
+            await Task.yield()
+        }
+    }
+
+    private static let notices = [
+        "2 devices wait until 2026-01-05T10:00:00.000Z: quiet: asleep",
+        "1 device waits until 2026-01-05T11:00:00.000Z: quiet: late riser",
+    ]
+
+    // MARK: - Moments
+
+    @Test(arguments: [false, true])
+    func `each device has its moment, and the notification ends with the last`(isSideBySide: Bool) async throws {
+        try await registerFour()
+        hooks.listen()
+        let hub = try await hub(isSideBySide: isSideBySide)
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        try await untilHeld(id, hub, total: 1)
+        let first = try await hub.outcome(of: id)
+        #expect(first.state == .processing && first.counts == [.apns: [.success: 1]] && first.devices.map(\.handle) == [.phone(1)])
+        #expect(first.notices == Self.notices && first.startedAt == HubBench.dawn && first.endedAt == nil)
+        #expect(try await hub.notification(id).outcome.state == .processing)
+        // Nothing is under way, and it is none of those that have not begun.
+        #expect(await hub.backlog == 0)
+        #expect(try await hub.notifications(before: nil, limit: 10, isScheduled: true).isEmpty)
+        bench.advance(by: .seconds(3600))
+        try await untilHeld(id, hub, total: 3)
+        #expect(try await hub.outcome(of: id).notices == [Self.notices[1]])
+        #expect(hooks.ended.isEmpty)
+        await bench.settle()
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.state == .completed && outcome.counts == [.apns: [.success: 4]] && outcome.notices.isEmpty)
+        #expect(outcome.startedAt == HubBench.dawn && outcome.endedAt == Self.eleven)
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])
+        #expect(reached == [.phone(1), .phone(2), .phone(3), .phone(4)])
+        // Nobody is asked about who has it.
+        #expect(hooks.groups.map(\.count) == [4, 3, 1])
+        #expect(hooks.ended.map(\.outcome) == [try #require(try await bench.store.notification(1)).outcome])
+    }
+
+    @Test func `where all are held nothing is lost, not even that it has begun`() async throws {
+        try await bench.register(.phone(1), tags: ["a"])
+        try hooks.hold("a", until: Self.ten)
+        let hub = try await hub()
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        try await untilHeld(id, hub, total: 0)
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.state == .processing && outcome.counts.isEmpty && outcome.startedAt == HubBench.dawn)
+        #expect(outcome.notices == ["1 device waits until 2026-01-05T10:00:00.000Z: quiet: at night"])
+        await bench.settle()
+        #expect(bench.connector.deliveries.map(\.time) == [Self.ten])
+        #expect(try await hub.outcome(of: id).state == .completed)
+    }
+
+    @Test func `nothing is held for more than seven days, or until a moment that has passed`() async throws {
+        try await bench.register(.phone(1), tags: ["a"])
+        try await bench.register(.phone(2), tags: ["b"])
+        let (a, b) = (try Tag("a"), try Tag("b"))
+        hooks.beforeDelivering { group in
+            _ = await group.rule([
+                DeliveryRuling(devices: .tagged(a), fate: .hold(until: .distantFuture), reason: "long"),
+                DeliveryRuling(devices: .tagged(b), fate: .hold(until: HubBench.dawn), reason: "short"),
+                DeliveryRuling(devices: .all, fate: .skip, reason: "nobody is left"),
+            ])
+        }
+        let hub = try await hub()
+        let id = try await hub.accept(.alert()).outcome.id
+        try await untilHeld(id, hub, total: 1)
+        #expect(try await hub.outcome(of: id).notices == ["1 device waits until 2026-01-12T09:00:00.000Z: long"])
+        hooks.beforeDelivering(nil)
+        await bench.settle()
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, HubBench.dawn + .seconds(7 * 86_400)])
+        #expect(reached == [.phone(2), .phone(1)])
+        #expect(try await hub.outcome(of: id).state == .completed)
+    }
+
+    @Test func `devices that pass are spared by the rulings behind, and other hooks may still rule about them`() async throws {
+        for (number, tag) in [(1, "day"), (2, "night"), (3, "nowhere")] { try await bench.register(.phone(number), tags: ["a", tag]) }
+        let day = try Tag("day")
+        hooks.beforeDelivering { group in
+            let counts = await group.rule([
+                DeliveryRuling(devices: .tagged(day), fate: .pass, reason: ""),
+                DeliveryRuling(devices: .all, fate: .hold(until: Self.ten), reason: "quiet: asleep"),
+            ])
+            #expect(counts == [1, 2])
+            #expect(group.count == 1)
+            // What passes in one list does not in the next one.
+            #expect(await group.rule([DeliveryRuling(devices: .all, fate: .skip, reason: "cap: too many")]) == [1])
+        }
+        let hub = try await hub()
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        try await untilHeld(id, hub, total: 1)
+        #expect(reached == [])
+        hooks.beforeDelivering(nil)
+        await bench.settle()
+        #expect(Set(reached) == [.phone(2), .phone(3)])
+        #expect(try await hub.outcome(of: id).counts.values.first?[.skipped] == 1)
+    }
+
+    @Test func `of many moments the first are told, and how many devices wait longer`() async throws {
+        for number in 1...15 { try await bench.register(.phone(number)) }
+        hooks.beforeDelivering { group in
+            for device in await group.devices(after: nil, limit: 100) {
+                let moment = Self.ten + .seconds(Int(device.number))
+                _ = await group.rule([DeliveryRuling(devices: .chosen([device.number]), fate: .hold(until: moment), reason: "one by one")])
+            }
+        }
+        let hub = try await hub()
+        let outcome = try await hub.send(.alert())
+        #expect(outcome.notices.count == 11 && outcome.notices.last == "5 devices wait until later moments")
+        await bench.settle()
+        #expect(bench.connector.deliveries.map(\.time) == (0..<15).map { Self.ten + .seconds($0) })
+        #expect(try await hub.outcome(of: outcome.id).counts == [.apns: [.success: 15]])
+    }
+
+    // MARK: - When the moment comes
+
+    @Test func `a hook that is gone holds nobody any more`() async throws {
+        try await registerFour()
+        let hub = try await hub()
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        try await untilHeld(id, hub, total: 1)
+        hooks.beforeDelivering(nil)
+        await bench.settle()
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten])
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.state == .completed && outcome.sent == 4 && outcome.notices.isEmpty)
+    }
+
+    @Test func `a hook may change its mind: skip, hold on, throw`() async throws {
+        try await registerFour()
+        let hub = try await hub()
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        try await untilHeld(id, hub, total: 1)
+        let ten = try Tag("ten")
+        hooks.beforeDelivering { group in
+            let devices = await group.devices(after: nil, limit: 1)
+            _ = await group.rule([
+                DeliveryRuling(devices: .chosen(devices.map(\.number)), fate: .skip, reason: "quiet: too late"),
+                DeliveryRuling(devices: .tagged(ten), fate: .hold(until: Self.eleven), reason: "quiet: asleep"),
+            ])
+        }
+        bench.advance(by: .seconds(3600))
+        try await untilHeld(id, hub, total: 3)
+        #expect(reached == [.phone(1), .phone(4)])
+        hooks.beforeDelivering { _ throws(PushError) in throw .veto }
+        await bench.settle()
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.state == .completed && outcome.counts == [.apns: [.success: 2, .skipped: 1, .abandoned: 1]])
+        #expect(outcome.devices.map(\.explanation).suffix(1) == ["quiet: not on Sundays"])
+    }
+
+    @Test func `who has left by then gets nothing, and who has come gets it`() async throws {
+        let first = try await bench.register(.phone(1), tags: ["a"])
+        try await bench.register(.phone(2), tags: ["a"])
+        try hooks.hold("a", until: Self.ten)
+        let hub = try await hub()
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        try await untilHeld(id, hub, total: 0)
+        try await hub.deleteRegistration(first.id, ifMatch: nil)
+        _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(3), tags: [try Tag("a")]))
+        await bench.settle()
+        #expect(Set(reached) == [.phone(2), .phone(3)] && reached.count == 2)
+        #expect(try await hub.outcome(of: id).counts == [.apns: [.success: 2]])
+    }
+
+    @Test func `where everybody has left meanwhile it ends`() async throws {
+        let first = try await bench.register(.phone(1), tags: ["a", "now"])
+        let second = try await bench.register(.phone(2), tags: ["a", "ten"])
+        try hooks.hold("ten", until: Self.ten)
+        let hub = try await hub()
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        try await untilHeld(id, hub, total: 1)
+        for registration in [first, second] { try await hub.deleteRegistration(registration.id, ifMatch: nil) }
+        await bench.settle()
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.state == .completed && outcome.counts == [.apns: [.success: 1]] && outcome.notices.isEmpty)
+    }
+
+    // MARK: - Expiring
+
+    @Test(arguments: [false, true]) func `what expires while it is held is settled then`(isSideBySide: Bool) async throws {
+        try await registerFour()
+        let hub = try await hub(isSideBySide: isSideBySide)
+        var request = try NotificationRequest.alert(to: "a")
+        request.options.expiration = Self.ten + .seconds(60)
+        let id = try await hub.accept(request).outcome.id
+        await bench.settle()
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.state == .completed && outcome.counts == [.apns: [.success: 3, .abandoned: 1]])
+        #expect(outcome.endedAt == Self.ten + .seconds(60))
+        #expect(outcome.devices.last?.reason == "Expired" && outcome.devices.last?.handle == .phone(4))
+        #expect(hooks.groups.map(\.count) == [4, 3])
+    }
+
+    @Test func `what expired while no process ran is not sent late`() async throws {
+        try await registerFour()
+        let hub = try await hub()
+        var request = try NotificationRequest.alert(to: "a")
+        request.options.expiration = Self.ten + .seconds(60)
+        let id = try await hub.accept(request).outcome.id
+        try await untilHeld(id, hub, total: 1)
+        await hub.stop()
+        bench.advance(by: .seconds(86_400))
+        let again = try await self.hub()
+        await bench.settle()
+        #expect(reached == [.phone(1)])
+        #expect(try await again.outcome(of: id).counts == [.apns: [.success: 1, .abandoned: 3]])
+    }
+}

@@ -1,0 +1,180 @@
+import Bindings
+import Foundation
+import Lua
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// The specs of the bundled plugins pass, and notice when a line of a plugin goes wrong.
+@Suite struct BundledPluginTests {
+    /// A plugin with a line that was written otherwise.
+    struct Slip: Sendable, CustomTestStringConvertible {
+        var plugin: String
+        var what: String
+        var old: String
+        var new: String
+
+        init(_ plugin: String, _ what: String, _ old: String, _ new: String) {
+            (self.plugin, self.what, self.old, self.new) = (plugin, what, old, new)
+        }
+
+        var testDescription: String { "\(plugin): \(what)" }
+    }
+
+    static let slips: [Slip] = [
+        Slip("quiet-hours", "the night of the default zone is everybody's", "or { tag = tag, pass = true }", "or nil"),
+        Slip("quiet-hours", "exempt devices sleep too", "if push.config.exempt_tag then", "if false then"),
+        Slip("quiet-hours", "high priority waits", "group.priority == \"high\"", "group.priority == \"higher\""),
+        Slip("quiet-hours", "any word is urgent", "and word ~= \"false\" ", ""),
+        Slip("quiet-hours", "zones of two parts alone are known", "gsub(\"/\", \".\")", "gsub(\"/\", \":\")"),
+        Slip("quiet-hours", "nothing is left out", "skip = true", "hold_until = wake"),
+        Slip("quiet-hours", "everybody waits for the same moment", "hold_until = wake", "hold_until = push.clock.now() + 3600"),
+
+        Slip("frequency-cap", "registrations are not counted", "return device.registration and", "return false and"),
+        Slip("frequency-cap", "long names are too long", "#key <= 256 and", "true and"),
+        Slip("frequency-cap", "another while goes on with the same slots", "push.config.within, name", "\"\", name"),
+        Slip("frequency-cap", "exempt devices are capped", "exempt[tag] = true", "exempt[tag] = false"),
+        Slip("frequency-cap", "exempt notifications are counted", "or is_exempt(group)", ""),
+        Slip("frequency-cap", "the last page is forgotten", "  take()\n  if #capped", "  if #capped"),
+        Slip(
+            "frequency-cap", "the first page is forgotten", "if #keys == PAGE then take() end",
+            "if #keys == PAGE then keys, numbers = {}, {} end"),
+        Slip("frequency-cap", "all notifications are the same one", ".. group.notification,", ".. \"n\","),
+
+        Slip("audit-webhook", "news are lost that the server has not taken", "if why then", "if why and push.kv.delete(key) then"),
+        Slip("audit-webhook", "news are told again that the server has taken", "  push.kv.delete(key)\n", ""),
+        Slip("audit-webhook", "the server is asked all the time", "+ pause })", "})"),
+        Slip("audit-webhook", "the pauses stay as they are", "push.kv.add \"failures\" - 1", "0"),
+        Slip("audit-webhook", "the pauses grow for ever", ", LONGEST_PAUSE)", ", math.huge)"),
+        Slip("audit-webhook", "the body alone is signed", "now .. \".\" .. news.body", "news.body"),
+        Slip("audit-webhook", "the newest is dropped", "drop(waiting[place]", "drop(waiting[#waiting]"),
+        Slip("audit-webhook", "nothing is given up", "> push.config.give_up_after", "> math.huge"),
+
+        Slip("localised-news", "the plain text is nobody's", "and not texts[first]", "and false"),
+        Slip("localised-news", "empty texts are texts", "and text ~= \"\" ", ""),
+        Slip("localised-news", "other properties are lost", "do properties[name] = value end", "do end"),
+        Slip("localised-news", "languages with a region are not found", ":gsub(\"_\", \"-\")", ":gsub(\"_\", \"+\")"),
+        Slip(
+            "localised-news", "the second fallback is not looked at", "ipairs(push.config.fallback)", "ipairs { push.config.fallback[1] }"),
+        Slip("localised-news", "phones show nothing", "return { veto =", "return nil and { veto ="),
+    ]
+
+    private static let folder = PluginFolder(path: Program.root.appending(path: "plugins").path, shown: "plugins")
+
+    /// Finds the plugin as it was slipped.
+    private struct Library: ScriptLibrary {
+        var slip: Slip?
+        let base = ProjectScripts()
+
+        func script(at path: String, from script: FlowScript) throws(PushError) -> FlowScript { try base.script(at: path, from: script) }
+        func modules(of script: FlowScript) -> LuaSearchPath? { base.modules(of: script) }
+
+        func plugin(of script: FlowScript) throws(PushError) -> PluginSource {
+            var source = try base.plugin(of: script)
+            guard let slip, let main = source.files[PluginSource.main] else { return source }
+            source.files[PluginSource.main] = Array(String(decoding: main, as: UTF8.self).replacing(slip.old, with: slip.new).utf8)
+            return source
+        }
+    }
+
+    /// Runs the tests of a plugin's specs until one fails; its name, or nil.
+    private func firstFailure(of plugin: String, _ slip: Slip?) async throws -> String? {
+        let source = try Self.folder.source(of: plugin)
+        for spec in source.specs {
+            let script = try ScriptFile.read(Self.folder.folder(of: plugin) + "/" + spec)
+            let runner = SpecRunner(
+                limits: LuaLimits(memory: 256 << 20), seed: 1, scripts: Library(slip: slip),
+                world: { (thread, script) throws(PushError) in
+                    try EmbeddedWorld(seed: 1, thread: thread, secrets: try ProjectSecrets(demoFolder: script.folder)).world
+                })
+            for (place, test) in try await runner.tests(of: script).enumerated() {
+                guard case .passed = try await runner.run(test, number: place + 1, of: script).report.verdict else { return test.fullName }
+            }
+        }
+        return nil
+    }
+
+    @Test(arguments: folder.names) func `the specs of a plugin pass`(plugin: String) async throws {
+        #expect(try await firstFailure(of: plugin, nil) == nil)
+    }
+
+    @Test(arguments: slips) func `a spec notices a slip in the plugin`(slip: Slip) async throws {
+        let main = try #require(try Self.folder.source(of: slip.plugin).files[PluginSource.main])
+        #expect(String(decoding: main, as: UTF8.self).contains(slip.old), "no line of the plugin has \(slip.old)")
+        #expect(try await firstFailure(of: slip.plugin, slip) != nil)
+    }
+
+    @Test func `every plugin has a spec with slips that it notices, and a page that names all its settings`() throws {
+        #expect(Self.folder.names == ["audit-webhook", "frequency-cap", "localised-news", "quiet-hours"])
+        for plugin in Self.folder.names {
+            #expect(Self.slips.count { $0.plugin == plugin } >= 5, "\(plugin)")
+            let source = try Self.folder.source(of: plugin)
+            #expect(!source.specs.isEmpty)
+            let page = try String(contentsOf: Program.root.appending(path: "docs/plugins/\(plugin).md"), encoding: .utf8)
+            let main = String(decoding: try #require(source.files[PluginSource.main]), as: UTF8.self)
+            let schema = try #require(main.firstMatch(of: /(?s)\n  config = \{\n(.*?)\n  \},/)).1
+            for setting in schema.matches(of: /(?m)^    ([a-z_]+) = \{/) {
+                #expect(page.contains("| `\(setting.1)`"), "docs/plugins/\(plugin).md says nothing of \(setting.1)")
+            }
+        }
+    }
+
+    @Test func `pushhost check has nothing to say about them`() async throws {
+        let run = try await Program.run(["check", "plugins"], in: Program.root)
+        #expect(run.status == 0 && run.output.hasSuffix("files · no findings\n"), "\(run.output)")
+    }
+
+    // MARK: - Together
+
+    /// Runs a script beside some of the plugins, live in this order.
+    private func rehearse(beside plugins: [(name: String, config: JSON)], _ lua: String) async throws -> Rehearsal {
+        try await PushHostTests.rehearse(lua) { world in
+            let host = try #require(world.plugins)
+            var loaded: [LoadedPlugin] = []
+            for (name, config) in plugins {
+                let configuration = PluginConfiguration(values: config, file: "plugins/plugins.yaml")
+                loaded.append(try await host.load(Self.folder.source(of: name), configuration, isGrantedAll: true))
+            }
+            host.install(loaded)
+        }
+    }
+
+    @Test(arguments: [["quiet-hours", "frequency-cap"], ["frequency-cap", "quiet-hours"]])
+    func `what is held by night counts once, whichever plugin is asked first`(order: [String]) async throws {
+        let configs: [String: JSON] = ["frequency-cap": .object(["limit": 4])]
+        let run = try await rehearse(
+            beside: order.map { ($0, configs[$0] ?? .null) },
+            """
+            local ana = push.device { name = "ana" }
+            push.install("ana", { device = ana, tags = { "time_zone:Europe.Lisbon" } })
+            local function go_to(hour)
+              push.clock.advance(os.time { year = 2026, month = 1, day = 6, hour = hour } - push.clock.now())
+              push.clock.advance "5s"
+            end
+            local function say(text) return push.send { to = push.everyone, alert = text }.sent end
+            go_to(3)
+            local night = { say "1", say "2", say "3" }
+            push.expect(night).to.equal { 0, 0, 0 }
+            go_to(7)
+            push.expect(#ana:inbox()).to.equal(3) -- asked about them once more, the cap has taken no further slots
+            push.expect({ say "4", say "5" }).to.equal { 1, 0 }
+            return #ana:inbox()
+            """)
+        #expect(run.result == "4", "\(run.report)")
+    }
+
+    @Test func `a night with more than a phone may have leaves the cap's number for the morning`() async throws {
+        let run = try await rehearse(
+            beside: [("quiet-hours", .null), ("frequency-cap", .object(["limit": 2]))],
+            """
+            local ana = push.device { name = "ana" }
+            push.install("ana", { device = ana, tags = { "time_zone:Europe.Lisbon" } })
+            push.clock.advance(os.time { year = 2026, month = 1, day = 6, hour = 3 } - push.clock.now())
+            for number = 1, 5 do push.send { to = push.everyone, alert = "n" .. number } end
+            push.clock.advance "5h"
+            return #ana:inbox()
+            """)
+        #expect(run.result == "2", "\(run.report)")
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import PushHost
+
+/// `pushhost plugin` as somebody who has never written one uses it.
+@Suite struct PluginCommandTests {
+    @Test func `a new plugin passes its spec, is enabled, and acts in a server that runs`() async throws {
+        let folder = try ScriptFolder()
+        func plugin(_ arguments: String...) async throws -> Program {
+            try await Program.run(["plugin"] + arguments, in: folder.url)
+        }
+        let made = try await plugin("new", "greet")
+        #expect(made.status == 0)
+        #expect(made.output.contains("plugins/greet") && made.output.contains("pushhost plugin test greet"))
+        let tested = try await plugin("test", "greet")
+        #expect(tested.status == 0, "\(tested.output)")
+        #expect(tested.output.contains("PASS  1 spec"))
+        let checked = try await plugin("check")
+        #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+        let enabled = try await plugin("enable", "greet")
+        #expect(enabled.output.contains("needs hub.send, which it was not granted: pushhost plugin grant greet hub.send"))
+        #expect(try await plugin("grant", "greet").output.contains("greet may: hub.send, kv"))
+        let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
+        #expect(list == "- name: greet\n  grants: [hub.send, kv]\n")
+
+        let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--lab"], in: folder.url)
+        let screen = try await server.hear("Ctrl-C ends it.")
+        let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
+        let flow = "require('push').install('i-1', { device = require('push').device { name = 'p' }, user = 'ana' })"
+        try folder.write("flow.lua", Data(flow.utf8))
+        let run = try await Program.run(["run", "flow.lua", "--target", "local"], in: folder.url)
+        _ = run
+        let answer = try await WireAnswer.exchange("GET", "/plugins/greet/greeted", [], body: [], port: port)
+        #expect(answer.status == 200)
+        #expect(answer.body.hasPrefix(#"{"greeted":"#))
+
+        let shown = try await plugin("list")
+        #expect(shown.output.contains("route     GET /plugins/greet/greeted"))
+        let first = try #require(shown.output.firstMatch(of: /version ([0-9a-f]{6}) \(1.0\)/)).1
+        let file = folder.url.appending(path: "plugins/greet/init.lua")
+        let source = try String(contentsOf: file, encoding: .utf8)
+        try Data(source.replacing("version = \"1.0\"", with: "version = \"1.1\"").utf8).write(to: file)
+        try await server.hear("is live, after \(first)")
+        #expect(try await plugin("rollback", "greet").output.contains("pinned to version \(first)"))
+        try await server.hear("version=\(first)")
+        #expect(try await plugin("list").output.contains("version \(first) (1.0), pinned to \(first)"))
+        #expect(try await plugin("rollback", "greet", "--release").status == 0)
+        try await server.hear("is live, after \(first)")
+        #expect(try await plugin("disable", "greet").status == 0)
+        try await server.hear("is not live any more")
+        #expect(try await WireAnswer.exchange("GET", "/plugins/greet/greeted", [], body: [], port: port).status == 404)
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+    }
+
+    @Test(
+        arguments: [
+            ("new Greet", "plugin.name"), ("new ../x", "plugin.name"), ("new there", "init.exists"), ("test ther", "plugin.not_found"),
+            ("enable nothere", "plugin.not_found"), ("enable broken", "script.syntax"), ("enable wrong", "plugin.manifest"),
+            ("disable there", "plugin.not_listed"), ("grant there kv", "plugin.not_listed"), ("grant listed hub.sent", "usage.value"),
+            ("revoke listed hub.send", "plugin.not_granted"), ("rollback listed", "plugin.no_version"),
+            ("rollback listed abcdef", "plugin.no_version"), ("rollback there", "plugin.not_listed"),
+        ])
+    func `what cannot be done is told with what to do, and nothing has changed`(line: String, code: String) async throws {
+        let folder = try ScriptFolder([
+            "plugins/there/init.lua": "return { name = 'there', version = '1' }", "plugins/broken/init.lua": "return {",
+            "plugins/wrong/init.lua": "return { name = 'wrng', version = '1' }",
+            "plugins/listed/init.lua": "return { name = 'listed', version = '1' }",
+            "plugins/plugins.yaml": "- name: listed\n  grants: [kv]\n",
+        ])
+        let program = try await Program.run(["plugin"] + line.split(separator: " ").map(String.init), in: folder.url)
+        #expect(program.status == 2)
+        #expect(program.errors.contains("error[\(code)]"), "\(program.errors)")
+        let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
+        #expect(list == "- name: listed\n  grants: [kv]\n")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: "plugins").path).sorted()
+        #expect(names == ["broken", "listed", "plugins.yaml", "there", "wrong"])
+    }
+
+    @Test func `check finds what is wrong with a plugin and its configuration`() async throws {
+        let folder = try ScriptFolder([
+            "plugins/typo/init.lua":
+                "local push = require 'push'\nreturn { name = 'typo', version = '1', hooks = { after_send = function() push.sned {} end } }",
+            "plugins/set/init.lua": "return { name = 'set', version = '1', config = { limit = { type = 'integer' } } }",
+            "plugins/plugins.yaml": "- name: set\n  config: { limt: 3 }\n",
+        ])
+        let program = try await Program.run(["plugin", "check"], in: folder.url)
+        #expect(program.status == 3)
+        #expect(program.output.contains("push has no \"sned\"; did you mean \"send\"?"), "\(program.output)")
+        #expect(program.output.contains("set: config.limt is no setting of the plugin; did you mean \"limit\"?"), "\(program.output)")
+    }
+}

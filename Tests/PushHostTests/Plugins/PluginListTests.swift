@@ -1,0 +1,91 @@
+import Bindings
+import PushCore
+import Testing
+
+@testable import PushHost
+
+@Suite struct PluginListTests {
+    private static let path = "plugins/plugins.yaml"
+
+    private static let written = """
+        # asked first
+        - name: quiet-hours
+          grants: [hub.read]   # no more
+          config:
+            from: "22:00"
+            limit: 3
+            on: true
+            zones: [a, "1"]
+
+        # later
+        - name: greet
+          enabled: false
+          version: "a1b2c3"
+          grants:
+            - kv
+            - http:api.example.com
+          # its end
+        - name: last
+
+        """
+
+    @Test func `an entry has its order, grants, configuration and pin`() throws {
+        let list = try PluginList(text: Self.written, path: Self.path)
+        #expect(list.entries.map(\.name) == ["quiet-hours", "greet", "last"])
+        #expect(list.entries.map(\.isEnabled) == [true, false, true])
+        #expect(list["quiet-hours"]?.config == ["from": "22:00", "limit": 3, "on": true, "zones": ["a", "1"]])
+        #expect(list["greet"]?.grants == [.kv, .http(host: "api.example.com")])
+        #expect(list["greet"]?.pin == "a1b2c3")
+        #expect(try PluginList(text: "", path: Self.path).entries.isEmpty)
+        #expect(try PluginList(text: "# nothing yet\n", path: Self.path).entries.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("name: greet", "plugins/plugins.yaml:1: plugins are written as a list"),
+            ("- greet", "plugins/plugins.yaml:1: an entry is written as"),
+            ("- nam: greet", "plugins/plugins.yaml:1: an entry has no \"nam\"; did you mean \"name\"?"),
+            ("- name: Greet", "\"Greet\" cannot be a plugin's name"), ("- enabled: true", "an entry has no \"name\""),
+            ("- name: a\n- name: a", "plugins/plugins.yaml:2: a is there twice"),
+            ("- name: a\n  enabled: maybe", "plugins/plugins.yaml:2: \"enabled\" is true or false"),
+            ("- name: a\n  grants: kv", "plugins/plugins.yaml:2: \"grants\" is a list"),
+            ("- name: a\n  grants: [kv, hub.sent]", "\"hub.sent\" is no capability; did you mean \"hub.send\"?"),
+            ("- name: a\n  version: xyz", "plugins/plugins.yaml:2: \"version\" is the hash of a version"),
+            ("- name: [", "this is not YAML"),
+        ])
+    func `what is wrong with the list is told with its line`(text: String, expected: String) {
+        let error = #expect(throws: PushError.self) { try PluginList(text: text, path: Self.path) }
+        #expect(error?.code == "plugin.list")
+        #expect(error?.message.contains(expected) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a change touches its own lines alone`() throws {
+        func changed(_ name: String, _ edits: PluginList.Edit...) throws -> String {
+            try PluginList.changed(Self.written, path: Self.path, name: name, edits)
+        }
+        #expect(try changed("greet", .enabled(true)) == Self.written.replacing("  enabled: false\n", with: ""))
+        #expect(
+            try changed("quiet-hours", .enabled(false))
+                == Self.written.replacing("- name: quiet-hours\n", with: "- name: quiet-hours\n  enabled: false\n"))
+        #expect(try changed("greet", .pin(nil)) == Self.written.replacing("  version: \"a1b2c3\"\n", with: ""))
+        #expect(
+            try changed("greet", .grants([.kv, .http(host: "*.example.com")]))
+                == Self.written.replacing(
+                    "  grants:\n    - kv\n    - http:api.example.com\n", with: "  grants: [kv, \"http:*.example.com\"]\n"))
+        #expect(
+            try changed("quiet-hours", .grants([.hubRead, .kv]))
+                == Self.written.replacing("  grants: [hub.read]   # no more\n", with: "  grants: [hub.read, kv]\n"))
+        #expect(try changed("new", .enabled(true), .grants([.kv])) == Self.written + "- name: new\n  grants: [kv]\n")
+        #expect(try PluginList.changed("", path: Self.path, name: "new", [.enabled(true)]) == "- name: new\n")
+        #expect(
+            try PluginList.changed("- name: a", path: Self.path, name: "a", [.pin("abcdef")]) == "- name: a\n  version: \"abcdef\"")
+    }
+
+    @Test func `an entry that only its writer should change is left as it is`() throws {
+        let flow = "[{ name: greet, enabled: false }]"
+        let error = #expect(throws: PushError.self) {
+            try PluginList.changed(flow, path: Self.path, name: "greet", [.enabled(true)])
+        }
+        #expect(error?.message.contains("change it by hand") == true)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// What the pages show of plugins works: whole plugins and specs of them, and lists of plugins in use.
+@Suite struct PluginPageTests {
+    /// A block that begins with "```" and the word.
+    private static func blocks(_ word: String, of page: String) throws -> [String] {
+        let text = try String(contentsOf: Program.root.appending(path: page), encoding: .utf8)
+        return text.components(separatedBy: "```\(word)\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    }
+
+    private static let pages = DocumentationTests.pages.filter { $0.contains("plugin") }
+
+    /// A folder with the bundled plugins.
+    private static func folder() throws -> ScriptFolder {
+        let folder = try ScriptFolder()
+        try FileManager.default.copyItem(at: Program.root.appending(path: "plugins"), to: folder.url.appending(path: "plugins"))
+        return folder
+    }
+
+    @Test(arguments: pages) func `a list of plugins on a page is taken as it stands, with its grants`(page: String) async throws {
+        for list in try Self.blocks("yaml plugins", of: page) {
+            let folder = try Self.folder()
+            try folder.write("plugins/plugins.yaml", Data(list.utf8))
+            let names = list.matches(of: /(?m)^- name: (.*)$/).map { String($0.1) }
+            #expect(!names.isEmpty)
+            let check = try await Program.run(
+                ["plugin", "check"] + names, in: folder.url, environment: ["PUSHHOST_SECRET_AUDIT": "between us"])
+            #expect(check.status == 0, "\(page): \(check.output)\(check.errors)")
+            let shown = try await Program.run(["plugin", "list"], in: folder.url, environment: ["PUSHHOST_SECRET_AUDIT": "between us"])
+            #expect(!shown.output.contains("not granted") && !shown.output.contains("refused"), "\(page): \(shown.output)")
+        }
+    }
+
+    @Test(arguments: pages) func `a plugin on a page is fine, and passes the spec beside it`(page: String) async throws {
+        let specs = try Self.blocks("lua spec", of: page)
+        for (place, plugin) in try Self.blocks("lua plugin", of: page).enumerated() {
+            let name = String(try #require(plugin.firstMatch(of: /(?m)^  name = "([^"]+)"/)).1)
+            let folder = try ScriptFolder()
+            try folder.write("plugins/\(name)/init.lua", Data(plugin.utf8))
+            let check = try await Program.run(["plugin", "check", name], in: folder.url)
+            #expect(check.status == 0, "\(page): \(check.output)\(check.errors)")
+            guard specs.indices.contains(place) else { continue }
+            try folder.write("plugins/\(name)/page_spec.lua", Data(specs[place].utf8))
+            let test = try await Program.run(["plugin", "test", name], in: folder.url)
+            #expect(test.status == 0, "\(page): \(test.output)\(test.errors)")
+        }
+    }
+
+    @Test func `there are such pages, and the guide has a plugin with its spec`() throws {
+        #expect(Self.pages.count >= 6)
+        #expect(try Self.blocks("lua plugin", of: "docs/plugins.md").count >= 1)
+        #expect(try Self.blocks("lua spec", of: "docs/plugins.md").count >= 1)
+        #expect(try Self.pages.filter { try !Self.blocks("yaml plugins", of: $0).isEmpty }.count >= 5)
+    }
+}

@@ -1,0 +1,210 @@
+import Bindings
+import Foundation
+import Lua
+import PushCore
+import Storage
+import Synchronization
+import Testing
+
+@testable import PushHost
+
+/// What becomes of files that change: taken over, refused, pinned, begun with.
+@Suite struct PluginSupervisorTests {
+    @Test func `a changed file is live at once, one that does not load leaves the version before it`() async throws {
+        let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
+        try await bench.supervisor.begin()
+        #expect(try await bench.word() == "one")
+        try bench.write("greet/init.lua", Self.greet("two"))
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "two")
+        let live = bench.host.installed.first?.source.version
+        for (broken, code) in [
+            ("return {", "script.syntax"), ("return 5", "plugin.manifest"), ("while true do end", "budget.cpu"),
+            ("error 'no'", "script.error"),
+        ] {
+            try bench.write("greet/init.lua", broken)
+            await bench.supervisor.refresh()
+            #expect(try await bench.word() == "two")
+            let report = try #require(await bench.supervisor.report.first)
+            #expect(report.refusal?.code == code)
+            #expect(report.status?.plugin.source.version == live)
+            let told = try #require(bench.lines.last)
+            #expect(told.hasPrefix("error greet: was refused: \(live ?? "") stays live: ") && told.contains("(\(code))"), "\(told)")
+        }
+        let count = bench.lines.count
+        await bench.supervisor.refresh()
+        #expect(bench.lines.count == count, "what was refused is not tried again while it stays the same")
+        try bench.write("greet/init.lua", Self.greet("three"))
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "three")
+        #expect(await bench.supervisor.report.first?.refusal == nil)
+    }
+
+    @Test func `a version that fails its own spec is refused`() async throws {
+        let spec = """
+            local push = require "push"
+            push.test.describe("greet", function()
+              push.test.it("says one or two", function()
+                local word = push.test.plugin {}:request("/word").body
+                push.expect(word == "one" or word == "two").to.equal(true)
+              end)
+            end)
+            """
+        let bench = try PluginFolderBench([
+            "greet/init.lua": Self.greet("one"), "greet/greet_spec.lua": spec, "plugins.yaml": "- name: greet\n",
+        ])
+        try await bench.supervisor.begin()
+        try bench.write("greet/init.lua", Self.greet("two"))
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "two")
+        try bench.write("greet/init.lua", Self.greet("three"))
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "two")
+        let refusal = await bench.supervisor.report.first?.refusal
+        #expect(refusal?.code == "plugin.spec")
+        #expect(refusal?.message.contains("greet › says one or two") == true)
+    }
+
+    @Test func `configuration and grants are taken over, and a wrong one leaves the one before`() async throws {
+        let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
+        try await bench.supervisor.begin()
+        try bench.write("plugins.yaml", "- name: greet\n  config: { tail: \"!\" }\n")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "one!")
+        try bench.write("plugins.yaml", "- name: greet\n  config: { tial: \"?\" }\n")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "one!")
+        #expect(bench.lines.last?.contains("config.tial is no setting of the plugin; did you mean \"tail\"?") == true)
+        try bench.write("plugins.yaml", "- nam: greet\n")
+        await bench.supervisor.refresh()
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "one!")
+        #expect(bench.lines.count { $0.contains("the list stays as it was") } == 1)
+        try bench.write("plugins.yaml", "- name: greet\n  enabled: false\n")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == nil)
+        #expect(bench.host.installed.isEmpty)
+    }
+
+    @Test func `what is revoked is revoked at once, also from a version that stays because the folder is broken`() async throws {
+        let source = Self.greet("one").replacing("config = {", with: "needs = { \"kv\" }, config = {").replacing(
+            "return { body", with: "push.kv.add 'n' return { body")
+        let bench = try PluginFolderBench(["greet/init.lua": source, "plugins.yaml": "- name: greet\n  grants: [kv]\n"])
+        try await bench.supervisor.begin()
+        #expect(try await bench.word() == "one")
+        try bench.write("greet/init.lua", "broken")
+        try bench.write("plugins.yaml", "- name: greet\n")
+        await bench.supervisor.refresh()
+        let error = await #expect(throws: PushError.self) { try await bench.word() }
+        #expect(error?.code == "route.failed")
+        #expect(bench.lines.last?.contains("(capability.denied)") == true)
+    }
+
+    @Test func `a pinned version is live whatever is in the folder, and of versions ten are kept`() async throws {
+        let bench = try PluginFolderBench(["greet/init.lua": Self.greet("0"), "plugins.yaml": "- name: greet\n"])
+        try await bench.supervisor.begin()
+        for number in 1...11 {
+            bench.clock.advance(to: bench.clock.now + .seconds(1))
+            try bench.write("greet/init.lua", Self.greet("\(number)"))
+            await bench.supervisor.refresh()
+        }
+        let kept = bench.versions.versions(of: "greet")
+        #expect(kept.count == PluginVersions.kept)
+        try bench.write("plugins.yaml", "- name: greet\n  version: \"\(kept[3].shown)\"\n")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "8")
+        try bench.write("greet/init.lua", "broken")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "8")
+        try bench.write("plugins.yaml", "- name: greet\n  version: \"000000\"\n")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "8")
+        #expect(bench.lines.last?.contains("no version 000000 of greet is kept") == true)
+        // Somebody has been at the files that are kept.
+        let file = bench.folder.url.appending(path: "data/plugins/greet/\(kept[5].hash)/files/init.lua")
+        try Data(Self.greet("evil").utf8).write(to: file)
+        try bench.write("plugins.yaml", "- name: greet\n  version: \"\(kept[5].shown)\"\n")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "8")
+        #expect(bench.lines.last?.contains("was changed in") == true)
+    }
+
+    @Test func `a server begins with the version that was live last, and not without any`() async throws {
+        let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
+        try await bench.supervisor.begin()
+        try bench.write("greet/init.lua", "broken")
+        let next = try PluginFolderBench(over: bench.folder)
+        try await next.supervisor.begin()
+        #expect(try await next.word() == "one")
+        #expect(next.lines.last?.contains("is live as it was before") == true)
+        try next.write("plugins.yaml", "- name: greet\n- name: other\n")
+        try next.write("other/init.lua", "return {}")
+        let third = try PluginFolderBench(over: bench.folder)
+        let error = await #expect(throws: PushError.self) { try await third.supervisor.begin() }
+        #expect(error?.code == "plugin.refused")
+        #expect(
+            error?.message.contains("the plugin other cannot be loaded: plugins/other/init.lua: name is missing") == true,
+            "\(error?.message ?? "")")
+    }
+
+    static func greet(_ word: String) -> String {
+        """
+        local push = require "push"
+        return {
+          name = "greet", version = "1.0", config = { tail = { default = "" } },
+          routes = { { path = "/word", auth = "open", run = function() return { body = "\(word)" .. push.config.tail } end } },
+        }
+        """
+    }
+}
+
+/// A folder of plugins and who keeps it live, without a server.
+final class PluginFolderBench: Sendable {
+    let folder: ScriptFolder
+    let clock = VirtualClock(now: EmbeddedWorld.dawn)
+    let host: PluginHost
+    let versions: PluginVersions
+    let supervisor: PluginSupervisor
+    private let messages: Messages
+
+    private final class Messages: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    convenience init(_ files: [String: String]) throws {
+        try self.init(over: ScriptFolder(Dictionary(uniqueKeysWithValues: files.map { ("plugins/\($0.key)", $0.value) })))
+    }
+
+    init(over folder: ScriptFolder) throws {
+        let messages = Messages()
+        let thread = LuaThread(name: "world")
+        defer { thread.stop() }
+        var world = try EmbeddedWorld(seed: 1, thread: thread, secrets: ProjectSecrets(demoFolder: nil)).world
+        world.plugins = nil
+        world.clock = clock
+        let log: @Sendable (PluginMessage) -> Void = { message in
+            messages.lines.withLock { $0.append("\(message.level.rawValue) \(message.plugin): \(message.text)") }
+        }
+        host = PluginHost(
+            services: PluginServices(
+                world: world, keyValues: MemoryKeyValueSpaces(), http: NoServers(), deadlines: SystemClock(), log: log,
+                start: { work in Task { await work() } }))
+        versions = PluginVersions(path: folder.url.appending(path: "data/plugins").path)
+        // Messages show the path as it is given.
+        supervisor = PluginSupervisor(
+            folder: PluginFolder(path: folder.url.appending(path: "plugins").path, shown: "plugins"), versions: versions, host: host,
+            clock: clock, log: log)
+        self.folder = folder
+        self.messages = messages
+    }
+
+    var lines: [String] { messages.lines.withLock { $0 } }
+
+    func write(_ file: String, _ text: String) throws { try folder.write("plugins/\(file)", Data(text.utf8)) }
+
+    /// What the route of the plugin greet says; nil where it has none.
+    func word() async throws -> String? {
+        guard case .found(let route) = host.route(plugin: "greet", method: "GET", path: ["word"]) else { return nil }
+        return String(decoding: try await route.answer(PluginRequest(method: "GET", path: ["word"])).body, as: UTF8.self)
+    }
+}

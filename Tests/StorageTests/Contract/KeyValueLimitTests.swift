@@ -1,0 +1,155 @@
+import PushCore
+import Storage
+import Support
+import Testing
+
+/// What a space takes, and what it refuses before it does anything.
+@Suite struct KeyValueLimitTests {
+    private let dawn = HubBench.dawn
+
+    @Test(arguments: Engine.allCases)
+    func `A key has from 1 to 256 bytes, in whatever it is named`(engine: Engine) async throws {
+        try await engine.runSpace { space throws in
+            let longest = String(repeating: "é", count: 128)
+            try await space.put(1, for: longest)
+            #expect(try await space.take([longest], longest) == [true])
+            #expect(try await space.value(longest) == 1)
+            let used = try await space.usage()
+            for key in ["", longest + "x"] {
+                let errors = [
+                    await refusal { try await space.put(1, for: key, expires: nil, if: .always, now: dawn) },
+                    await refusal { try await space.value(key, now: dawn) },
+                    await refusal { try await space.values(["a", key], now: dawn) },
+                    await refusal { try await space.remove(key, if: .always, now: dawn) },
+                    await refusal { try await space.add(1, to: key, expiresIfNew: nil, now: dawn) },
+                    await refusal { try await space.take(["a", key], "t") },
+                    await refusal { try await space.take(["a"], key) },
+                ]
+                for (number, error) in errors.enumerated() {
+                    #expect(error?.code == "kv.key" && error?.status == 400, "\(number)")
+                    #expect((error?.message.utf8.count ?? 0) < 200, "\(number)")
+                }
+            }
+            #expect(try await space.usage() == used)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A value has 64 KiB of JSON, and no more levels than can be read`(engine: Engine) async throws {
+        try await engine.runSpace { space throws in
+            // With the quotes.
+            let largest = JSON.string(String(repeating: "x", count: 65_534))
+            try await space.put(largest, for: "k")
+            #expect(try await space.usage() == KeyValueUsage(entries: 1, bytes: 65_537))
+            func nested(_ depth: Int) -> JSON { (0..<depth).reduce(0) { value, _ in [value] } }
+            try await space.put(nested(128), for: "deep")
+            #expect(try await space.value("deep") == nested(128))
+            for value in [.string(String(repeating: "x", count: 65_535)), .string(String(repeating: "\u{1}", count: 11_000)), nested(129)] {
+                let error = await refusal { try await space.put(value, for: "k", expires: nil, if: .always, now: dawn) }
+                #expect(error?.code == "kv.too_large" && error?.status == 413)
+                #expect(error?.message.contains("\"k\"") == true)
+            }
+            #expect(try await space.value("k") == largest)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `An expiry is from a second to 1,830 days away, a period as long`(engine: Engine) async throws {
+        try await engine.runSpace { space throws in
+            let years = Duration.seconds(1830 * 86_400)
+            for lifetime in [.seconds(1), years] {
+                try await space.put(1, for: "k", expires: dawn + lifetime)
+                #expect(try await space.take(["\(lifetime)"], token: "t", limit: 1, within: lifetime, now: dawn) == [true])
+            }
+            for lifetime in [.zero, .milliseconds(999), .seconds(-5), years + .milliseconds(1)] {
+                let errors = [
+                    await refusal { try await space.put(2, for: "k", expires: dawn + lifetime, if: .always, now: dawn) },
+                    await refusal { try await space.add(1, to: "k", expiresIfNew: dawn + lifetime, now: dawn) },
+                    await refusal { try await space.take(["k"], token: "u", limit: 1, within: lifetime, now: dawn) },
+                ]
+                for error in errors { #expect(error?.code == "kv.ttl" && error?.status == 400, "\(lifetime)") }
+            }
+            let never = Timestamp(milliseconds: .max)
+            #expect(await refusal { try await space.put(2, for: "k", expires: never, if: .always, now: dawn) }?.code == "kv.ttl")
+            #expect(try await space.value("k") == 1)
+            #expect(try await space.take(["k"], token: "u", limit: 1, within: .seconds(1), now: dawn) == [true])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `No more than 1,000 keys come at once, and a key has from 1 to 1,000 slots`(engine: Engine) async throws {
+        try await engine.runSpace { space throws in
+            let keys = (0..<1001).map { "\($0)" }
+            #expect(try await space.values(keys.dropLast(), now: dawn).count == 1000)
+            #expect(try await space.take(keys.dropLast(), "t") == Array(repeating: true, count: 1000))
+            #expect(await refusal { try await space.values(keys, now: dawn) }?.code == "kv.too_many")
+            #expect(await refusal { try await space.take(keys, "u") }?.code == "kv.too_many")
+            for limit in [-1, 0, 1001] {
+                #expect(await refusal { try await space.keys(prefix: "", after: nil, limit: limit, now: dawn) }?.code == "kv.too_many")
+                #expect(await refusal { try await space.take(["a"], "u", of: limit) }?.code == "kv.slots")
+            }
+            #expect(try await space.take(["a"], "u", of: 1000) == [true])
+            #expect(try await space.usage().entries == 1001)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A full space takes nothing new, changes what is there, and has room again when something goes`(engine: Engine) async throws {
+        try await engine.runSpaces(KeyValueQuota(entries: 3, bytes: 60)) { spaces throws in
+            let space = spaces.space("plugin")
+            func full(_ work: () async throws -> Void) async -> Bool {
+                let error = await refusal { try await work() }
+                #expect(error?.status == 507 && error?.message.contains("\"plugin\"") == true)
+                return error?.code == "kv.full"
+            }
+            for key in ["a", "b", "c"] { try await space.put(1, for: key) }
+            #expect(await full { try await space.put(1, for: "d") })
+            #expect(await full { _ = try await space.add(1, to: "d", expiresIfNew: nil, now: dawn) })
+            #expect(await full { _ = try await space.take(["d"], "t") })
+            try await space.put(2, for: "a")
+            #expect(try await space.add(1, to: "b", expiresIfNew: nil, now: dawn) == 2)
+            // To the last byte.
+            try await space.put(.string(String(repeating: "x", count: 53)), for: "c")
+            #expect(try await space.usage() == KeyValueUsage(entries: 3, bytes: 60))
+            #expect(await full { try await space.put(10, for: "a") })
+            #expect(try await space.value("a") == 2)
+            #expect(try await space.remove("b", if: .always, now: dawn) == .removed)
+            #expect(await full { _ = try await space.take(["s"], "t") })
+            try await space.put(1, for: "b")
+            // Others have room of their own.
+            try await spaces.space("other").put("xxxxxxxxxxxxxxxxxxxx", for: "a")
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `What has expired makes room for what is new, and goes only where that is enough`(engine: Engine) async throws {
+        try await engine.runSpace(KeyValueQuota(entries: 3, bytes: 100)) { space throws in
+            let later = dawn + .seconds(5)
+            for key in ["a", "b"] { try await space.put(1, for: key, expires: later) }
+            try await space.put(1, for: "c")
+            let error = await refusal { try await space.put(1, for: "d", expires: nil, if: .always, now: later + .milliseconds(-1)) }
+            #expect(error?.code == "kv.full")
+            let large = JSON.string(String(repeating: "x", count: 98))
+            #expect(await refusal { try await space.put(large, for: "d", expires: nil, if: .always, now: later) }?.code == "kv.full")
+            #expect(try await space.usage().entries == 3)
+            // The one that has expired is replaced, not counted twice.
+            try await space.put(2, for: "a", now: later)
+            #expect(try await space.usage() == KeyValueUsage(entries: 3, bytes: 6))
+            try await space.put(1, for: "d", now: later)
+            #expect(try await space.keys(prefix: "", after: nil, limit: 9, now: dawn) == ["a", "c", "d"])
+            #expect(try await space.usage() == KeyValueUsage(entries: 3, bytes: 6))
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Where there is no room for the slots of all keys, none is taken`(engine: Engine) async throws {
+        try await engine.runSpace(KeyValueQuota(entries: 3, bytes: 1000)) { space throws in
+            #expect(try await space.take(["a"], "t", of: 1) == [true])
+            #expect(await refusal { try await space.take(["a", "b", "c", "d"], "u", of: 1) }?.code == "kv.full")
+            #expect(try await space.usage().entries == 1)
+            // Also no refusal was noted.
+            #expect(try await space.take(["b", "c"], "v", of: 1) == [true, true])
+            #expect(try await space.take(["a"], "u", of: 2) == [true])
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import PushCore
+import Storage
+import Support
+
+@testable import Storage
+
+extension Engine {
+    /// Does `work` with spaces that hold so much.
+    func runSpaces(_ quota: KeyValueQuota = .standard, _ work: (any KeyValueSpaces) async throws -> Void) async throws {
+        switch self {
+        case .memory: try await work(MemoryKeyValueSpaces(quota: quota))
+        case .sqlite:
+            let bench = try await Bench()
+            try await work(SQLiteKeyValueSpaces(database: bench.storage.database, quota: quota))
+            try await bench.storage.close()
+        }
+    }
+
+    /// The same with one of them.
+    func runSpace(_ quota: KeyValueQuota = .standard, _ work: (any KeyValueStore) async throws -> Void) async throws {
+        try await runSpaces(quota) { try await work($0.space("plugin")) }
+    }
+}
+
+extension KeyValueStore {
+    /// Puts a value that stays, whatever there is.
+    @discardableResult
+    func put(_ value: JSON, for key: String, expires: Timestamp? = nil, now: Timestamp = HubBench.dawn) async throws -> Int64? {
+        let put = try await put(value, for: key, expires: expires, if: .always, now: now)
+        if case .stored(let version) = put { return version }
+        return nil
+    }
+
+    func value(_ key: String) async throws -> JSON? { try await value(key, now: HubBench.dawn)?.value }
+
+    /// Asks for one of two slots an hour.
+    func take(_ keys: [String], _ token: String, of limit: Int = 2, after duration: Duration = .zero) async throws -> [Bool] {
+        try await take(keys, token: token, limit: limit, within: .seconds(3600), now: HubBench.dawn + duration)
+    }
+}

@@ -1,0 +1,99 @@
+import PushCore
+import Storage
+import Support
+import Testing
+
+/// Devices that hooks hold while processes over one database come and go.
+@Suite struct HeldDevicesTests {
+    private let clock = VirtualClock(now: HubBench.dawn)
+    private let connector: ScriptedConnector
+    private static let moment = HubBench.dawn + .seconds(6 * 86_400)
+
+    init() { connector = ScriptedConnector(clock: clock) }
+
+    /// Devices with the tag `later` are held.
+    private struct Holding: HubHooks {
+        func isWanted(_ phase: HookPhase) -> Bool { phase == .beforeDeliver }
+
+        func beforeDeliver(_ group: any HookedGroup) async {
+            guard let tag = Tag(validating: "later") else { return }
+            _ = await group.rule([
+                DeliveryRuling(devices: .tagged(tag), fate: .hold(until: HeldDevicesTests.moment), reason: "quiet: \u{1F634}")
+            ])
+        }
+
+        func beforeSend(_ draft: SendDraft) -> SendDraft { draft }
+        func afterSend(_ sent: SentNotification) {}
+        func onOutcome(_ ended: EndedNotification) {}
+        func onRegister(_ draft: RegistrationDraft) -> RegistrationDraft { draft }
+        func onLogin(_ login: LoginDraft) {}
+        func onSecureFetch(_ fetch: SecureFetch) {}
+    }
+
+    private func open(_ file: String, hooks: any HubHooks = Holding()) async throws -> (hub: NotificationHub, storage: SQLiteStorage) {
+        let storage = try await SQLiteStorage.open(file)
+        let store = storage.namespace.store(ofHub: 1)
+        let hub = NotificationHub(
+            environment: HubEnvironment(
+                clock: clock, random: SeededRandom(seed: 1), start: { work in Task { await work() } }, hooks: hooks),
+            connectors: [connector], store: store, loaded: try await store.load(into: HubLoader()),
+            settings: HubSettings(naming: .unique, isSideBySide: true))
+        try await hub.resume()
+        return (hub, storage)
+    }
+
+    private func untilHeld(_ id: String, _ hub: NotificationHub) async throws -> NotificationOutcome {
+        while true {
+            let outcome = try await hub.finish(id)
+            if !outcome.notices.isEmpty, clock.hasSleepers { return outcome }
+            await Task.yield()
+        }
+    }
+
+    @Test func `they survive each process and have it once, at their moment`() async throws {
+        let folder = try Folder()
+        let file = folder.file("hub.db")
+        var (hub, storage) = try await open(file)
+        for (number, tag) in [(1, "now"), (2, "later"), (3, "later")] {
+            _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [try Tag(tag)]))
+        }
+        let id = try await hub.accept(.alert()).outcome.id
+        for _ in 1...3 {
+            let outcome = try await untilHeld(id, hub)
+            #expect(outcome.state == .processing && outcome.counts == [.apns: [.success: 1]] && outcome.startedAt == HubBench.dawn)
+            #expect(outcome.notices == ["2 devices wait until 2026-01-11T09:00:00.000Z: quiet: \u{1F634}"])
+            #expect(outcome.devices.map(\.handle) == [.phone(1)])
+            await hub.stop()
+            try await storage.close()
+            clock.advance(to: clock.now + .seconds(86_400))
+            (hub, storage) = try await open(file)
+        }
+        _ = try await untilHeld(id, hub)
+        clock.advance(to: Self.moment)
+        while try await hub.finish(id).state != .completed { await Task.yield() }
+        let outcome = try await hub.outcome(of: id)
+        #expect(outcome.counts == [.apns: [.success: 3]] && outcome.devices.count == 3 && outcome.notices.isEmpty)
+        #expect(connector.batches.flatMap(\.handles) == [.phone(1), .phone(2), .phone(3)])
+        #expect(connector.deliveries.map(\.time) == [HubBench.dawn, Self.moment])
+        await hub.stop()
+        try await storage.close()
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func `the next process sends at once where nobody holds them any more`() async throws {
+        let folder = try Folder()
+        let file = folder.file("hub.db")
+        var (hub, storage) = try await open(file)
+        _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(2), tags: [try Tag("later")]))
+        let id = try await hub.accept(.alert()).outcome.id
+        _ = try await untilHeld(id, hub)
+        await hub.stop()
+        try await storage.close()
+        (hub, storage) = try await open(file, hooks: NoHooks())
+        #expect(try await hub.finish(id).counts == [.apns: [.success: 1]])
+        #expect(clock.now == HubBench.dawn)
+        await hub.stop()
+        try await storage.close()
+        withExtendedLifetime(folder) {}
+    }
+}

@@ -1,0 +1,317 @@
+import Crypto
+import Foundation
+import HubWire
+import PushCore
+import Storage
+import Support
+import Synchronization
+import Testing
+
+@testable import WebAPI
+
+/// Signed requests to plugins.
+@Suite(.timeLimit(.minutes(5))) struct WebhookTests {
+    private static let dawn = HubBench.dawn.seconds
+    fileprivate static let target = "/plugins/greet/hook"
+    fileprivate static let body = Array(#"{"paid": true, "text": "größer"}"#.utf8)
+
+    /// The headers of a message, as its sender would make them.
+    private static func headers(
+        _ scheme: WebhookScheme, secret: String = "s3cret", id: String = "m-1", at seconds: Int64 = Self.dawn, _ body: [UInt8] = Self.body
+    ) -> [(String, String)] {
+        func code(_ head: String) -> [UInt8] {
+            Array(HMAC<SHA256>.authenticationCode(for: Array(head.utf8) + body, using: SymmetricKey(data: Array(secret.utf8))))
+        }
+        func hexadecimal(_ head: String) -> String { code(head).map { String(format: "%02x", $0) }.joined() }
+        return switch scheme {
+        case .pushhost: [("PushHost-Signature", "t=\(seconds),v1=\(hexadecimal("\(seconds)."))")]
+        case .standard:
+            [
+                ("webhook-id", id), ("webhook-timestamp", "\(seconds)"),
+                ("webhook-signature", "v1,\(Data(code("\(id).\(seconds).")).base64EncodedString())"),
+            ]
+        case .github: [("X-GitHub-Delivery", id), ("X-Hub-Signature-256", "sha256=\(hexadecimal(""))")]
+        }
+    }
+
+    private static func route(
+        _ scheme: WebhookScheme, at name: String = "hook", plugin: String = "greet", secret: Secret? = Secret("s3cret"),
+        _ answering: @escaping ScriptedRoute.Answering = { ScriptedRoute.echo($0) }
+    ) -> ScriptedRoute {
+        var route = ScriptedRoute(
+            plugin: plugin, method: "POST", pattern: [name], authentication: .webhook(secret: "hook_secret", scheme: scheme), answering)
+        route.secret = { secret }
+        return route
+    }
+
+    // MARK: - Signatures
+
+    @Test(arguments: WebhookScheme.allCases)
+    func `A message that is signed comes through once, and is known again after a restart`(scheme: WebhookScheme) async throws {
+        let (routing, spaces) = (ScriptedPlugins([Self.route(scheme)]), MemoryKeyValueSpaces())
+        try await ServedPlugins.serving(routing, spaces: spaces) { served async throws in
+            let answer = try await served.post(Self.headers(scheme))
+            #expect(answer.status == 200 && answer.json["body"] == .string(String(decoding: Self.body, as: UTF8.self)))
+            #expect(answer.json["delivery"] == (scheme == .pushhost ? .null : "m-1"))
+            let again = try await served.post(Self.headers(scheme))
+            #expect(again.status == 409 && again.code == "webhook.replayed")
+        }
+        try await ServedPlugins.serving(routing, spaces: spaces) { served async throws in
+            #expect(try await served.post(Self.headers(scheme)).status == 409)
+        }
+        #expect(await spaces.names() == ["webhook:greet"])
+    }
+
+    @Test(arguments: WebhookScheme.allCases)
+    func `What is signed otherwise, or not at all, gets one answer and does not run`(scheme: WebhookScheme) async throws {
+        let (runs, spaces) = (Happenings(), MemoryKeyValueSpaces())
+        let route = Self.route(scheme) { _ in
+            runs.note("run")
+            return PluginAnswer(status: 200)
+        }
+        let right = Self.headers(scheme)
+        let wrong: [([(String, String)], [UInt8])] = [
+            ([], Self.body), (right, Self.body + [0x0A]), (right, []), (Self.headers(scheme, secret: "other"), Self.body),
+            (Self.headers(scheme, secret: ""), Self.body), (right.map { ($0.0, "") }, Self.body),
+            (right.map { ($0.0, String($0.1.dropLast())) }, Self.body), (right + right, Self.body),
+            (right.map { ($0.0, $0.1.replacing("v1", with: "v2").replacing("sha256", with: "sha1")) }, Self.body),
+        ]
+        try await ServedPlugins.serving(ScriptedPlugins([route]), spaces: spaces) { served async throws in
+            var details: Set<String> = []
+            for (headers, body) in wrong {
+                let answer = try await served.ask("POST", Self.target, headers, body)
+                #expect(answer.status == 401 && answer.code == "webhook.signature", "\(headers)")
+                details.insert(answer.json["detail"]?.string ?? "")
+            }
+            #expect(details.count == 1)
+            // Nothing of it was remembered, so that nobody can shut others out.
+            #expect(await spaces.names().isEmpty)
+            #expect(try await served.post(right).status == 200)
+        }
+        #expect(runs.count == 1)
+    }
+
+    @Test(arguments: [WebhookScheme.pushhost, .standard])
+    func `What was signed long ago, or will be, is stale, which only its sender is told`(scheme: WebhookScheme) async throws {
+        try await ServedPlugins.serving(ScriptedPlugins([Self.route(scheme)])) { served async throws in
+            for (number, seconds) in [Self.dawn - 300, Self.dawn + 300].enumerated() {
+                let headers = Self.headers(scheme, id: "m-\(number)", at: seconds)
+                #expect(try await served.post(headers).status == 200, "\(seconds)")
+            }
+            for seconds in [Self.dawn - 301, Self.dawn + 301, 0, 999_999_999_999] {
+                let stale = try await served.post(Self.headers(scheme, id: "s", at: seconds))
+                #expect(stale.status == 401 && stale.code == "webhook.stale", "\(seconds)")
+                let forged = Self.headers(scheme, secret: "guess", id: "s", at: seconds)
+                #expect(try await served.post(forged).code == "webhook.signature")
+            }
+        }
+    }
+
+    @Test func `While one key takes the place of another a message has signatures of both`() async throws {
+        let routing = ScriptedPlugins([Self.route(.pushhost), Self.route(.standard, at: "standard")])
+        try await ServedPlugins.serving(routing) { served async throws in
+            let (other, right) = (Self.headers(.pushhost, secret: "old")[0].1, Self.headers(.pushhost)[0].1)
+            let signature = right.drop { $0 != "v" }
+            let both = try await served.post([("PushHost-Signature", "\(other),\(signature)")])
+            #expect(both.status == 200)
+            // It is the same message, whatever stands beside its signature.
+            for header in [right, "v0=x, \(signature), \(other)"] {
+                let again = try await served.post([("PushHost-Signature", header)])
+                #expect(again.code == "webhook.replayed", "\(header)")
+            }
+            var headers = Self.headers(.standard)
+            headers[2].1 = "v1a,AAAA v1,AAAA \(headers[2].1)"
+            #expect(try await served.post(headers, to: "/plugins/greet/standard").status == 200)
+        }
+    }
+
+    @Test func `A message of the standard is one as long as its id is, whatever its time and body are`() async throws {
+        try await ServedPlugins.serving(ScriptedPlugins([Self.route(.standard)])) { served async throws in
+            #expect(try await served.post(Self.headers(.standard)).status == 200)
+            let later = Self.headers(.standard, at: Self.dawn + 60)
+            #expect(try await served.post(later).code == "webhook.replayed")
+            #expect(try await served.post(Self.headers(.standard, id: "m-2")).status == 200)
+        }
+    }
+
+    @Test(arguments: [WebhookScheme.standard, .github])
+    func `Ids have an end, and those of the standard no full stop`(scheme: WebhookScheme) async throws {
+        try await ServedPlugins.serving(ScriptedPlugins([Self.route(scheme)])) { served async throws in
+            let (longest, longer) = (String(repeating: "a", count: 256), String(repeating: "a", count: 257))
+            #expect(try await served.post(Self.headers(scheme, id: longest)).status == 200)
+            #expect(try await served.post(Self.headers(scheme, id: longer)).status == 401)
+            let dotted = try await served.post(Self.headers(scheme, id: "a.1"))
+            #expect(dotted.status == (scheme == .standard ? 401 : 200))
+        }
+    }
+
+    @Test func `What has no time is known again for three days`() async throws {
+        let runs = Happenings()
+        let route = Self.route(.github) { _ in
+            runs.note("run")
+            return PluginAnswer(status: 202)
+        }
+        try await ServedPlugins.serving(ScriptedPlugins([route])) { served async throws in
+            for (pause, status) in [(0, 202), (3 * 86_400 - 1, 409), (1, 202)] {
+                served.bench.advance(by: .seconds(pause))
+                #expect(try await served.post(Self.headers(.github)).status == status, "\(pause)")
+            }
+        }
+        #expect(runs.count == 2)
+    }
+
+    @Test func `One message may be for several routes and plugins`() async throws {
+        let routing = ScriptedPlugins([
+            Self.route(.standard), Self.route(.standard, at: "other"), Self.route(.standard, plugin: "second"),
+        ])
+        try await ServedPlugins.serving(routing) { served async throws in
+            for target in [Self.target, "/plugins/greet/other", "/plugins/second/hook"] {
+                #expect(try await served.post(Self.headers(.standard), to: target).status == 200, "\(target)")
+                #expect(try await served.post(Self.headers(.standard), to: target).status == 409)
+            }
+        }
+    }
+
+    // MARK: - Secrets
+
+    @Test func `Without a secret nothing is let in, also not what is signed with none`() async throws {
+        let routing = ScriptedPlugins([
+            Self.route(.github, secret: nil), Self.route(.github, at: "empty", secret: Secret("")),
+            Self.route(.standard, at: "broken", secret: Secret("whsec_***")), Self.route(.standard, at: "bare", secret: Secret("whsec_")),
+        ])
+        try await ServedPlugins.serving(routing) { served async throws in
+            for name in ["hook", "empty", "broken", "bare"] {
+                let scheme = ["hook", "empty"].contains(name) ? WebhookScheme.github : .standard
+                let answer = try await served.post(Self.headers(scheme, secret: ""), to: "/plugins/greet/\(name)")
+                #expect(answer.status == 503 && answer.code == "webhook.secret", "\(name)")
+                #expect(!answer.text.contains("hook_secret"))
+            }
+            #expect(served.lines.all.contains { $0.contains("greet POST /hook needs the secret hook_secret") })
+        }
+    }
+
+    @Test func `A secret counts as it is when the message comes`() async throws {
+        let current = SecretBox("first")
+        var route = Self.route(.github)
+        route.secret = { current.secret }
+        try await ServedPlugins.serving(ScriptedPlugins([route])) { served async throws in
+            #expect(try await served.post(Self.headers(.github, secret: "first")).status == 200)
+            current.change("second")
+            let old = try await served.post(Self.headers(.github, secret: "first", id: "m-2"))
+            #expect(old.status == 401)
+            let new = try await served.post(Self.headers(.github, secret: "second", id: "m-2"))
+            #expect(new.status == 200)
+        }
+    }
+
+    // MARK: - Failures
+
+    @Test(arguments: [500, 503, 408, 425, 429])
+    func `What failed, or is to come later, may come again`(status: Int) async throws {
+        let runs = Happenings()
+        let route = Self.route(.standard) { _ in
+            runs.note("run")
+            return PluginAnswer(status: runs.count == 1 ? status : 200)
+        }
+        try await ServedPlugins.serving(ScriptedPlugins([route])) { served async throws in
+            for expected in [status, 200, 409] {
+                #expect(try await served.post(Self.headers(.standard)).status == expected)
+            }
+        }
+    }
+
+    @Test func `What throws may come again, but what was refused stays refused`() async throws {
+        let runs = Happenings()
+        let throwing = Self.route(.standard) { _ throws(PushError) in
+            runs.note("run")
+            if runs.count == 1 { throw PushError("route.failed", "it failed", status: 500) }
+            if runs.count == 2 { throw PushError("lua.error", "it has no status") }
+            return PluginAnswer(status: 200)
+        }
+        let refusing = Self.route(.standard, at: "refusing") { _ throws(PushError) in
+            throw PushError("request.parameter", "n is no number", status: 400)
+        }
+        try await ServedPlugins.serving(ScriptedPlugins([throwing, refusing])) { served async throws in
+            for expected in [500, 500, 200, 409] {
+                #expect(try await served.post(Self.headers(.standard)).status == expected)
+            }
+            for expected in [400, 409] {
+                #expect(try await served.post(Self.headers(.standard), to: "/plugins/greet/refusing").status == expected)
+            }
+        }
+    }
+
+    @Test func `Of two that come at once one runs`() async throws {
+        let (runs, gate) = (Happenings(), AsyncStream.makeStream(of: Void.self))
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let route = Self.route(.pushhost) { _ in
+            runs.note("run")
+            begin.yield()
+            for await _ in gate.stream {}
+            return PluginAnswer(status: 200)
+        }
+        try await ServedPlugins.serving(ScriptedPlugins([route])) { served async throws in
+            async let first = served.ask("POST", Self.target, Self.headers(.pushhost), Self.body)
+            var iterator = begun.makeAsyncIterator()
+            await iterator.next()
+            #expect(try await served.post(Self.headers(.pushhost)).status == 409)
+            gate.continuation.finish()
+            #expect(try await first.status == 200)
+        }
+        #expect(runs.count == 1)
+    }
+
+    @Test func `A sender that goes away before it has an answer may send it again`() async throws {
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let runs = Happenings()
+        let route = Self.route(.standard) { _ throws(PushError) in
+            runs.note("run")
+            guard runs.count == 1 else { return PluginAnswer(status: 200) }
+            begin.yield()
+            for await _ in AsyncStream<Void>.makeStream().stream {}
+            throw PushError("route.failed", "cancelled", status: 500)
+        }
+        let spaces = GivenBackSpaces()
+        try await ServedPlugins.serving(ScriptedPlugins([route]), spaces: spaces) { served async throws in
+            let caller = try await PlainCaller(port: served.port)
+            let length = [("Content-Length", "\(Self.body.count)")]
+            try await caller.write(ServedPlugins.head("POST", Self.target, Self.headers(.standard) + length) + Self.body)
+            var iterator = begun.makeAsyncIterator()
+            await iterator.next()
+            try await caller.close()
+            await spaces.removed()
+            #expect(try await served.post(Self.headers(.standard)).status == 200)
+        }
+    }
+
+    @Test func `Where nothing can be remembered nothing runs`() async throws {
+        let runs = Happenings()
+        let route = Self.route(.standard) { _ in
+            runs.note("run")
+            return PluginAnswer(status: 200)
+        }
+        let spaces = MemoryKeyValueSpaces(quota: KeyValueQuota(entries: 1, bytes: 1_000))
+        try await ServedPlugins.serving(ScriptedPlugins([route]), spaces: spaces) { served async throws in
+            #expect(try await served.post(Self.headers(.standard)).status == 200)
+            let full = try await served.post(Self.headers(.standard, id: "m-2"))
+            #expect(full.status == 507 && full.code == "kv.full")
+        }
+        #expect(runs.count == 1)
+    }
+}
+
+extension ServedPlugins {
+    /// Sends the message of these tests.
+    fileprivate func post(_ headers: [(String, String)], to target: String = WebhookTests.target) async throws -> PlainAnswer {
+        try await ask("POST", target, headers, WebhookTests.body)
+    }
+}
+
+private final class SecretBox: Sendable {
+    private let text: Mutex<String>
+
+    init(_ text: String) { self.text = Mutex(text) }
+
+    var secret: Secret { Secret(text.withLock { $0 }) }
+    func change(_ new: String) { text.withLock { $0 = new } }
+}
