@@ -4,7 +4,7 @@ SHELL := /bin/bash
 
 # What the project needs of Debian, to build and, beyond that, to test.
 PACKAGES := liblua5.4-dev libsqlite3-dev libexpat1-dev libroaring-dev libnghttp2-dev tzdata
-TEST_PACKAGES := lua-check python3 python3-venv curl openssl nghttp2-client nghttp2-server
+TEST_PACKAGES := lua-check python3 python3-venv curl openssl nghttp2-client nghttp2-server procps
 COUNT_PACKAGES := valgrind
 DELIVERY_PACKAGES := nghttp2-client libssl-dev openssl
 HTTP_PACKAGES := golang-go golang-github-mattn-go-sqlite3-dev wrk
@@ -16,6 +16,9 @@ CLIENTS := Tests/PushHostTests/Clients/requirements.txt
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 PREFIX ?= /usr/local
 
+# A whole run takes a fifth of it on two processors.
+TEST_TIME ?= 35m
+
 # Tests at a time. All of them at once would leave each so little of the machine that those which wait for other processes give up.
 WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(or $(SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH),12)
 
@@ -23,7 +26,7 @@ WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(or $(SWT_EXPERIMENTAL_
 # with marks in them, so that what they hold looks lost, and a test leaks on purpose to show what an error must not do.
 SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
 
-.PHONY: help demo test check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery bench-plugins install test-installed unit setup setup-tests clean
+.PHONY: help demo test examples check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery bench-plugins install test-installed unit setup setup-tests clean
 
 help:
 	@echo "make demo     build, then run a push flow on simulated phones"
@@ -51,7 +54,14 @@ demo: setup
 test: setup setup-tests
 	@echo "Building everything with its tests (the first time takes some minutes) …"
 	@swift build --build-tests
+	@$(MAKE) --no-print-directory examples
 	@$(WIDTH) $(call run_tests)
+
+# The package of a program of one's own, which tests run. It shares what is built of PushHost.
+EXAMPLE := Examples/NativePlugins
+examples:
+	@[ -e $(EXAMPLE)/Package.resolved ] || [ ! -e Package.resolved ] || cp Package.resolved $(EXAMPLE)
+	@swift build --package-path $(EXAMPLE) --scratch-path .build --disable-build-manifest-caching
 
 check: setup
 	@swift format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples
@@ -135,6 +145,7 @@ bench-plugins: setup
 	@.build/bench-plugins/release/PluginBenchmark
 	@swift build --configuration release --product pushhost --static-swift-stdlib
 	@/usr/bin/python3 Benchmarks/Plugins/routes.py .build/release/pushhost .build/bench-plugins/data
+	@/usr/bin/python3 Benchmarks/Plugins/reload.py .build/release/pushhost .build/bench-plugins/data
 
 install: setup
 	@echo "Building for release (the first time takes some minutes) …"
@@ -160,8 +171,11 @@ unit:
 install_completion = set -o pipefail; $(SUDO) install -d "$(DESTDIR)$(PREFIX)/$(2)" && \
   .build/release/pushhost --generate-completion-script $(1) | $(SUDO) install -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/$(2)/$(3)"
 
-# What fails is told once more at the end.
-run_tests = swift test --skip-build $(1) 2>&1 | tee .build/tests.log; status=$${PIPESTATUS[0]}; \
+# What fails is told once more at the end. Tests that hang are ended, and told.
+run_tests = timeout --foreground --kill-after 30 $(TEST_TIME) swift test --skip-build $(1) 2>&1 | tee .build/tests.log; \
+	  status=$${PIPESTATUS[0]}; \
+	  [ $$status != 124 ] || { echo; pkill -KILL -f "$(CURDIR)/.build/[^ ]*/PushHostPackageTests.xctest"; \
+	    echo "The tests did not end within $(TEST_TIME). What was under way:"; /usr/bin/python3 Tests/unended.py .build/tests.log; }; \
 	  [ $$status = 0 ] || { echo; echo "What failed, of .build/tests.log:"; grep -aE '^(✘|↳|error:)|Fatal error' .build/tests.log | cut -c1-2000; }; \
 	  exit $$status
 

@@ -38,8 +38,9 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let package = Package(
     name: "PushHost",
     products: [
-        .executable(name: "pushhost", targets: ["PushHost"]),
+        .executable(name: "pushhost", targets: ["Program"]),
         .library(name: "Lua", targets: ["Lua"]),
+        .library(name: "PushHostKit", targets: ["PushHostKit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -47,7 +48,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -114,8 +115,8 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // The program: the only place where concrete types meet.
-        .executableTarget(
+        // All that the program does: the only place where concrete types meet.
+        .target(
             name: "PushHost",
             dependencies: [
                 "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", crypto,
@@ -130,6 +131,10 @@ let package = Package(
                 .embedInCode("Project/luarc.json"), .embedInCode("Project/plugin.lua"), .embedInCode("Project/plugin_spec.lua"),
             ],
             swiftSettings: strict),
+
+        // What programs are made of that add functions and plugins in Swift, and the program itself, which adds none.
+        .target(name: "PushHostKit", dependencies: ["PushHost", "Bindings", "Lua", "PushCore"], swiftSettings: strict),
+        .executableTarget(name: "Program", dependencies: ["PushHostKit"], swiftSettings: strict),
 
         .target(name: "Support", dependencies: ["PushCore", "Storage", crypto], path: "Tests/Support", swiftSettings: strict),
         .testTarget(name: "LuaTests", dependencies: ["Lua", "CLua", "EmbeddingExample"], swiftSettings: strict),
@@ -166,13 +171,16 @@ let package = Package(
         .testTarget(
             name: "PushHostTests",
             dependencies: [
-                "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "RemoteHub", "Simulators", "Storage", "WebAPI",
-                argumentParser,
+                "Program", "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "PushHostKit", "RemoteHub", "Simulators",
+                "Storage",
+                "Support", "WebAPI", argumentParser,
                 crypto, grdbSQLite, httpTypes,
                 coreMetrics, x509,
                 asn1, hummingbird, logging, serviceLifecycle,
             ],
             exclude: ["Clients"], swiftSettings: strict),
+        .testTarget(
+            name: "PushHostKitTests", dependencies: ["PushHostKit", "Bindings", "Lua", "PushCore", "Support"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

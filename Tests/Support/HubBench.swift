@@ -96,8 +96,8 @@ package final class HubBench: Sendable {
     }
 
     /// Waits until somebody sleeps on the clock.
-    package func untilSomebodySleeps() async {
-        while !clock.hasSleepers { await Task.yield() }
+    package func untilSomebodySleeps() async throws {
+        try await until { clock.hasSleepers }
     }
 
     /// Registers and answers the registration.

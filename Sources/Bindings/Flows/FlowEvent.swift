@@ -44,10 +44,19 @@ package struct FlowSend: Sendable {
     package var total: Int
     /// One line per device that did not get it: name or handle, outcome, reason, explanation.
     package var faults: [String]
-    /// Devices that were left out because their handle had got it already: no failures.
-    package var skipped = 0
+    /// Devices that were left out, which are no failures.
+    package var skips: [FlowSkip] = []
+    /// What somebody should know of it: devices that wait for their moment.
+    package var notices: [String] = []
     /// When it will be sent, if that is later.
     package var scheduledFor: Timestamp?
+}
+
+/// Devices that a notification left out, for one reason.
+package struct FlowSkip: Sendable, Equatable {
+    package var count: Int
+    /// What a hook says; nil of duplicates: another registration with the same handle stood for them.
+    package var reason: String?
 }
 
 /// What a simulated phone shows.

@@ -25,8 +25,20 @@ extension FlowRun {
         }
         return FlowSend(
             id: outcome.id, audience: audience, state: outcome.state.rawValue, sent: outcome.sent, failed: outcome.failed,
-            total: outcome.total, faults: faults, skipped: outcome.devices.count { $0.outcome == .skipped },
-            scheduledFor: outcome.scheduledFor)
+            total: outcome.total, faults: faults, skips: skips(outcome), notices: outcome.notices, scheduledFor: outcome.scheduledFor)
+    }
+
+    private func skips(_ outcome: NotificationOutcome) -> [FlowSkip] {
+        var skips: [FlowSkip] = []
+        for device in outcome.devices where device.outcome == .skipped {
+            let reason = device.reason.isEmpty ? nil : device.explanation
+            if let place = skips.firstIndex(where: { $0.reason == reason }) {
+                skips[place].count += 1
+            } else {
+                skips.append(FlowSkip(count: 1, reason: reason))
+            }
+        }
+        return skips
     }
 
     private func warnOfNobody(_ outcome: NotificationOutcome, audience: String, location: SourceLocation?) {

@@ -16,6 +16,8 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
     case httpPrivate(host: String)
     /// Reading the secret of that name.
     case secret(name: String)
+    /// Calling the functions that the program has added in that space: `push.geo.…`.
+    case native(space: String)
 
     /// What kind a function of the module needs.
     package enum Kind: String, Sendable, CaseIterable {
@@ -25,6 +27,7 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
         case kv
         case http
         case secret
+        case native
     }
 
     package var kind: Kind {
@@ -35,6 +38,7 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
         case .kv: .kv
         case .http, .httpPrivate: .http
         case .secret: .secret
+        case .native: .native
         }
     }
 
@@ -44,11 +48,12 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
         case .http(let host): "http:\(host)"
         case .httpPrivate(let host): "http.private:\(host)"
         case .secret(let name): "secret:\(name)"
+        case .native(let space): "native:\(space)"
         }
     }
 
     /// How each is written.
-    package static let forms = ["hub.send", "hub.read", "hub.write", "kv", "http:HOST", "http.private:HOST", "secret:NAME"]
+    package static let forms = ["hub.send", "hub.read", "hub.write", "kv", "http:HOST", "http.private:HOST", "secret:NAME", "native:SPACE"]
 
     /// What each allows, as the documentation has it.
     package static let summaries: [(form: String, summary: String)] = [
@@ -59,6 +64,7 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
         ("http:HOST", "requests to that host in the public network; HOST may have a port, and `*.example.com` stands for all hosts below"),
         ("http.private:HOST", "the same wherever the host's address is, loopback and private networks included"),
         ("secret:NAME", "reading the secret of that name"),
+        ("native:SPACE", "calling the functions `push.SPACE.…` of a program that was [built with its own](../native-plugins.md)"),
     ]
 
     /// Reads one as it is written. Throws what is wrong, as the rest of a sentence that begins with the text.
@@ -76,6 +82,11 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
                 throw Unreadable(reason: "names no secret: names have letters, digits and _")
             }
             self = .secret(name: name)
+        case ("native", let space?):
+            guard space.wholeMatch(of: /[a-z][a-z0-9_]*/) != nil else {
+                throw Unreadable(reason: "names no space: write native:geo for functions such as push.geo.distance")
+            }
+            self = .native(space: space)
         default:
             let near = nearest(head, in: Self.forms.map { $0.splitAtColon.head })
             throw Unreadable(

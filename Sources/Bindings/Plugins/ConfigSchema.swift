@@ -12,6 +12,14 @@ package struct ConfigSchema: Sendable, Equatable {
         package var defaultValue: JSON?
         package var isRequired: Bool
         package var summary: String
+
+        package init(name: String, type: FieldType, defaultValue: JSON?, isRequired: Bool, summary: String) {
+            self.name = name
+            self.type = type
+            self.defaultValue = defaultValue
+            self.isRequired = isRequired
+            self.summary = summary
+        }
     }
 
     package indirect enum FieldType: Sendable, Equatable {
@@ -37,6 +45,8 @@ package struct ConfigSchema: Sendable, Equatable {
     package struct Bounds: Sendable, Equatable {
         var minimum: Double?
         var maximum: Double?
+
+        package init(minimum: Double?, maximum: Double?) { (self.minimum, self.maximum) = (minimum, maximum) }
     }
 
     package init() {}

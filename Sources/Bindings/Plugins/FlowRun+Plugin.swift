@@ -18,7 +18,7 @@ extension FlowRun {
         case .hubWrite: throw plugin.denial(of: .hubWrite, for: binding.name)
         case .kv: throw plugin.denial(of: .kv, for: binding.name)
         // These name what they need.
-        case .http, .secret: return
+        case .http, .secret, .native: return
         }
     }
 

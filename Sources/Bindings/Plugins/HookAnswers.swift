@@ -90,8 +90,10 @@ extension SendDraft {
 }
 
 /// A hook refuses, which is no failure.
-struct HookVeto: Error {
+package struct HookVeto: Error {
     let reason: String
+
+    package init(reason: String) { self.reason = reason }
 }
 
 extension RegistrationDraft {

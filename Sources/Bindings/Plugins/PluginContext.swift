@@ -28,7 +28,7 @@ final class PluginContext: Sendable {
             switch capability {
             case .http(let host): reach.hosts += OutboundHost(host).map { [$0] } ?? []
             case .httpPrivate(let host): reach.privateHosts += OutboundHost(host).map { [$0] } ?? []
-            case .hubSend, .hubRead, .hubWrite, .kv, .secret: continue
+            case .hubSend, .hubRead, .hubWrite, .kv, .secret, .native: continue
             }
         }
         return reach
@@ -98,6 +98,14 @@ package struct PluginServices: Sendable {
         self.onDenial = onDenial
         self.log = log
         self.start = start
+    }
+}
+
+extension PluginServices {
+    /// What a script sees of the secret of a name; nil where there is none.
+    func secret(named name: String, for script: FlowScript) -> LuaValue? {
+        let found = try? world.secrets.secret(named: name, for: script)
+        return found.flatMap { $0 }.map { .object(LuaObject(type: "secret", payload: $0)) }
     }
 }
 

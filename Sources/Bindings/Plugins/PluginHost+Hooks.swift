@@ -6,27 +6,31 @@ import Synchronization
 extension PluginHost: HubHooks {
     package func beforeSend(_ draft: SendDraft) async throws(PushError) -> SendDraft {
         var draft = draft
-        for (live, hook) in called(in: .beforeSend, origin: draft.origin) {
+        for hook in called(in: .beforeSend, origin: draft.origin) {
             let (given, now) = (draft, services.world.clock.now)
             let asked = Question(phase: .beforeSend, hub: draft.hub, origin: draft.origin, argument: HookObjects.object(draft))
             draft =
-                try await decide(live, hook, asked) { values, run in
+                try await decide(hook, asked) { values, run in
                     guard let answer = try HookAnswers.arguments(values, HookAnswers.beforeSend, run: run) else { return given }
                     return try given.changed(by: answer, now: now)
+                } native: {
+                    try await $0.beforeSend(given)
                 } ?? given
         }
         return draft
     }
 
     package func afterSend(_ sent: SentNotification) async {
-        await tell(.afterSend, hub: sent.draft.hub, origin: sent.draft.origin, HookObjects.object(sent))
+        await tell(.afterSend, hub: sent.draft.hub, origin: sent.draft.origin, HookObjects.object(sent)) { try await $0.afterSend(sent) }
     }
 
     package func beforeDeliver(_ group: any HookedGroup) async throws(PushError) {
-        for (live, hook) in called(in: .beforeDeliver, origin: group.origin) where group.count > 0 {
+        for hook in called(in: .beforeDeliver, origin: group.origin) where group.count > 0 {
             let asked = Question(phase: .beforeDeliver, hub: group.hub, origin: group.origin, argument: HookObjects.object(group))
-            let rulings = try await decide(live, hook, asked) { values, run in
-                try [DeliveryRuling](values, plugin: live.instance.name, run: run)
+            let rulings = try await decide(hook, asked) { values, run in
+                try [DeliveryRuling](values, plugin: hook.name, run: run)
+            } native: {
+                try await $0.beforeDeliver(group)
             }
             // Nothing of a hook that fails half-way is applied.
             if let rulings, !rulings.isEmpty { _ = await group.rule(rulings) }
@@ -34,38 +38,40 @@ extension PluginHost: HubHooks {
     }
 
     package func onOutcome(_ ended: EndedNotification) async {
-        await tell(.onOutcome, hub: ended.hub, origin: ended.origin, HookObjects.object(ended))
+        await tell(.onOutcome, hub: ended.hub, origin: ended.origin, HookObjects.object(ended)) { try await $0.onOutcome(ended) }
     }
 
     package func onRegister(_ draft: RegistrationDraft) async throws(PushError) -> RegistrationDraft {
         var draft = draft
-        for (live, hook) in called(in: .onRegister, origin: draft.origin) {
+        for hook in called(in: .onRegister, origin: draft.origin) {
             let given = draft
             let asked = Question(phase: .onRegister, hub: draft.hub, origin: draft.origin, argument: HookObjects.object(draft))
             draft =
-                try await decide(live, hook, asked) { values, run in
+                try await decide(hook, asked) { values, run in
                     guard let answer = try HookAnswers.arguments(values, HookAnswers.onRegister, run: run) else { return given }
                     var changed = try given.changed(by: answer)
-                    if case .function(let function)? = answer.value("once_kept") {
-                        changed.onceKept.append { [weak self] in await self?.onceKept(live, hook, function, given) }
+                    if case .function(let function)? = answer.value("once_kept"), case .script(let instance, let work) = hook.body {
+                        changed.onceKept.append { [weak self] in await self?.onceKept(hook.live, instance, work, function, given) }
                     }
                     return changed
+                } native: {
+                    try await $0.onRegister(given)
                 } ?? given
         }
         return draft
     }
 
     package func onLogin(_ login: LoginDraft) async throws(PushError) {
-        for (live, hook) in called(in: .onLogin, origin: []) {
+        for hook in called(in: .onLogin, origin: []) {
             let asked = Question(phase: .onLogin, hub: nil, origin: [], argument: HookObjects.object(login))
-            _ = try await decide(live, hook, asked, Self.refusal)
+            _ = try await decide(hook, asked, Self.refusal) { try await $0.onLogin(login) }
         }
     }
 
     package func onSecureFetch(_ fetch: SecureFetch) async throws(PushError) {
-        for (live, hook) in called(in: .onSecureFetch, origin: []) {
+        for hook in called(in: .onSecureFetch, origin: []) {
             let asked = Question(phase: .onSecureFetch, hub: nil, origin: [], argument: HookObjects.object(fetch))
-            _ = try await decide(live, hook, asked, Self.refusal)
+            _ = try await decide(hook, asked, Self.refusal) { try await $0.onSecureFetch(fetch) }
         }
     }
 
@@ -85,10 +91,11 @@ extension PluginHost: HubHooks {
     /// Asks one hook. Nil where it failed, or is left alone, and the work goes on without it.
     ///
     /// - Throws: `hook.veto` (403); of a hook that is `fail_closed` also `hook.failed` and `hook.open` (503).
-    private func decide<Answer>(
-        _ live: LivePlugin, _ hook: PluginManifest.Hook, _ question: Question, _ read: ([LuaValue], FlowRun) throws -> Answer
+    private func decide<Answer: Sendable>(
+        _ hook: CalledHook, _ question: Question, _ read: ([LuaValue], FlowRun) throws -> Answer,
+        native ask: @escaping @Sendable (any NativeHooks) async throws -> Answer
     ) async throws(PushError) -> Answer? {
-        let (name, phase) = (live.instance.name, question.phase)
+        let (live, name, phase) = (hook.live, hook.name, question.phase)
         guard let breaker = live.slot.breakers[phase] else { return nil }
         guard breaker.admits(services.world.clock.now) else {
             guard hook.policy == .closed else { return nil }
@@ -98,10 +105,15 @@ extension PluginHost: HubHooks {
                 details: ["plugin": .string(name)])
         }
         do {
-            let (values, run) = try await call(
-                live, hook.work, .hook(phase), hub: question.hub, origin: question.origin, [question.argument])
             let answer: Answer
-            do { answer = try read(values, run) } catch let misfit as LuaError { throw misfit.annotated(by: run) }
+            switch hook.body {
+            case .script(let instance, let work):
+                let (values, run) = try await call(
+                    live, instance, work, .hook(phase), hub: question.hub, origin: question.origin, [question.argument])
+                do { answer = try read(values, run) } catch let misfit as LuaError { throw misfit.annotated(by: run) }
+            case .native(let native):
+                answer = try await call(live, native, phase, timeout: native.type.timeout, origin: question.origin, ask)
+            }
             succeeded(live, .hook(phase), breaker)
             return answer
         } catch let veto as HookVeto {
@@ -125,8 +137,12 @@ extension PluginHost: HubHooks {
     /// Most calls of one plugin that nobody waits for: further ones are left out, and that is told.
     private static let mostTold = 1000
 
-    private func tell(_ phase: HookPhase, hub: String?, origin: [String], _ argument: LuaValue) async {
-        for (live, hook) in called(in: phase, origin: origin) {
+    private func tell(
+        _ phase: HookPhase, hub: String?, origin: [String], _ argument: LuaValue,
+        native told: @escaping @Sendable (any NativeHooks) async throws -> Void
+    ) async {
+        for hook in called(in: phase, origin: origin) {
+            let live = hook.live
             guard let breaker = live.slot.breakers[phase], breaker.admits(services.world.clock.now) else {
                 live.slot.count(dropped: 1)
                 continue
@@ -143,21 +159,28 @@ extension PluginHost: HubHooks {
                 continue
             }
             defer { live.slot.told.wrappingSubtract(1, ordering: .relaxed) }
-            do throws(LuaError) {
-                _ = try await call(live, hook.work, .hook(phase), hub: hub, origin: origin, [argument])
+            do {
+                switch hook.body {
+                case .script(let instance, let work):
+                    _ = try await call(live, instance, work, .hook(phase), hub: hub, origin: origin, [argument])
+                case .native(let native):
+                    try await call(live, native, phase, timeout: PluginManifest.Work.observerTimeout, origin: origin, told)
+                }
                 succeeded(live, .hook(phase), breaker)
             } catch {
+                let error = LuaError(hookFailure: error)
                 if error.kind == .cancelled, Task.isCancelled { breaker.withdrawn() } else { failed(live, .hook(phase), error, breaker) }
             }
         }
     }
 
     private func onceKept(
-        _ live: LivePlugin, _ hook: PluginManifest.Hook, _ function: LuaFunctionReference, _ draft: RegistrationDraft
+        _ live: LivePlugin, _ instance: PluginInstance, _ hook: PluginManifest.Work, _ function: LuaFunctionReference,
+        _ draft: RegistrationDraft
     ) async {
-        let work = PluginManifest.Work(function: function, cpu: hook.work.cpu, timeout: .seconds(30))
+        let work = PluginManifest.Work(function: function, cpu: hook.cpu, timeout: PluginManifest.Work.observerTimeout)
         do throws(LuaError) {
-            _ = try await call(live, work, .onceKept, hub: draft.hub, origin: draft.origin, [HookObjects.object(draft)])
+            _ = try await call(live, instance, work, .onceKept, hub: draft.hub, origin: draft.origin, [HookObjects.object(draft)])
         } catch {
             failed(live, .onceKept, error)
         }
@@ -173,9 +196,10 @@ extension LuaError {
     }
 
     /// What went wrong with a hook, whoever found it.
-    fileprivate init(hookFailure error: any Error) {
+    init(hookFailure error: any Error) {
         switch error {
         case let error as LuaError: self = error
+        case is CancellationError: self.init(kind: .cancelled, code: "cancelled", message: "the call was cancelled")
         case let error as PushError: self = LuaError(error)
         case let error as TagError: self = LuaError(PushError(error))
         case let error as TagExpressionError: self = LuaError(PushError(error))

@@ -8,33 +8,33 @@ extension PluginHost: PluginRouting {
     private static let mostRoutes = 64
 
     package func route(plugin: String, method: String, path: [String]) -> PluginRouteMatch {
-        guard let live = live.first(where: { $0.instance.name == plugin }) else { return .notFound }
+        guard let live = live.first(where: { $0.plugin.name == plugin }), let instance = live.plugin.script else { return .notFound }
         // A slash alone is the plugin's own path.
         let parts = path == [""] ? [] : path
-        let found = live.instance.manifest.routes.compactMap { route in route.path.match(parts).map { (route: route, values: $0) } }
+        let found = instance.manifest.routes.compactMap { route in route.path.match(parts).map { (route: route, values: $0) } }
         let exact = found.filter { $0.route.method == method }.min { $0.route.path.rank.lexicographicallyPrecedes($1.route.path.rank) }
         guard let exact else { return found.isEmpty ? .notFound : .otherMethods(Set(found.map(\.route.method)).sorted()) }
-        return .found(MatchedRoute(host: self, live: live, route: exact.route, values: exact.values))
+        return .found(MatchedRoute(host: self, live: live, instance: instance, route: exact.route, values: exact.values))
     }
 
     fileprivate func answer(_ request: PluginRequest, of matched: MatchedRoute) async throws(PushError) -> PluginAnswer {
-        let (live, route) = (matched.live, matched.route)
+        let (live, instance, route) = (matched.live, matched.instance, matched.route)
         // Hooks of the plugin wait behind its routes.
         guard live.slot.routes.wrappingAdd(1, ordering: .relaxed).oldValue < Self.mostRoutes else {
             live.slot.routes.wrappingSubtract(1, ordering: .relaxed)
             throw PushError(
-                "route.busy", "the plugin \(live.instance.name) answers \(Self.mostRoutes) requests already", hint: "try again in a while",
+                "route.busy", "the plugin \(instance.name) answers \(Self.mostRoutes) requests already", hint: "try again in a while",
                 status: 503, isRetryable: true)
         }
         defer { live.slot.routes.wrappingSubtract(1, ordering: .relaxed) }
         let routed = RoutedRequest(request: request, parameters: try route.values(of: matched.values, request.query))
         do throws(LuaError) {
-            let (values, run) = try await call(live, route.work, .route, hub: nil, origin: [], [HookObjects.object(routed)])
+            let (values, run) = try await call(live, instance, route.work, .route, hub: nil, origin: [], [HookObjects.object(routed)])
             do throws(LuaError) { return try PluginAnswer(values, run: run) } catch { throw error.annotated(by: run) }
         } catch {
             if error.kind != .cancelled || !Task.isCancelled { failed(live, .route, error) }
             throw PushError(
-                "route.failed", "the plugin \(live.instance.name) could not answer", hint: "the log tells what is wrong with it",
+                "route.failed", "the plugin \(instance.name) could not answer", hint: "the log tells what is wrong with it",
                 status: 500, details: ["run": .string(error.annotations["run"] ?? "")])
         }
     }
@@ -44,16 +44,17 @@ extension PluginHost: PluginRouting {
 private struct MatchedRoute: PluginRoute {
     let host: PluginHost
     let live: LivePlugin
+    let instance: PluginInstance
     let route: PluginManifest.Route
     let values: [String: String]
 
-    var name: String { "\(live.instance.name) \(route.method) \(route.path)" }
-    var version: String { live.instance.version }
+    var name: String { "\(instance.name) \(route.method) \(route.path)" }
+    var version: String { instance.version }
     var authentication: RouteAuthentication { route.authentication }
     var bodyLimit: Int { route.bodyLimit }
 
     func webhookSecret() -> Secret? {
-        guard case .webhook(let name, _) = route.authentication, let script = try? live.instance.source.script else { return nil }
+        guard case .webhook(let name, _) = route.authentication, let script = try? instance.source.script else { return nil }
         return (try? host.services.world.secrets.secret(named: name, for: script)).flatMap { $0 }
     }
 

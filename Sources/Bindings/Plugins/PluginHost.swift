@@ -40,8 +40,10 @@ package final class PluginHost: Sendable {
     ) async throws(LuaError) -> LoadedPlugin {
         let thread = OwnThread(sharedThread, name: "plugin-\(source.name)")
         return LoadedPlugin(
-            instance: try await PluginInstance.load(
-                source, configuration, services: services ?? self.services, isGrantedAll: isGrantedAll, thread: thread, run: nextCall()),
+            body: .script(
+                try await PluginInstance.load(
+                    source, configuration, services: services ?? self.services, isGrantedAll: isGrantedAll, thread: thread, run: nextCall())
+            ),
             configuration: configuration)
     }
 
@@ -51,15 +53,15 @@ package final class PluginHost: Sendable {
             let (slots, before) = (state.slots, state.live)
             state.live = plugins.map { plugin in
                 // Its state may have been made anew meanwhile.
-                if let anew = before.first(where: { $0.insteadOf === plugin.instance }) { return anew }
+                if let script = plugin.script, let anew = before.first(where: { $0.insteadOf === script }) { return anew }
                 // What is known of other files says nothing of these.
-                let last = before.first { $0.instance.name == plugin.name }
-                let slot = last?.instance.source.hash == plugin.source.hash ? slots[plugin.name] : nil
+                let last = before.first { $0.plugin.name == plugin.name }
+                let slot = last?.plugin.source.hash == plugin.source.hash ? slots[plugin.name] : nil
                 return LivePlugin(slot: slot ?? PluginSlot(), plugin: plugin)
             }
-            state.slots = Dictionary(state.live.map { ($0.instance.name, $0.slot) }) { first, _ in first }
+            state.slots = Dictionary(state.live.map { ($0.plugin.name, $0.slot) }) { first, _ in first }
             let phases = state.live.reduce(into: 0) { bits, live in
-                for phase in live.instance.manifest.hooks.keys { bits |= phase.bit }
+                for phase in live.plugin.hooks { bits |= phase.bit }
             }
             wanted.store(phases, ordering: .releasing)
         }
@@ -90,17 +92,17 @@ package final class PluginHost: Sendable {
 
     /// A state that an endless step of Lua's library has ended, or that is full, is made anew from the same files; what its scripts kept
     /// in variables is gone.
-    private func revive(_ dead: LivePlugin) {
+    private func revive(_ dead: LivePlugin, _ instance: PluginInstance) {
         guard dead.slot.mayRevive(services.deadlines.now) else { return }
         guard dead.slot.isReviving.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
             return
         }
         _ = services.start { [weak self] in
             defer { dead.slot.isReviving.store(false, ordering: .releasing) }
-            guard let self, let again = try? await load(dead.instance.source, dead.plugin.configuration) else { return }
+            guard let self, let again = try? await load(instance.source, dead.plugin.configuration) else { return }
             state.withLock { state in
-                guard let place = state.live.firstIndex(where: { $0.instance === dead.instance }) else { return }
-                state.live[place] = LivePlugin(slot: dead.slot, plugin: again, insteadOf: dead.insteadOf ?? dead.instance)
+                guard let place = state.live.firstIndex(where: { $0.plugin.script === instance }) else { return }
+                state.live[place] = LivePlugin(slot: dead.slot, plugin: again, insteadOf: dead.insteadOf ?? instance)
             }
             tell(dead, .warn, "begins anew: its state was used up, and what it kept in variables is gone")
         }
@@ -108,28 +110,35 @@ package final class PluginHost: Sendable {
 
     // MARK: - Calls
 
-    private func nextCall() -> LuaRunID { LuaRunID(rawValue: calls.wrappingAdd(1, ordering: .relaxed).newValue) }
+    func nextCall() -> LuaRunID { LuaRunID(rawValue: calls.wrappingAdd(1, ordering: .relaxed).newValue) }
 
     /// Calls a function of a plugin, and notes how that went.
     func call(
-        _ live: LivePlugin, _ work: PluginManifest.Work, _ phase: ScriptPhase, hub: String?, origin: [String], _ arguments: [LuaValue]
+        _ live: LivePlugin, _ instance: PluginInstance, _ work: PluginManifest.Work, _ phase: ScriptPhase, hub: String?, origin: [String],
+        _ arguments: [LuaValue]
     ) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
         live.slot.count(calls: 1)
         let call = PluginInstance.Call(
-            work: work, phase: phase, hub: hub, number: nextCall().rawValue, origin: [live.instance.name] + origin)
+            work: work, phase: phase, hub: hub, number: nextCall().rawValue, origin: [instance.name] + origin)
         do throws(LuaError) {
-            return try await live.instance.call(call, arguments)
+            return try await instance.call(call, arguments)
         } catch {
-            if ["state.ended", "budget.step", "budget.memory"].contains(error.code) { revive(live) }
+            if ["state.ended", "budget.step", "budget.memory"].contains(error.code) { revive(live, instance) }
             throw error
         }
     }
 
     /// Those that have a hook there, but for those on whose behalf the work is done.
-    func called(in phase: HookPhase, origin: [String]) -> [(live: LivePlugin, hook: PluginManifest.Hook)] {
+    func called(in phase: HookPhase, origin: [String]) -> [CalledHook] {
         live.compactMap { live in
-            guard !origin.contains(live.instance.name), let hook = live.instance.manifest.hooks[phase] else { return nil }
-            return (live, hook)
+            guard !origin.contains(live.plugin.name) else { return nil }
+            switch live.plugin.body {
+            case .script(let instance):
+                return instance.manifest.hooks[phase].map { CalledHook(live: live, policy: $0.policy, body: .script(instance, $0.work)) }
+            case .native(let native):
+                guard native.type.phases.contains(phase) else { return nil }
+                return CalledHook(live: live, policy: native.type.policy, body: .native(native))
+            }
         }
     }
 
@@ -138,9 +147,10 @@ package final class PluginHost: Sendable {
     // MARK: - What goes wrong
 
     func tell(_ live: LivePlugin, _ level: PluginMessage.Level, _ text: String, run: String? = nil, at location: SourceLocation? = nil) {
-        live.instance.context.services.log(
+        let log = live.plugin.script?.context.services.log ?? services.log
+        log(
             PluginMessage(
-                plugin: live.instance.name, version: live.instance.version, run: run, level: level, text: text, location: location))
+                plugin: live.plugin.name, version: live.plugin.source.version, run: run, level: level, text: text, location: location))
     }
 
     /// Notes a failure: for the log, the lists and the breaker.
@@ -211,28 +221,68 @@ struct LivePlugin: Sendable {
     let plugin: LoadedPlugin
     /// The one that was installed, where its state was made anew.
     var insteadOf: PluginInstance?
+}
 
-    var instance: PluginInstance { plugin.instance }
+/// A hook that is about to be called.
+struct CalledHook: Sendable {
+    enum Body: Sendable {
+        case script(PluginInstance, PluginManifest.Work)
+        case native(NativeInstance)
+    }
+
+    let live: LivePlugin
+    let policy: PluginManifest.Hook.Policy
+    let body: Body
+
+    var name: String { live.plugin.name }
 }
 
 /// A version of a plugin that was loaded.
 package struct LoadedPlugin: Sendable {
-    let instance: PluginInstance
+    enum Body: Sendable {
+        case script(PluginInstance)
+        case native(NativeInstance)
+    }
+
+    let body: Body
     package let configuration: PluginConfiguration
 
-    /// Takes back at once what is not among these grants.
-    package func restrict(to grants: [Capability]) { instance.context.restrict(to: grants) }
+    /// Nil of one that is a part of the program.
+    var script: PluginInstance? { if case .script(let instance) = body { instance } else { nil } }
 
-    package var name: String { instance.name }
-    package var source: PluginSource { instance.source }
-    /// What its manifest calls its version.
-    package var release: String { instance.manifest.version }
-    package var summary: String { instance.manifest.summary }
-    package var grants: Grants { instance.context.grants }
-    package var hooks: [HookPhase] { HookPhase.allCases.filter { instance.manifest.hooks[$0] != nil } }
-    package var routes: [String] { instance.manifest.routes.map { "\($0.method) /plugins/\(name)\($0.path)" } }
-    package var timers: [String] { instance.manifest.timers.map { "\($0.schedule.words), \($0.timeZone)" } }
-    package var flows: [String: String] { instance.manifest.flows }
+    /// Takes back at once what is not among these grants.
+    package func restrict(to grants: [Capability]) { script?.context.restrict(to: grants) }
+
+    package var source: PluginSource {
+        switch body {
+        case .script(let instance): instance.source
+        case .native(let native): native.type.source
+        }
+    }
+
+    package var name: String { source.name }
+
+    /// What its author calls its version.
+    package var release: String {
+        switch body {
+        case .script(let instance): instance.manifest.version
+        case .native(let native): native.type.release
+        }
+    }
+
+    package var hooks: [HookPhase] {
+        let phases =
+            switch body {
+            case .script(let instance): Set(instance.manifest.hooks.keys)
+            case .native(let native): native.type.phases
+            }
+        return HookPhase.allCases.filter(phases.contains)
+    }
+
+    package var grants: Grants { script?.context.grants ?? Grants() }
+    package var routes: [String] { script?.manifest.routes.map { "\($0.method) /plugins/\(name)\($0.path)" } ?? [] }
+    package var timers: [String] { script?.manifest.timers.map { "\($0.schedule.words), \($0.timeZone)" } ?? [] }
+    package var flows: [String: String] { script?.manifest.flows ?? [:] }
 }
 
 /// What a plugin is configured with.

@@ -77,7 +77,7 @@ final class PluginInstance: Sendable {
         }
     }
 
-    private static func misfit(_ misfit: ConfigSchema.Misfit, of name: String, in configuration: PluginConfiguration) -> LuaError {
+    static func misfit(_ misfit: ConfigSchema.Misfit, of name: String, in configuration: PluginConfiguration) -> LuaError {
         .misuse(
             "plugin.config", "\(configuration.file): \(name): \(misfit.path) \(misfit.reason)", hint: misfit.hint,
             details: ["key": .string(misfit.path)])
@@ -103,10 +103,7 @@ final class PluginInstance: Sendable {
         do throws(ConfigSchema.Misfit) {
             return try schema.values(
                 of: configuration.values, at: "config",
-                secrets: { secret in
-                    let found = try? services.world.secrets.secret(named: secret, for: script)
-                    return found.flatMap { $0 }.map { .object(LuaObject(type: "secret", payload: $0)) }
-                }, zones: services.world.zones)
+                secrets: { services.secret(named: $0, for: script) }, zones: services.world.zones)
         } catch {
             throw misfit(error, of: name, in: configuration)
         }
@@ -165,10 +162,13 @@ final class PluginInstance: Sendable {
         return runner
     }
 
+    /// What a call is called in errors and lines of the log.
+    static func runName(_ id: LuaRunID) -> String { "p-\(id.rawValue.padded(6))" }
+
     private static func run(
         _ id: LuaRunID, phase: ScriptPhase, script: FlowScript, runner: FlowRunner, context: PluginContext
     ) -> FlowRun {
-        let name = "p-\(id.rawValue.padded(6))"
+        let name = runName(id)
         return FlowRun(
             script, runner: runner, identity: FlowRun.Identity(run: name, version: script.version), phase: phase, plugin: context
         ) { event in

@@ -171,7 +171,7 @@ extension PluginManifest {
 extension PluginManifest.Work {
     fileprivate static let hookCPU = Duration.milliseconds(50)
     fileprivate static let hookTimeout = Duration.seconds(1)
-    fileprivate static let observerTimeout = Duration.seconds(30)
+    static let observerTimeout = Duration.seconds(30)
     private static let leastTime = Duration.milliseconds(1)
 
     init(_ table: ManifestTable, cpu: Duration, timeout: Duration, longest: Duration) throws(LuaError) {

@@ -21,6 +21,11 @@ package struct PluginSource: Sendable, Equatable {
     /// What lists and lines of the log show of the hash.
     package var version: String { String(hash.prefix(Self.shownDigits)) }
 
+    /// Names of plugins are part of paths, keys and lines of the log.
+    package static func isName(_ name: String) -> Bool {
+        name.wholeMatch(of: /[a-z][a-z0-9]*(-[a-z0-9]+)*/) != nil && name.utf8.count <= 40
+    }
+
     package static let shownDigits = 6
     package static let main = "init.lua"
 

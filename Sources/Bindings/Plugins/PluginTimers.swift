@@ -33,12 +33,12 @@ actor PluginTimers {
         generation += 1
         let (now, generation) = (clock.now, generation)
         var due: [(key: Key, moment: Timestamp)] = []
-        for live in host?.live ?? [] {
-            for (place, timer) in live.instance.manifest.timers.enumerated() {
-                guard let rules = live.instance.zones[timer.timeZone], let moment = timer.schedule.next(after: now, in: rules) else {
+        for instance in host?.live.compactMap(\.plugin.script) ?? [] {
+            for (place, timer) in instance.manifest.timers.enumerated() {
+                guard let rules = instance.zones[timer.timeZone], let moment = timer.schedule.next(after: now, in: rules) else {
                     continue
                 }
-                due.append((Key(plugin: live.instance.name, number: place + 1), moment))
+                due.append((Key(plugin: instance.name, number: place + 1), moment))
             }
         }
         guard let next = due.map(\.moment).min() else { return }
@@ -58,8 +58,8 @@ actor PluginTimers {
     private func ring(_ keys: [Key], _ generation: Int) {
         guard generation == self.generation, let host else { return }
         for key in keys {
-            guard let live = host.live.first(where: { $0.instance.name == key.plugin }),
-                live.instance.manifest.timers.indices.contains(key.number - 1)
+            guard let live = host.live.first(where: { $0.plugin.name == key.plugin }), let instance = live.plugin.script,
+                instance.manifest.timers.indices.contains(key.number - 1)
             else { continue }
             guard busy.insert(key).inserted else {
                 host.tell(live, .warn, "every[\(key.number)] is left out: the call before is still under way")
@@ -68,7 +68,7 @@ actor PluginTimers {
             _ = start { [weak self] in
                 do throws(LuaError) {
                     _ = try await host.call(
-                        live, live.instance.manifest.timers[key.number - 1].work, .timer, hub: nil, origin: [], [])
+                        live, instance, instance.manifest.timers[key.number - 1].work, .timer, hub: nil, origin: [], [])
                 } catch {
                     host.failed(live, .timer, error)
                 }

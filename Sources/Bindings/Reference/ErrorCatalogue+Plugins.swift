@@ -1,7 +1,7 @@
 // Plugins: how they are loaded, what they may do, what becomes of them when they fail.
 extension ErrorCatalogue {
     static let pluginAreas: [ErrorArea] = [
-        plugin, hook, phase, capability, group, kv, http, route, webhook, cron, timeZone, dailyWindow, audit,
+        plugin, native, hook, phase, capability, group, kv, http, route, webhook, cron, timeZone, dailyWindow, audit,
     ]
 
     private static let plugin = ErrorArea(
@@ -56,12 +56,30 @@ extension ErrorCatalogue {
                 "plugin.no_flow", .refusal, means: "A plugin has no flow of that name.",
                 when: "pushhost run PLUGIN:FLOW names none of those in its manifest.", cure: "Take one of those that the hint lists."),
             ErrorDescription(
+                "plugin.native", .refusal, .misuse,
+                means: "A plugin that is a part of the program is taken for a folder, or does not begin.",
+                when: "It is granted something, pinned, tested or rolled back, a folder has its name, or it says itself why it does not "
+                    + "begin.", cure: "Change what the message names; docs/native-plugins.md tells of such plugins."),
+            ErrorDescription(
                 "plugin.not_granted", .refusal, means: "A plugin was not granted what is to be taken back.",
                 when: "pushhost plugin revoke names a capability that the entry has not.", cure: "Take one of those that the hint lists."),
             ErrorDescription(
                 "plugin.route_exists", .misuse, means: "Two routes of a plugin answer the same requests.",
                 when: "Their methods are the same, and their paths differ in the names of parameters at most.",
                 cure: "Give one of them another path or method."),
+        ])
+
+    private static let native = ErrorArea(
+        "native", "functions and plugins in Swift",
+        [
+            ErrorDescription(
+                "native.name", .refusal, means: "A program adds something under a name that cannot be.",
+                when: "A function's name is not SPACE.NAME, the space is PushHost's own, or two have one name.",
+                cure: "Choose another name where the program begins."),
+            ErrorDescription(
+                "native.late", .refusal, means: "A program adds functions after it has begun.",
+                when: "They are added when the list of functions has been read already.",
+                cure: "Hand them over to PushHostProgram.main, once."),
         ])
 
     private static let hook = ErrorArea(

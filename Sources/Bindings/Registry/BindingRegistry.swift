@@ -1,6 +1,9 @@
 /// Every binding, in the order of the reference. Argument checks, help, stubs and the reference are made from this list.
 package enum BindingRegistry {
-    package static let all: [Binding] =
+    /// With those that the program has added.
+    package static let all: [Binding] = builtIn + NativeParts.bindings
+
+    static let builtIn: [Binding] =
         [
             .args, .account, .login, .register, .subscribe, .unsubscribe, .send, .schedule, .cancel, .outcome, .everyone,
             .install, .installation, .installations, .patch, .uninstall,

@@ -2,7 +2,17 @@ import ArgumentParser
 import Glibc
 import PushCore
 
-@main
+/// Where a program that is made of PushHost begins.
+package enum PushHostEntry {
+    /// Runs what the arguments of the process name. Ends the process where that is not done with 0.
+    package static func run() async { await PushHostCommand.main() }
+
+    /// Ends the process: it was put together in a way that cannot be.
+    package static func refuse(_ error: PushError) -> Never {
+        UsageRefusal(arguments: Array(CommandLine.arguments.dropFirst()), error: error).tell()
+    }
+}
+
 struct PushHostCommand: AsyncParsableCommand {
     static let release = "0.1.0"
 

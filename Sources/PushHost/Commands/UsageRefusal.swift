@@ -10,7 +10,9 @@ struct UsageRefusal {
     let arguments: [String]
     let error: PushError
 
-    private static let management: Set<String> = ["hub", "key", "user", "send", "notification", "devices", "pruned", "tags", "doctor"]
+    private static let management: Set<String> = [
+        "hub", "key", "user", "send", "notification", "devices", "pruned", "plugin", "tags", "doctor",
+    ]
 
     private var words: ArraySlice<String> { arguments.prefix { $0 != "--" } }
 

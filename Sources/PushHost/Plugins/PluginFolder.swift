@@ -26,16 +26,24 @@ struct PluginFolder: Sendable {
     var names: [String] {
         ScriptFinder.folders(under: [path]).compactMap { folder in
             let name = String(folder.dropFirst(path.count + 1))
-            return Self.isName(name) && access("\(folder)/\(PluginSource.main)", F_OK) == 0 ? name : nil
+            return PluginSource.isName(name) && access("\(folder)/\(PluginSource.main)", F_OK) == 0 ? name : nil
         }.sorted()
     }
 
-    /// Names of plugins are part of paths, keys and lines of the log.
-    static func isName(_ name: String) -> Bool { name.wholeMatch(of: /[a-z][a-z0-9]*(-[a-z0-9]+)*/) != nil && name.utf8.count <= 40 }
+    /// Throws `plugin.native` where a plugin that is a part of the program is listed as if it were a folder.
+    func checkNative(_ entry: PluginList.Entry) throws(PushError) {
+        func refusal(_ what: String, _ hint: String) -> PushError {
+            PushError("plugin.native", "\(entry.name) is a part of the program, \(what)", hint: hint)
+        }
+        if access("\(folder(of: entry.name))/\(PluginSource.main)", F_OK) == 0 {
+            throw refusal("and \(folder(of: entry.name)) is a plugin, too", "give the folder another name")
+        }
+        if entry.pin != nil { throw refusal("and has no versions", "take \"version\" out of \(listPath)") }
+    }
 
     /// Throws `plugin.name`.
     static func check(name: String) throws(PushError) {
-        guard !isName(name) else { return }
+        guard !PluginSource.isName(name) else { return }
         throw PushError(
             "plugin.name", "\"\(name.prefix(60))\" cannot be a plugin's name",
             hint: "use small letters and digits, with - between them, at most 40, such as quiet-hours")

@@ -123,7 +123,7 @@ private struct EntryReading {
                 faults.append("\(place(key)): an entry has no \"\(other)\"\(near)")
             }
         }
-        if !PluginFolder.isName(entry.name) {
+        if !PluginSource.isName(entry.name) {
             let mark = mapping.first?.key.mark?.line ?? 1
             faults.append(
                 entry.name.isEmpty

@@ -19,6 +19,26 @@ struct PluginProbe: Sendable {
         }
     }
 
+    /// Makes a plugin that is a part of the program, as it is listed. Throws `plugin.config` and `plugin.native`.
+    func tried(_ native: NativePluginType, _ entry: PluginList.Entry) async throws(LuaError) -> LoadedPlugin {
+        let thread = LuaThread(name: "probe")
+        defer { thread.stop() }
+        do throws(PushError) { try folder.checkNative(entry) } catch { throw LuaError(error) }
+        return try host(thread).load(native, configuration(of: entry))
+    }
+
+    /// What is there of a listed plugin, be it a folder or a part of the program. Throws what is wrong with it.
+    ///
+    /// - Parameter versions: where pinned versions are kept.
+    func tried(_ entry: PluginList.Entry, versions: PluginVersions) async throws -> LoadedPlugin {
+        if let native = NativeParts.plugin(named: entry.name) { return try await tried(native, entry) }
+        let source =
+            try entry.pin.map { pin throws(PushError) in
+                try versions.source(of: entry.name, pin, folder: folder.folder(of: entry.name))
+            } ?? folder.source(of: entry.name)
+        return try await tried(source, entry)
+    }
+
     /// Runs its specs, as a server does. Throws `plugin.spec` and what they raise.
     func trial(of source: PluginSource) async throws(PushError) {
         do {
@@ -35,18 +55,22 @@ struct PluginProbe: Sendable {
     func tried(_ source: PluginSource, _ entry: PluginList.Entry?, grantingAll: Bool = false) async throws(LuaError) -> LoadedPlugin {
         let thread = LuaThread(name: "probe")
         defer { thread.stop() }
-        let host: PluginHost
+        return try await host(thread).load(source, configuration(of: entry), isGrantedAll: grantingAll)
+    }
+
+    private func configuration(of entry: PluginList.Entry?) -> PluginConfiguration {
+        PluginConfiguration(values: entry?.config ?? .null, grants: entry?.grants ?? [], file: folder.listPath)
+    }
+
+    private func host(_ thread: LuaThread) throws(LuaError) -> PluginHost {
         do throws(PushError) {
             let world = try EmbeddedWorld(seed: 1, thread: thread, secrets: ProjectSecrets(demoFolder: folder.path)).world
-            host = PluginHost(
+            return PluginHost(
                 services: PluginServices(
                     world: world, keyValues: MemoryKeyValueSpaces(), http: NoServers(), log: { _ in },
                     start: { work in Task { await work() } }))
         } catch {
             throw LuaError(error)
         }
-        return try await host.load(
-            source, PluginConfiguration(values: entry?.config ?? .null, grants: entry?.grants ?? [], file: folder.listPath),
-            isGrantedAll: grantingAll)
     }
 }

@@ -8,6 +8,8 @@ actor PluginSupervisor {
     private let folder: PluginFolder
     private let versions: PluginVersions
     private let host: PluginHost
+    /// Of the program.
+    private let natives: [NativePluginType]
     private let clock: any HubClock
     private let log: @Sendable (PluginMessage) -> Void
     private var live: [String: LoadedPlugin] = [:]
@@ -25,12 +27,13 @@ actor PluginSupervisor {
     }
 
     init(
-        folder: PluginFolder, versions: PluginVersions, host: PluginHost, clock: any HubClock,
-        log: @escaping @Sendable (PluginMessage) -> Void
+        folder: PluginFolder, versions: PluginVersions, host: PluginHost, natives: [NativePluginType] = NativeParts.plugins,
+        clock: any HubClock, log: @escaping @Sendable (PluginMessage) -> Void
     ) {
         self.folder = folder
         self.versions = versions
         self.host = host
+        self.natives = natives
         self.clock = clock
         self.log = log
     }
@@ -112,6 +115,10 @@ actor PluginSupervisor {
     private func take(_ entry: PluginList.Entry) async {
         var hash: String?
         do {
+            if let native = natives.first(where: { $0.name == entry.name }) {
+                hash = native.source.hash
+                return try take(native, entry)
+            }
             let source =
                 try entry.pin.map { pin throws(PushError) in
                     try versions.source(of: entry.name, pin, folder: "\(folder.shown)/\(entry.name)")
@@ -151,6 +158,19 @@ actor PluginSupervisor {
                     text: "was refused\(stays): \(error.message) (\(error.code))\(error.hint.map { "; \($0)" } ?? "")",
                     location: error.location))
         }
+    }
+
+    /// The same of one that is a part of the program.
+    private func take(_ native: NativePluginType, _ entry: PluginList.Entry) throws {
+        try folder.checkNative(entry)
+        let configuration = configuration(of: entry)
+        let before = live[entry.name]
+        if let refusal = refused[entry.name], refusal.entry == entry { return }
+        if before?.configuration != configuration {
+            live[entry.name] = try host.load(native, configuration)
+            tell(native.source, .info, "is live\(before == nil ? "" : ", configured anew")")
+        }
+        refused[entry.name] = nil
     }
 
     private func install(_ entries: [PluginList.Entry]) {

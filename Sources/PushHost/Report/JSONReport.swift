@@ -99,7 +99,8 @@ extension JSON {
         self = [
             "id": .string(send.id), "to": .string(send.audience), "state": .string(send.state),
             "sent": .integer(Int64(send.sent)), "failed": .integer(Int64(send.failed)),
-            "total": .integer(Int64(send.total)), "skipped": .integer(Int64(send.skipped)),
+            "total": .integer(Int64(send.total)), "skipped": .integer(Int64(send.skips.reduce(0) { $0 + $1.count })),
+            "notices": .array(send.notices.map(JSON.string)),
             "scheduled_for": send.scheduledFor.map { .string($0.description) } ?? .null, "faults": .array(send.faults.map(JSON.string)),
         ]
     }

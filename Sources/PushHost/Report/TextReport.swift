@@ -186,10 +186,15 @@ final class TextReport: Sendable {
         for fault in faults.prefix(Self.shownAtOnce) {
             output.line("\(String(repeating: " ", count: indent))\(palette.red("✗")) \(fault.printable)")
         }
-        let skipped = sends.reduce(0) { $0 + $1.skipped }
-        if skipped > 0 {
-            let margin = String(repeating: " ", count: indent)
-            output.line("\(margin)\(palette.yellow("–")) \(count(skipped, "duplicate")) skipped: the same handle already got it")
+        let margin = String(repeating: " ", count: indent)
+        for skip in sends.flatMap(\.skips).prefix(Self.shownAtOnce) {
+            let what =
+                skip.reason.map { "\(count(skip.count, "device")) skipped: \($0)" }
+                ?? "\(count(skip.count, "duplicate")) skipped: the same handle already got it"
+            output.line("\(margin)\(palette.yellow("–")) \(what.printable)")
+        }
+        for notice in sends.flatMap(\.notices).prefix(Self.shownAtOnce) {
+            output.line("\(margin)\(palette.yellow("–")) \(notice.printable)")
         }
         printRest(of: faults.count, "device", indent: indent)
     }

@@ -46,7 +46,7 @@ struct ProjectScripts: ScriptLibrary {
         var folder = script.folder
         while !folder.isEmpty {
             let (parent, name) = folder.splitAtLastSlash
-            if PluginFolder.isName(name), access("\(folder)/\(PluginSource.main)", F_OK) == 0 {
+            if PluginSource.isName(name), access("\(folder)/\(PluginSource.main)", F_OK) == 0 {
                 for path in (try? ScriptFinder.files(under: [folder], suffix: ".lua")) ?? [] { sources?.note(path) }
                 return try PluginFolder(path: parent).source(of: name)
             }

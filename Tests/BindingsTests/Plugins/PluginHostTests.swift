@@ -206,7 +206,7 @@ import Testing
             let task = Task { try await bench.host.beforeSend(draft) }
             if code == "hook.timeout" {
                 // The deadline, and the sleep.
-                while bench.hub.clock.sleeperCount < 2 { await Task.yield() }
+                try await until { bench.hub.clock.sleeperCount >= 2 }
                 bench.hub.clock.advance(to: HubBench.dawn + .seconds(2))
             }
             let result = await task.result
@@ -275,7 +275,7 @@ import Testing
         for _ in 1...HookBreaker.threshold { _ = try await bench.host.beforeSend(bench.draft(to: "Bad")) }
         bench.hub.advance(by: HookBreaker.firstPause)
         let probe = Task { [draft = try bench.draft(to: "Slow")] in try await bench.host.beforeSend(draft) }
-        while bench.hub.clock.sleeperCount < 2 { await Task.yield() }
+        try await until { bench.hub.clock.sleeperCount >= 2 }
         // Others go past while it is tried.
         #expect(try await bench.host.beforeSend(bench.draft()) == bench.draft())
         probe.cancel()
@@ -295,9 +295,9 @@ import Testing
                   return { alert = "room" }
                 end } }
                 """, before: "kept = {}"))
-        let instance = bench.host.live.first?.instance
+        let instance = bench.host.live.first?.plugin.script
         await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft(to: "Leak")) }
-        while bench.host.live.first?.instance === instance { await Task.yield() }
+        try await until { bench.host.live.first?.plugin.script !== instance }
         #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("room", to: "Sports"))
     }
 
@@ -332,8 +332,8 @@ import Testing
                 """))
         let draft = try bench.draft(to: "Stuck")
         #expect(try await bench.host.beforeSend(draft) == draft)
-        let instance = bench.host.live.first?.instance
-        while bench.host.live.first?.instance === instance { await Task.yield() }
+        let instance = bench.host.live.first?.plugin.script
+        try await until { bench.host.live.first?.plugin.script !== instance }
         #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("alive", to: "Sports"))
     }
 
@@ -378,7 +378,7 @@ import Testing
         }
         try await bench.install(version("one"))
         let slow = Task { [draft = try bench.draft(to: "Slow")] in try await bench.host.beforeSend(draft) }
-        while bench.hub.clock.sleeperCount < 2 { await Task.yield() }
+        try await until { bench.hub.clock.sleeperCount >= 2 }
         try await bench.install(version("two"))
         #expect(try await bench.host.beforeSend(bench.draft()).request == NotificationRequest.alert("two", to: "x"))
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(1))

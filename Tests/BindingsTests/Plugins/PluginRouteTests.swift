@@ -136,25 +136,25 @@ import Testing
                 }
                 """))
         bench.host.startTimers()
-        func reach(_ text: String) async { while bench.texts.last != text { await Task.yield() } }
-        func sleepers(_ count: Int) async { while bench.hub.clock.sleeperCount < count { await Task.yield() } }
-        await sleepers(1)
+        func reach(_ text: String) async throws { try await until { bench.texts.last == text } }
+        func sleepers(_ count: Int) async throws { try await until { bench.hub.clock.sleeperCount >= count } }
+        try await sleepers(1)
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(900))
-        await reach("info 2026-01-05T09:15:00.000Z")
-        await sleepers(1)
+        try await reach("info 2026-01-05T09:15:00.000Z")
+        try await sleepers(1)
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(1800))
-        await reach("info 2026-01-05T09:30:00.000Z")
+        try await reach("info 2026-01-05T09:30:00.000Z")
         // The alarm, the deadline of the call that sleeps, and its sleep.
-        await sleepers(3)
+        try await sleepers(3)
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(2700))
-        await reach("info 2026-01-05T09:45:00.000Z")
-        await sleepers(3)
+        try await reach("info 2026-01-05T09:45:00.000Z")
+        try await sleepers(3)
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(3600))
-        while bench.texts.count < 5 { await Task.yield() }
+        try await until { bench.texts.count >= 5 }
         #expect(bench.texts.contains("warn every[2] is left out: the call before is still under way"))
         #expect(bench.texts.contains("info 2026-01-05T10:00:00.000Z"))
-        await sleepers(3)
+        try await sleepers(3)
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(4200))
-        while !bench.texts.contains(where: { $0.hasPrefix("error every failed: late") }) { await Task.yield() }
+        try await until { bench.texts.contains(where: { $0.hasPrefix("error every failed: late") }) }
     }
 }

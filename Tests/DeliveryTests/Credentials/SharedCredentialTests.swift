@@ -1,4 +1,5 @@
 import PushCore
+import Support
 import Synchronization
 import Testing
 

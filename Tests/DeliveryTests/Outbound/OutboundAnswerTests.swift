@@ -1,4 +1,5 @@
 import PushCore
+import Support
 import Testing
 
 @testable import Delivery
@@ -15,7 +16,7 @@ import Testing
         let result = await bench.result(
             OutboundRequest(method: method, url: "http://service.test:\(server.port)/x", maximumAnswer: maximumAnswer))
         // Whatever it was, nothing of it stays.
-        while server.closed < server.accepted { await Task.yield() }
+        try await until { server.closed >= server.accepted }
         #expect(server.accepted == 1)
         try await server.stop()
         return result

@@ -1,4 +1,5 @@
 import PushCore
+import Support
 import Testing
 
 @testable import Delivery
@@ -75,7 +76,7 @@ import Testing
             .answering("HTTP/1.1 302 Found\r\nLocation: http://b.test:\(target.port)/\r\nContent-Length: 99999999\r\n\r\n"))
         let reach = try OutboundBench.reach(private: ["a.test:\(server.port)", "b.test:\(target.port)"])
         #expect(try await bench.result(OutboundRequest(url: "http://a.test:\(server.port)/"), within: reach).get().status == 200)
-        while server.closed < 1 { await Task.yield() }
+        try await until { server.closed >= 1 }
         try await server.stop()
         try await target.stop()
     }

@@ -1,4 +1,5 @@
 import PushCore
+import Support
 import Testing
 
 @testable import Delivery
@@ -23,7 +24,7 @@ import Testing
     private func expectTimeout(_ manner: CannedServer.Manner) async throws {
         let server = try await CannedServer(manner)
         let task = start("http://service.test:\(server.port)/x?hush")
-        while server.requests.isEmpty { await Task.yield() }
+        try await until { !server.requests.isEmpty }
         #expect(bench.clock.nextDeadline == Accounts.start + .seconds(10))
         #expect(bench.clock.advanceToNextSleeper())
         let result = await task.value
@@ -31,7 +32,7 @@ import Testing
         #expect(error.code == "http.timeout" && error.isRetryable)
         #expect(error.message == "service.test:\(server.port)/x: no whole answer came within 10 s")
         // The connection goes with the request.
-        while server.closed < 1 { await Task.yield() }
+        try await until { server.closed >= 1 }
         #expect(server.accepted == 1 && !bench.clock.hasSleepers)
         try await server.stop()
     }
@@ -51,16 +52,16 @@ import Testing
     @Test func `nor is one that never gets as far as TLS`() async throws {
         let server = try await CannedServer(.silent)
         let task = start("https://service.test:\(server.port)/", timeout: .milliseconds(1))
-        while server.accepted < 1 { await Task.yield() }
+        try await until { server.accepted >= 1 }
         #expect(bench.clock.advanceToNextSleeper())
         #expect(await code(task) == "http.timeout")
-        while server.closed < 1 { await Task.yield() }
+        try await until { server.closed >= 1 }
         try await server.stop()
     }
 
-    @Test func `nor is a name that nobody finds`() async {
+    @Test func `nor is a name that nobody finds`() async throws {
         let task = start("http://slow.test/")
-        while bench.lookups.isEmpty { await Task.yield() }
+        try await until { !bench.lookups.isEmpty }
         #expect(bench.clock.advanceToNextSleeper())
         #expect(await code(task) == "http.timeout")
         bench.findNever()
@@ -72,9 +73,9 @@ import Testing
             .answering("HTTP/1.1 302 Found\r\nLocation: http://service.test:\(silent.port)/end\r\n\r\n"))
         let reach = try OutboundBench.reach(private: ["service.test:\(server.port)", "service.test:\(silent.port)"])
         let task = Task { [bench] in await bench.result(OutboundRequest(url: "http://service.test:\(server.port)/"), within: reach) }
-        while server.requests.isEmpty { await Task.yield() }
+        try await until { !server.requests.isEmpty }
         bench.clock.advance(to: Accounts.start + .seconds(9))
-        while silent.requests.isEmpty { await Task.yield() }
+        try await until { !silent.requests.isEmpty }
         #expect(bench.clock.nextDeadline == Accounts.start + .seconds(10))
         #expect(bench.clock.advanceToNextSleeper())
         #expect(await code(task) == "http.timeout")
@@ -85,17 +86,17 @@ import Testing
     @Test func `who is cancelled waits for nothing, and the connection is closed`() async throws {
         let server = try await CannedServer(.silent)
         let task = start("http://service.test:\(server.port)/")
-        while server.requests.isEmpty { await Task.yield() }
+        try await until { !server.requests.isEmpty }
         task.cancel()
         #expect(await code(task) == "cancelled")
-        while server.closed < 1 { await Task.yield() }
+        try await until { server.closed >= 1 }
         #expect(!bench.clock.hasSleepers)
         try await server.stop()
     }
 
-    @Test func `who is cancelled while a name is looked up does not wait for it`() async {
+    @Test func `who is cancelled while a name is looked up does not wait for it`() async throws {
         let task = start("http://slow.test/")
-        while bench.lookups.isEmpty { await Task.yield() }
+        try await until { !bench.lookups.isEmpty }
         task.cancel()
         #expect(await code(task) == "cancelled")
         bench.findNever()
@@ -116,9 +117,9 @@ import Testing
         let server = try await CannedServer(.silent)
         let url = "http://service.test:\(server.port)/"
         let tasks = (0..<PublicHTTPClient.maximumCalls).map { _ in start(url) }
-        while server.requests.count < PublicHTTPClient.maximumCalls { await Task.yield() }
+        try await until { server.requests.count >= PublicHTTPClient.maximumCalls }
         let late = start(url, timeout: .seconds(5))
-        while bench.clock.nextDeadline != Accounts.start + .seconds(5) { await Task.yield() }
+        try await until { bench.clock.nextDeadline == Accounts.start + .seconds(5) }
         // Others go out and come back meanwhile: were it let in, it would have arrived.
         let quick = try await CannedServer(.answering("HTTP/1.1 204 No Content\r\n\r\n"))
         let others = OutboundBench(Self.names)
@@ -130,20 +131,20 @@ import Testing
         // Those that end make room.
         for task in tasks.dropFirst() { task.cancel() }
         let next = start(url)
-        while server.requests.count <= PublicHTTPClient.maximumCalls { await Task.yield() }
+        try await until { server.requests.count > PublicHTTPClient.maximumCalls }
         for task in [tasks[0], next] { task.cancel() }
         for task in tasks + [next] { #expect(await code(task) == "cancelled") }
         try await server.stop()
     }
 
-    @Test func `lookups whose callers have left still count, so that they do not use up all threads`() async {
+    @Test func `lookups whose callers have left still count, so that they do not use up all threads`() async throws {
         let most = PublicHTTPClient.maximumLookups
         let tasks = (0..<most).map { _ in start("http://slow.test/") }
-        while bench.lookups.count < most { await Task.yield() }
+        try await until { bench.lookups.count >= most }
         for task in tasks { task.cancel() }
         for task in tasks { #expect(await code(task) == "cancelled") }
         let late = start("http://slow.test/")
-        while !bench.clock.hasSleepers { await Task.yield() }
+        try await until { bench.clock.hasSleepers }
         #expect(bench.clock.advanceToNextSleeper())
         #expect(await code(late) == "http.timeout")
         #expect(bench.lookups.count == most)

@@ -191,11 +191,11 @@ import Testing
         try await desk.prune(1...2)
         let webhook = try desk.webhook(transport, "http://127.0.0.1:\(server.port)/pruned")
         let task = Task { await webhook.run { [desk] } }
-        while !desk.clock.hasSleepers { await Task.yield() }
+        try await until { desk.clock.hasSleepers }
         #expect(server.requests.count == 1)
         try await desk.prune(3...3)
         _ = desk.clock.advanceToNextSleeper()
-        while server.requests.count < 2 { await Task.yield() }
+        try await until { server.requests.count >= 2 }
         task.cancel()
         await task.value
         #expect(server.requests[0].hasPrefix("POST /pruned HTTP/1.1\r\n") && server.requests[1].contains(DeviceHandle.phone(3).text))

@@ -118,7 +118,7 @@ import Testing
         }
         bench.store.refuse([.rows])
         let id = try await hub.accept(.alert()).outcome.id
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         #expect(reached.isEmpty)
         bench.store.refuse([])
         await bench.settle()
@@ -205,7 +205,7 @@ import Testing
             if batch.handles == [.phone(3)] { bench.store.refuse([.record]) }
         }
         let id = try await hub.accept(.alert(to: "a")).outcome.id
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         // What that process still does is kept nowhere.
         bench.connector.during { _ in }
         let stop = Task { await hub.stop() }
@@ -229,7 +229,7 @@ import Testing
         }
         let hub = try await bench.reopened(HubSettings(isSideBySide: true))
         let id = try await hub.accept(.alert()).outcome.id
-        while hooks.groups.isEmpty { await Task.yield() }
+        try await until { !hooks.groups.isEmpty }
         try await hub.cancel(notification: id)
         open.finish()
         await bench.settle()

@@ -23,8 +23,8 @@ import Testing
     }
 
     private func untilHeld(_ sequence: Int64 = 1) async throws {
-        while try await bench.store.notification(sequence)?.outcome.notices.isEmpty != false { await Task.yield() }
-        await bench.untilSomebodySleeps()
+        try await until { try await bench.store.notification(sequence)?.outcome.notices.isEmpty == false }
+        try await bench.untilSomebodySleeps()
     }
 
     private func held(_ hub: NotificationHub) async throws -> String {
@@ -41,7 +41,7 @@ import Testing
         let id = try await held(first)
         await first.stop()
         let second = try await hub()
-        while hooks.groups.count < 2 { await Task.yield() }
+        try await until { hooks.groups.count >= 2 }
         try await untilHeld()
         #expect(try await second.outcome(of: id).state == .processing && reached == [.phone(1)])
         await second.stop()
@@ -73,7 +73,7 @@ import Testing
         }
         let hub = try await hub()
         let id = try await hub.accept(.alert(to: "a")).outcome.id
-        while hooks.groups.isEmpty { await Task.yield() }
+        try await until { !hooks.groups.isEmpty }
         await hub.stop()
         hooks.beforeDelivering { _ in }
         let again = try await self.hub()
@@ -107,7 +107,7 @@ import Testing
         var request = try NotificationRequest.alert(to: "a")
         request.pace = try Pace("1/m")
         let id = try await hub.accept(request).outcome.id
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         try await hub.cancel(notification: id)
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .canceled && outcome.counts == [.apns: [.success: 1, .abandoned: 5, .skipped: 1]])
@@ -120,7 +120,7 @@ import Testing
         let id = try await held(hub)
         bench.store.refuse([.record])
         let stop = Task { try await hub.cancel(notification: id) }
-        while try await hub.outcome(of: id).state != .canceled { await Task.yield() }
+        try await until { try await hub.outcome(of: id).state == .canceled }
         #expect(try await bench.store.notification(1)?.outcome.state == .processing)
         bench.store.refuse([])
         await bench.settle()
@@ -144,7 +144,7 @@ import Testing
         }
         try hooks.hold("ten", until: Self.ten)
         let id = try await hub.send(.alert()).id
-        while try await hub.outcome(of: id).state == .processing { await Task.yield() }
+        try await until { try await hub.outcome(of: id).state != .processing }
         let outcome = try await hub.finish(id)
         #expect(outcome.state == .canceled && outcome.counts == [.apns: [.success: 1, .abandoned: 1]])
     }
@@ -158,7 +158,7 @@ import Testing
         bench.connector.during { _ in for await _ in gate {} }
         let id = try await hub.accept(.alert(to: "a")).outcome.id
         let early = Task { try await hub.finish(id) }
-        while bench.connector.batches.isEmpty { await Task.yield() }
+        try await until { !bench.connector.batches.isEmpty }
         for _ in 1...100 { await Task.yield() }
         open.finish()
         let outcome = try await early.value

@@ -38,7 +38,7 @@ import Testing
         while true {
             let outcome = try await hub.outcome(of: id)
             if outcome.total == total, !outcome.notices.isEmpty, try await bench.store.notification(1)?.outcome.notices == outcome.notices {
-                return await bench.untilSomebodySleeps()
+                return try await bench.untilSomebodySleeps()
             }
             await Task.yield()
         }

@@ -148,8 +148,8 @@ import Testing
         hooks.listen()
         bench.store.refuse([.record])
         let id = try await hub.accept(.alert()).outcome.id
-        while try await hub.outcome(of: id).state != .completed { await Task.yield() }
-        await bench.untilSomebodySleeps()
+        try await until { try await hub.outcome(of: id).state == .completed }
+        try await bench.untilSomebodySleeps()
         #expect(hooks.ended.isEmpty)
         await hub.stop()
         await bench.settle()

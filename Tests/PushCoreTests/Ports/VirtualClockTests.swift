@@ -10,14 +10,14 @@ import Testing
     /// Starts a sleeper and returns once it sleeps.
     private func sleeper(
         until deadline: Timestamp, then note: @escaping @Sendable () -> Void
-    ) async -> Task<Void, any Error> {
+    ) async throws -> Task<Void, any Error> {
         let before = clock.sleeperCount
         let clock = clock
         let task = Task {
             try await clock.sleep(until: deadline)
             note()
         }
-        while clock.sleeperCount == before { await Task.yield() }
+        try await until { clock.sleeperCount != before }
         return task
     }
 
@@ -34,7 +34,7 @@ import Testing
                     try await clock.sleep(until: deadline)
                     woken.append("\(name) \(Int((clock.now - HubBench.dawn).components.seconds))")
                 })
-            while clock.sleeperCount == before { await Task.yield() }
+            try await until { clock.sleeperCount != before }
         }
         for waiting in [[1, 3, 4], [2], [0]] {
             #expect(clock.advanceToNextSleeper())
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test("Nobody wakes before the deadline") func notEarly() async throws {
-        let task = await sleeper(until: later(10)) {}
+        let task = try await sleeper(until: later(10)) {}
         clock.advance(to: Timestamp(milliseconds: later(10).milliseconds - 1))
         #expect(clock.hasSleepers)
         clock.advance(to: later(10))
@@ -77,8 +77,8 @@ import Testing
         #expect(!clock.hasSleepers)
     }
 
-    @Test("Who is cancelled while sleeping wakes at once, and time stands still") func cancelledWhile() async {
-        let task = await sleeper(until: later(10)) {}
+    @Test("Who is cancelled while sleeping wakes at once, and time stands still") func cancelledWhile() async throws {
+        let task = try await sleeper(until: later(10)) {}
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!clock.hasSleepers)
@@ -87,18 +87,18 @@ import Testing
     }
 
     @Test("Cancelling after the deadline changes nothing") func cancelledAfter() async throws {
-        let task = await sleeper(until: later(10)) {}
+        let task = try await sleeper(until: later(10)) {}
         clock.advance(to: later(10))
         try await task.value
         task.cancel()
-        let next = await sleeper(until: later(20)) {}
+        let next = try await sleeper(until: later(20)) {}
         #expect(clock.advanceToNextSleeper())
         try await next.value
     }
 
     @Test("A sleeper that was cancelled does not hold the next one up") func skipsCancelled() async throws {
-        let first = await sleeper(until: later(10)) {}
-        let second = await sleeper(until: later(20)) {}
+        let first = try await sleeper(until: later(10)) {}
+        let second = try await sleeper(until: later(20)) {}
         first.cancel()
         _ = await first.result
         #expect(clock.advanceToNextSleeper())
@@ -113,7 +113,7 @@ import Testing
                 let deadline = later(Int64(number % 97 + 1))
                 group.addTask { try await clock.sleep(until: deadline) }
             }
-            while clock.sleeperCount < 2000 { await Task.yield() }
+            try await until { clock.sleeperCount >= 2000 }
             while clock.advanceToNextSleeper() {}
             try await group.waitForAll()
         }

@@ -49,7 +49,7 @@ import Testing
             if batch.goes(to: Self.ill) { for await _ in gate {} }
         }
         let id = try await hub.accept(.alert()).outcome.id
-        while devices(of: Self.well) < 300 { await Task.yield() }
+        try await until { devices(of: Self.well) >= 300 }
         #expect(batches(of: Self.ill).map(\.handles.count) == [20, 20, 20, 20])
         #expect(batches(of: Self.well).allSatisfy { $0.handles.count == 20 })
         open.finish()
@@ -69,7 +69,7 @@ import Testing
         for number in 1...20 {
             for tag in ["test:\(number)", "mple:\(number)"] { ids.append(try await hub.accept(.alert(to: tag)).outcome.id) }
         }
-        while devices(of: Self.well) < 20 { await Task.yield() }
+        try await until { devices(of: Self.well) >= 20 }
         #expect(devices(of: Self.ill) == 1)
         open.finish()
         await bench.settle()
@@ -88,12 +88,12 @@ import Testing
         }
         // The well one is busy with a first notification, then comes one to both, then more to the well one alone.
         var ids = [try await hub.accept(.alert(to: "mple:1")).outcome.id]
-        while devices(of: Self.well) < 1 { await Task.yield() }
+        try await until { devices(of: Self.well) >= 1 }
         ids.append(try await hub.accept(.alert(to: "mple:2 || test:2")).outcome.id)
-        while devices(of: Self.ill) < 1 { await Task.yield() }
+        try await until { devices(of: Self.ill) >= 1 }
         for tag in ["mple:3", "mple:4"] { ids.append(try await hub.accept(.alert(to: tag)).outcome.id) }
         end.finish()
-        while devices(of: Self.well) < 4 { await Task.yield() }
+        try await until { devices(of: Self.well) >= 4 }
         #expect(devices(of: Self.ill) == 1)
         open.finish()
         await bench.settle()
@@ -111,9 +111,9 @@ import Testing
         let (gate, open) = AsyncStream<Void>.makeStream()
         bench.connector.during { batch in for await _ in gate {} }
         let first = try await hub.accept(.alert(to: "mple:1")).outcome.id
-        while devices(of: Self.well) < 1 { await Task.yield() }
+        try await until { devices(of: Self.well) >= 1 }
         let both = try await hub.accept(.alert(to: "mple:2 || test:2")).outcome.id
-        while devices(of: Self.ill) < 1 { await Task.yield() }
+        try await until { devices(of: Self.ill) >= 1 }
         async let canceled: Void = hub.cancel(notification: both)
         for _ in 1...100 { await Task.yield() }
         open.finish()
@@ -152,14 +152,14 @@ import Testing
         for number in 1...30 { bench.connector.script(browser(Self.ill, number), .transient(.busy, retryAfter: nil)) }
         let hub = try await hub()
         let id = try await hub.accept(.alert()).outcome.id
-        while await hub.troubles().isEmpty { await Task.yield() }
+        try await until { await !hub.troubles().isEmpty }
         #expect(
             await hub.troubles() == [DeliveryTrouble(.browser, .openCircuit(origin: Self.ill, nextTry: HubBench.dawn + .seconds(5)))])
         #expect(bench.notes(.delivery).contains { $0.hasPrefix("Web Push answers nobody at https://push.test: nothing is sent") })
         #expect(devices(of: Self.well) == 30)
         // Whoever comes now is sent to at once, and does not open the way to the other.
         let second = try await hub.accept(.alert(to: "mple:1")).outcome.id
-        while try await !hub.outcome(of: second).state.isFinal { await Task.yield() }
+        try await until { try await hub.outcome(of: second).state.isFinal }
         #expect(bench.clock.now == HubBench.dawn)
         #expect(devices(of: Self.ill) == 30)
         for number in 1...30 { bench.connector.script(browser(Self.ill, number), .accepted(id: "late")) }
@@ -241,7 +241,7 @@ import Testing
             ids.append(try await hub.accept(request).outcome.id)
         }
         let well = try await hub.accept(.alert(to: "mple:1")).outcome.id
-        while try await !hub.outcome(of: well).state.isFinal { await Task.yield() }
+        try await until { try await hub.outcome(of: well).state.isFinal }
         #expect(devices(of: Self.ill) == 2)
         #expect(await hub.backlog == 8)
         // One that has not begun ends without waiting for those before it.

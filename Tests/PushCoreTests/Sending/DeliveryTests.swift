@@ -115,7 +115,7 @@ import Testing
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: nil), .accepted(id: nil))
         let hub = bench.hub
         let task = Task { try await hub.send(.alert()) }
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         #expect(try await hub.outcome(of: "n-0001").state == .processing)
         #expect(bench.clock.advanceToNextSleeper())
         #expect(try await task.value.state == .completed)

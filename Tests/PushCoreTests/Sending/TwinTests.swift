@@ -145,7 +145,7 @@ import Testing
         var request = try NotificationRequest.alert(to: "a")
         request.pace = try Pace("1/m")
         let id = try await hub.accept(request).outcome.id
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         try await hub.cancel(notification: id)
         await bench.settle()
         let outcome = try await hub.outcome(of: id)

@@ -91,8 +91,8 @@ import Testing
         await workshop.close()
         async let ended = codes(40) { [password] _ in _ = try await accounts.login(username: "alice", password: password) }
         // Six find no place and say so while the others wait.
-        while await workshop.turnedAway < 6 { await Task.yield() }
-        while await workshop.atOnce < 2 { await Task.yield() }
+        try await until { await workshop.turnedAway >= 6 }
+        try await until { await workshop.atOnce >= 2 }
         #expect(await workshop.atOnce == 2)
         await workshop.open()
         #expect(await ended == ["fine": 34, "backend.busy": 6])
@@ -103,7 +103,7 @@ import Testing
         let accounts = try service()
         await workshop.close()
         async let ended = codes(35) { [password] number in try await accounts.add(username: "user\(number)", password: password) }
-        while await workshop.turnedAway < 1 { await Task.yield() }
+        try await until { await workshop.turnedAway >= 1 }
         let busy = await refusal { try await accounts.login(username: "alice", password: password) }
         #expect(busy?.code == "backend.busy" && busy?.status == 503 && busy?.details["retryAfter"] == 5)
         await workshop.open()
@@ -167,7 +167,7 @@ import Testing
         async let ended = codes(30) { [password] _ in
             _ = try await accounts.login(username: "alice", password: password, from: "10.0.0.1")
         }
-        while await workshop.atOnce < 2 { await Task.yield() }
+        try await until { await workshop.atOnce >= 2 }
         await workshop.open()
         #expect(await ended == ["fine": 30])
         #expect(await workshop.count == before + 30)
@@ -186,12 +186,12 @@ import Testing
         #expect(await workshop.most == 1)
         await workshop.close()
         async let ended = codes(20) { number in _ = try await session(accounts, "alice", Secret("wrong \(number)")) }
-        while await workshop.atOnce < 1 { await Task.yield() }
+        try await until { await workshop.atOnce >= 1 }
         // Somewhere else nobody waits for that.
         async let elsewhere = refusal { [password] in
             try await accounts.login(username: "bob", password: password, from: "10.0.0.2")
         }
-        while await workshop.atOnce < 2 { await Task.yield() }
+        try await until { await workshop.atOnce >= 2 }
         await workshop.open()
         #expect(await ended == ["auth.failed": 1, "auth.throttled": 19])
         #expect(await elsewhere?.code == "auth.failed")
@@ -204,7 +204,7 @@ import Testing
         await workshop.close()
         async let ended = codes(60) { number in _ = try await session(accounts, "alice", Secret("guess \(number)")) }
         // Ten are tried and 32 wait before anybody finds no place; as many as may fail are told so.
-        while await workshop.turnedAway < 10 { await Task.yield() }
+        try await until { await workshop.turnedAway >= 10 }
         await workshop.open()
         #expect(await ended == ["auth.failed": 10, "auth.throttled": 40, "backend.busy": 10])
     }
@@ -247,7 +247,7 @@ import Testing
         await workshop.close()
         // Elsewhere so many log in that nobody else finds a place.
         async let others = codes(60) { number in _ = try await session(accounts, "u\(number)", Secret("guess"), from: "10.9.0.\(number)") }
-        while await workshop.turnedAway < 26 { await Task.yield() }
+        try await until { await workshop.turnedAway >= 26 }
         for number in 0..<10 {
             #expect(await refusal { try await session(accounts, "alice", Secret("guess \(number)")) }?.code == "backend.busy")
         }
@@ -334,7 +334,7 @@ import Testing
         await workshop.close()
         async let login = refusal { [password] in try await accounts.login(username: "alice", password: password) }
         async let header = refusal { try await accounts.session(for: try await session(accounts).token) }
-        while await workshop.atOnce < 2 { await Task.yield() }
+        try await until { await workshop.atOnce >= 2 }
         var account = try #require(await store.account(try Tag.username("alice")))
         account.hash = PasswordHash(cost: 16, salt: [1], digest: [2])
         #expect(await store.update(account))

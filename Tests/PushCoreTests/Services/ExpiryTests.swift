@@ -10,7 +10,7 @@ import Testing
         bench.advance(by: .seconds(61))
         bench.store.refuse([.commit])
         #expect(await bench.hub.size().registrations == 0)
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         #expect(try await bench.store.load().registrations.count == 1)
         bench.store.refuse([])
         await bench.settle()

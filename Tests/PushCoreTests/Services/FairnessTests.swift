@@ -27,7 +27,7 @@ import Testing
         }
         var ids: [String] = []
         for number in 0..<40 { ids.append(try await hub.accept(.alert("\(number)")).outcome.id) }
-        while count(.fcmV1) < 40 { await Task.yield() }
+        try await until { count(.fcmV1) >= 40 }
         #expect(count(.apns) == 2)
         open.finish()
         await bench.settle()
@@ -50,7 +50,7 @@ import Testing
         for number in 1...30 { ids.append(try await hub.accept(.alert(to: "t\(number)")).outcome.id) }
         let last = try await hub.accept(.alert(to: "last")).outcome.id
         #expect(try await hub.finish(last).sent == 1)
-        while await hub.backlog < 30 { await Task.yield() }
+        try await until { await hub.backlog >= 30 }
         #expect(bench.clock.now == HubBench.dawn)
         await bench.settle()
         for id in ids {
@@ -96,7 +96,7 @@ import Testing
         bench.connector.script(.phone(1), .transient(.busy, retryAfter: .seconds(600)), .accepted(id: "late"))
         let hub = try await hub(1)
         let id = try await hub.accept(.alert()).outcome.id
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         await hub.stop()
         #expect(try await bench.store.notification(1)?.outcome.state == .processing)
         let again = try await self.hub(1)

@@ -208,8 +208,8 @@ import Testing
         try await bench.register(.phone(1))
         let id = try await hub.accept(.alert()).outcome.id
         bench.store.refuse([.record])
-        while bench.connector.batches.isEmpty { await Task.yield() }
-        await bench.untilSomebodySleeps()
+        try await until { !bench.connector.batches.isEmpty }
+        try await bench.untilSomebodySleeps()
         #expect(try await hub.outcome(of: id).state == .completed)
         #expect(try await bench.store.notification(1)?.outcome.state == .enqueued)
         bench.store.refuse([])
@@ -278,7 +278,7 @@ import Testing
     @Test func `An alarm that was set to another moment cancels nobody`() async throws {
         try await bench.register(.phone(1))
         let later = try await hub.schedule(.alert("later"), at: HubBench.dawn + .seconds(60)).id
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         // Each one is due at once: the alarm goes to it and back, and the tasks of the alarms before end in any order.
         for _ in 0..<200 { _ = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(-1)) }
         for _ in 0..<1000 { await Task.yield() }
@@ -299,7 +299,7 @@ import Testing
             while !Task.isCancelled { await Task.yield() }
         }
         let id = try await hub.accept(.alert()).outcome.id
-        while stopping.withLock({ $0 == nil }) { await Task.yield() }
+        try await until { stopping.withLock({ $0 != nil }) }
         await stopping.withLock { $0 }?.value
         #expect(try await bench.store.notification(1)?.outcome.state.isFinal == false)
         bench.connector.during { _ in }

@@ -100,7 +100,7 @@ import Testing
         script(0..<30, .transient(.busy, retryAfter: nil))
         let hub = try await bench.reopened(HubSettings(isSideBySide: true))
         _ = try await hub.accept(.alert())
-        while await hub.troubles().isEmpty { await Task.yield() }
+        try await until { await !hub.troubles().isEmpty }
         #expect(await hub.troubles() == [DeliveryTrouble(.apns, .openCircuit(origin: nil, nextTry: HubBench.dawn + .seconds(5)))])
         await hub.stop()
     }

@@ -123,7 +123,7 @@ import Testing
         bench.store.refuse([.rows])
         #expect(await bench.hub.size().registrations == 0)
         #expect(try await bench.send(to: "a").state == .noTargetFound)
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         try await bench.register(.phone(2), tags: ["b"])
         #expect(try await bench.send(to: "a").state == .noTargetFound)
         #expect(try await bench.send(to: "b").devices.map(\.handle) == [.phone(2)])

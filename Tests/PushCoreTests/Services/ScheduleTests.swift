@@ -15,7 +15,7 @@ import Testing
         let scheduled = try await hub.schedule(.alert(to: "a"), at: moment)
         #expect(scheduled.state == .scheduled && scheduled.scheduledFor == moment && scheduled.tags == "a")
         try await bench.register(.phone(2), tags: ["a"])
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         bench.advance(by: .seconds(3599))
         #expect(try await hub.outcome(of: scheduled.id).state == .scheduled)
         #expect(bench.connector.batches.isEmpty)
@@ -62,7 +62,7 @@ import Testing
     @Test("A cancelled notification is not sent") func cancel() async throws {
         try await bench.register(.phone(1))
         let scheduled = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(3600))
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         bench.advance(by: .seconds(60))
         try await hub.cancel(notification: scheduled.id)
         await bench.settle()
@@ -97,7 +97,7 @@ import Testing
                     return task
                 }), connectors: [], store: MemoryHubStore())
         let id = try await hub.schedule(.alert(), at: HubBench.dawn + .seconds(60)).id
-        while try await hub.outcome(of: id).state == .scheduled { await Task.yield() }
+        try await until { try await hub.outcome(of: id).state != .scheduled }
         #expect(try await hub.outcome(of: id).state == .canceled)
     }
 }

@@ -20,9 +20,9 @@ import Testing
     }
 
     /// Answers once so many batches have gone out; time goes by as far as that takes.
-    private func batches(_ count: Int) async {
+    private func batches(_ count: Int) async throws {
         while true {
-            await bench.untilSomebodySleeps()
+            try await bench.untilSomebodySleeps()
             if bench.connector.batches.count == count { return }
             _ = bench.clock.advanceToNextSleeper()
         }
@@ -32,7 +32,7 @@ import Testing
         for number in 1...10 { try await bench.register(.phone(number)) }
         let hub = try await hub()
         let id = try await hub.accept(paced()).outcome.id
-        await batches(3)
+        try await batches(3)
         try await hub.cancel(notification: id)
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .canceled && outcome.counts == [.apns: [.success: 3, .abandoned: 7]])
@@ -46,7 +46,7 @@ import Testing
         for number in 1...5 { try await bench.register(.phone(number)) }
         let hub = try await hub()
         let id = try await hub.accept(paced()).outcome.id
-        await batches(1)
+        try await batches(1)
         try await hub.cancel(notification: id)
         let again = try await self.hub()
         await bench.settle()
@@ -59,7 +59,7 @@ import Testing
         bench.connector.script(.phone(1), .transient(.tooMany, retryAfter: .seconds(600)), .accepted(id: "late"))
         let hub = try await hub()
         let id = try await hub.accept(.alert()).outcome.id
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         try await hub.cancel(notification: id)
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .canceled && outcome.counts == [.apns: [.abandoned: 1]])
@@ -76,7 +76,7 @@ import Testing
         let hub = try await bench.reopened(HubSettings(concurrentNotifications: 1, isSideBySide: true))
         let first = try await hub.accept(.alert("first")).outcome.id
         let second = try await hub.accept(.alert("second")).outcome.id
-        while bench.connector.batches.isEmpty { await Task.yield() }
+        try await until { !bench.connector.batches.isEmpty }
         let stop = Task { try await hub.cancel(notification: second) }
         for _ in 1...100 { await Task.yield() }
         open.finish()
@@ -90,7 +90,7 @@ import Testing
         for number in 1...3 { try await bench.register(.phone(number)) }
         let hub = try await hub()
         let id = try await hub.accept(paced()).outcome.id
-        await batches(1)
+        try await batches(1)
         let stops = (1...2).map { _ in Task { try await hub.cancel(notification: id) } }
         for stop in stops { try await stop.value }
         let late = await refusal { try await hub.cancel(notification: id) }
@@ -111,10 +111,10 @@ import Testing
         for number in 1...3 { try await bench.register(.phone(number)) }
         let hub = try await hub()
         let id = try await hub.accept(paced()).outcome.id
-        await batches(1)
+        try await batches(1)
         bench.store.refuse([.record])
         let stop = Task { try await hub.cancel(notification: id) }
-        while try await hub.outcome(of: id).state != .canceled { await Task.yield() }
+        try await until { try await hub.outcome(of: id).state == .canceled }
         #expect(try await bench.store.notification(1)?.outcome.state != .canceled)
         bench.store.refuse([])
         await bench.settle()

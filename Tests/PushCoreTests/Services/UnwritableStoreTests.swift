@@ -13,7 +13,7 @@ import Testing
         let hub = try await bench.reopened(HubSettings(concurrentNotifications: 1))
         bench.store.refuse([.record])
         for text in ["1", "2", "3"] { _ = try await hub.accept(.alert(text)) }
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         #expect(bench.connector.batches.count == 1)
         #expect(await hub.backlog == 2)
         bench.store.refuse([])
@@ -27,7 +27,7 @@ import Testing
         let hub = try await bench.reopened(HubSettings(devicesPerStep: 2))
         bench.store.refuse([.record])
         let id = try await hub.accept(.alert()).outcome.id
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         #expect(bench.connector.batches.map(\.handles) == [[.phone(1), .phone(2)]])
         bench.store.refuse([])
         await bench.settle()
@@ -40,7 +40,7 @@ import Testing
         let hub = try await bench.reopened()
         bench.store.refuse([.record])
         _ = try await hub.accept(.alert())
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         #expect(try await bench.store.notification(1)?.outcome.state == .enqueued)
         bench.store.refuse([])
         let now = bench.clock.now
@@ -74,7 +74,7 @@ import Testing
         try await bench.store.record(NotificationProgress(sequence: 2, outcome: outcome, devices: Array(devices.prefix(2))))
         bench.store.refuse([.devices])
         let hub = try await bench.reopened()
-        await bench.untilSomebodySleeps()
+        try await bench.untilSomebodySleeps()
         #expect(bench.connector.batches.count == 1)
         bench.store.refuse([])
         await bench.settle()

@@ -16,9 +16,12 @@ struct Program: Sendable {
     /// Beside the bundle of the tests, or what `PUSHHOST_TESTED` names: the build that is installed has another optimizer.
     static let executable: URL = {
         if let path = ProcessInfo.processInfo.environment["PUSHHOST_TESTED"] { return URL(filePath: path) }
-        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(filePath: tests).deletingLastPathComponent().appending(path: "pushhost")
+        return tests.appending(path: "pushhost")
     }()
+
+    /// The folder of the bundle of the tests, where all that is built is.
+    static let tests = URL(filePath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "")
+        .deletingLastPathComponent()
 
     /// Runs a shell line in which `$P` is the program.
     static func shell(_ line: String, in folder: URL = root) async throws -> Program {

@@ -1,4 +1,5 @@
 import PushCore
+import Support
 import Synchronization
 import Testing
 
@@ -13,19 +14,19 @@ import Testing
     /// Starts a sleeper, and returns once it sleeps.
     private func sleeper(
         on clock: LabClock, until deadline: Timestamp, then note: @escaping @Sendable () -> Void = {}
-    ) async -> Task<Void, any Error> {
+    ) async throws -> Task<Void, any Error> {
         let before = clock.sleeperCount
         let task = Task {
             try await clock.sleep(until: deadline)
             note()
         }
-        while clock.sleeperCount == before { await Task.yield() }
+        try await until { clock.sleeperCount != before }
         return task
     }
 
     /// Moves the system's time on, once somebody waits for it.
-    private func tick(to moment: Timestamp) async {
-        while (system.nextDeadline ?? .distantFuture) > moment { await Task.yield() }
+    private func tick(to moment: Timestamp) async throws {
+        try await until { (system.nextDeadline ?? .distantFuture) <= moment }
         system.advance(to: moment)
     }
 
@@ -41,8 +42,8 @@ import Testing
     @Test func `without a holder it ticks with the system, and wakes whoever waited`() async throws {
         let clock = LabClock(system: system)
         #expect(clock.now == later(0))
-        let task = await sleeper(on: clock, until: later(10))
-        await tick(to: later(10))
+        let task = try await sleeper(on: clock, until: later(10))
+        try await tick(to: later(10))
         try await task.value
         #expect(clock.now == later(10))
         try await clock.sleep(until: later(5))
@@ -50,18 +51,18 @@ import Testing
 
     @Test func `an earlier sleeper wakes earlier, and the later one in its turn`() async throws {
         let clock = LabClock(system: system)
-        let late = await sleeper(on: clock, until: later(60))
-        let early = await sleeper(on: clock, until: later(20))
-        await tick(to: later(20))
+        let late = try await sleeper(on: clock, until: later(60))
+        let early = try await sleeper(on: clock, until: later(20))
+        try await tick(to: later(20))
         try await early.value
-        await tick(to: later(60))
+        try await tick(to: later(60))
         try await late.value
     }
 
     @Test func `while it is held nothing but a step moves it`() async throws {
         let clock = LabClock(system: system)
         clock.hold()
-        let task = await sleeper(on: clock, until: later(3 * 86_400))
+        let task = try await sleeper(on: clock, until: later(3 * 86_400))
         system.advance(to: later(1000))
         #expect(clock.now == later(0))
         #expect(clock.nextDeadline == later(3 * 86_400))
@@ -85,7 +86,7 @@ import Testing
                     guard (try? await clock.sleep(until: deadline)) != nil else { return }
                     woken.withLock { $0.append(seconds) }
                 })
-            while clock.sleeperCount == before { await Task.yield() }
+            try await until { clock.sleeperCount != before }
         }
         clock.advance(to: later(30))
         await thread.settle()
@@ -104,10 +105,10 @@ import Testing
         clock.release()
         system.advance(to: later(10))
         #expect(clock.now == later(3600))
-        let task = await sleeper(on: clock, until: later(3700))
+        let task = try await sleeper(on: clock, until: later(3700))
         clock.release()
         #expect(clock.now == later(3600))
-        await tick(to: later(110))
+        try await tick(to: later(110))
         try await task.value
         #expect(clock.now == later(3700))
     }
@@ -115,7 +116,7 @@ import Testing
     @Test func `released behind the system it jumps there, and wakes whoever was due`() async throws {
         let clock = LabClock(system: system)
         clock.hold()
-        let task = await sleeper(on: clock, until: later(50))
+        let task = try await sleeper(on: clock, until: later(50))
         system.advance(to: later(100))
         clock.release()
         try await task.value

@@ -27,13 +27,18 @@ import Testing
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--lab"], in: folder.url)
         let screen = try await server.hear("Ctrl-C ends it.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
-        let flow = "require('push').install('i-1', { device = require('push').device { name = 'p' }, user = 'ana' })"
+        let flow = """
+            local push = require "push"
+            local phone = push.device { name = "ana-1" }
+            push.install("i-1", { device = phone, user = "ana" })
+            push.expect(phone:wait_for { contains = "Welcome, ana" }).to.exist()
+            """
         try folder.write("flow.lua", Data(flow.utf8))
-        let run = try await Program.run(["run", "flow.lua", "--target", "local"], in: folder.url)
-        _ = run
+        let run = try await Program.run(["run", "flow.lua", "--target", "http://localhost:\(port)"], in: folder.url)
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
         let answer = try await WireAnswer.exchange("GET", "/plugins/greet/greeted", [], body: [], port: port)
         #expect(answer.status == 200)
-        #expect(answer.body.hasPrefix(#"{"greeted":"#))
+        #expect(answer.body == #"{"greeted":1}"#)
 
         let shown = try await plugin("list")
         #expect(shown.output.contains("route     GET /plugins/greet/greeted"))

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Synchronization
 import Testing
 
@@ -6,9 +7,19 @@ import Testing
 
 /// A plugin's file changes again and again while its route is asked.
 @Suite struct PluginReloadTests {
-    /// The versions that have answered, and how many answers there were.
-    private final class Seen: Sendable {
-        let state = Mutex<(versions: Set<Int>, count: Int)>(([], 0))
+    /// Asks so often on one connection, and answers the versions that have answered: each as a whole, and none failed.
+    private static func versions(answering count: Int, port: Int) async throws -> Set<Int> {
+        let connection = try WireConnection(port: port)
+        var versions: Set<Int> = []
+        for _ in 0..<count {
+            await connection.send("GET /plugins/whole/whole HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let answer = try #require(await connection.answer())
+            #expect(answer.status == 200, "\(answer.body)")
+            let match = try #require(answer.body.wholeMatch(of: /\{"begun":(\d+),"ended":(\d+)\}/), "\(answer.body)")
+            #expect(match.1 == match.2)
+            versions.insert(try #require(Int(match.1)))
+        }
+        return versions
     }
 
     private static func source(_ number: Int) -> String {
@@ -31,37 +42,22 @@ import Testing
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none"], in: folder.url)
         let screen = try await server.hear("Ctrl-C ends it.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
-        let seen = Seen()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<4 {
-                group.addTask {
-                    let connection = try WireConnection(port: port)
-                    while !seen.state.withLock({ $0.versions.contains(last) }) {
-                        await connection.send("GET /plugins/whole/whole HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                        let answer = try #require(await connection.answer())
-                        #expect(answer.status == 200, "\(answer.body)")
-                        let match = try #require(answer.body.wholeMatch(of: /\{"begun":(\d+),"ended":(\d+)\}/), "\(answer.body)")
-                        #expect(match.1 == match.2)
-                        seen.state.withLock { seen in
-                            seen.versions.insert(Int(match.1) ?? -1)
-                            seen.count += 1
-                        }
-                    }
-                }
+        var versions: Set<Int> = []
+        for number in 1...last {
+            // The file is exchanged while requests are under way.
+            try await withThrowingTaskGroup(of: Set<Int>.self) { group in
+                for _ in 0..<4 { group.addTask { try await Self.versions(answering: 12, port: port) } }
+                let draft = folder.url.appending(path: "plugins/whole/.draft")
+                try Data(Self.source(number).utf8).write(to: draft)
+                #expect(rename(draft.path, folder.url.appending(path: "plugins/whole/init.lua").path) == 0)
+                for try await found in group { versions.formUnion(found) }
             }
-            group.addTask {
-                for number in 1...last {
-                    // As many requests as the server should have answered in a tenth of a second.
-                    let goal = seen.state.withLock { $0.count } + 50
-                    while seen.state.withLock({ $0.count }) < goal { await Task.yield() }
-                    let draft = folder.url.appending(path: "plugins/whole/.draft")
-                    try Data(Self.source(number).utf8).write(to: draft)
-                    #expect(rename(draft.path, folder.url.appending(path: "plugins/whole/init.lua").path) == 0)
-                }
-            }
-            try await group.waitForAll()
         }
-        #expect(seen.state.withLock { $0.versions.count } > 2)
+        try await until {
+            versions.formUnion(try await Self.versions(answering: 1, port: port))
+            return versions.contains(last)
+        }
+        #expect(versions.count > 2)
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
     }

@@ -1,5 +1,6 @@
 import Bindings
 import Lua
+import Support
 import Testing
 
 @testable import PushHost
@@ -167,7 +168,7 @@ import Testing
             await prompt.type(
                 "local c <close> = setmetatable({}, { __close = function() print 'closed' end }) while true do print 'on' end")
         }
-        while prompt.log.isEmpty { await Task.yield() }
+        try await until { !prompt.log.isEmpty }
         line.cancel()
         _ = await line.value
         #expect(prompt.told.last == "cancelled")

@@ -1,5 +1,6 @@
 import Foundation
 import PushCore
+import Support
 import Testing
 
 @testable import PushHost
@@ -91,7 +92,7 @@ import Testing
             try await Self.refuse("Unregistered", 2, at: hub)
             _ = try await hub.command(["send", "Goal", "--to", "news"])
             // Every attempt counts, and not only the first of a row.
-            while try await metric("pushhost_webhook_failures_total") ?? 0 < 2 { await Task.yield() }
+            try await until { try await metric("pushhost_webhook_failures_total") ?? 0 >= 2 }
             #expect(try await metric(#"pushhost_webhook_waiting{hub="hub"}"#) == 2)
             let failing = try await doctor()
             #expect(failing.contains("✗ webhook       http://127.0.0.1:\(port) takes nothing since 20"), "\(failing)")
@@ -102,7 +103,7 @@ import Testing
             let receiver = try Dialogue(["-u", "-c", Self.receiver, "\(port)"], tool: "/usr/bin/python3", in: folder.url)
             try await receiver.hear(#""installationId":"pad-2""#)
             try await hub.hear("feedback.webhook takes nothing: ")
-            while try await metric(#"pushhost_webhook_waiting{hub="hub"}"#) != 0 { await Task.yield() }
+            try await until { try await metric(#"pushhost_webhook_waiting{hub="hub"}"#) == 0 }
             let back = try await doctor()
             #expect(back.contains("✓ webhook       http://127.0.0.1:\(port) is reached, nobody waits to be told of"), "\(back)")
             receiver.signal(SIGKILL)

@@ -1,5 +1,6 @@
 import Foundation
 import PushCore
+import Support
 import Testing
 
 @testable import PushHost
@@ -87,7 +88,7 @@ import Testing
                 try FileManager.default.removeItem(at: hub.data.appending(path: "pushhost.sqlite\(ending)"))
             }
             // What it has found is held for some seconds.
-            while try await hub.call("GET", "/health/ready", by: nil).status != 503 { await Task.yield() }
+            try await until { try await hub.call("GET", "/health/ready", by: nil).status == 503 }
             try await hub.hear("was removed or replaced: what is written now is lost")
             let doctor = try await hub.command(["doctor"])
             #expect(doctor.status == 1)

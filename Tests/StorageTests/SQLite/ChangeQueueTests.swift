@@ -207,9 +207,9 @@ import Testing
             }
             if case .failure(let error) = result { Issue.record(error) }
         }
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await change("first") { gate.wait() } }
-            while log.entries.isEmpty { await Task.yield() }
+            try await until { !log.entries.isEmpty }
             for (number, name) in ["larger", "large", "half", "half", "half", "small", "last", "refused"].enumerated() {
                 if name == "refused" {
                     let result = await queue.perform { _ in }
@@ -217,7 +217,7 @@ import Testing
                     continue
                 }
                 group.addTask { await change(name) }
-                while queue.waiting <= number { await Task.yield() }
+                try await until { queue.waiting > number }
             }
             gate.open()
         }

@@ -59,7 +59,7 @@ import Testing
         // Their ends are told before they are kept; where one was refused, it is tried again.
         try await passingTime {
             let store = storage.namespace.store(ofHub: 1)
-            while try await !store.unfinished(after: 0, limit: 9).isEmpty { await Task.yield() }
+            try await until { try await store.unfinished(after: 0, limit: 9).isEmpty }
         }
         let more = try await hub.accept(Self.request).outcome.id
         try await passingTime {

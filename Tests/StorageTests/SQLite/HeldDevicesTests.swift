@@ -70,7 +70,7 @@ import Testing
         }
         _ = try await untilHeld(id, hub)
         clock.advance(to: Self.moment)
-        while try await hub.finish(id).state != .completed { await Task.yield() }
+        try await until { try await hub.finish(id).state == .completed }
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.counts == [.apns: [.success: 3]] && outcome.devices.count == 3 && outcome.notices.isEmpty)
         #expect(connector.batches.flatMap(\.handles) == [.phone(1), .phone(2), .phone(3)])

@@ -31,7 +31,7 @@ struct PluginListCommand: AsyncParsableCommand {
                 for entry in try PluginOptions.list(of: folder).entries { plugins.append(try await Self.report(entry, folder, settings)) }
             }
             let listed = Set(plugins.compactMap { $0["name"]?.string })
-            let others = folder.names.filter { !listed.contains($0) }
+            let others = (folder.names + NativeParts.plugins.map(\.name)).filter { !listed.contains($0) }
             let (shown, broken) = (plugins, fault)
             return CommandResult(
                 json: .object([
@@ -56,17 +56,18 @@ struct PluginListCommand: AsyncParsableCommand {
         let versions = PluginVersions(path: "\(settings.data)/plugins")
         var report = PluginReport(entry: entry, status: nil, refusal: nil, kept: versions.versions(of: entry.name))
         do {
-            let source =
-                try entry.pin.map { pin throws(PushError) in
-                    try versions.source(of: entry.name, pin, folder: folder.folder(of: entry.name))
-                } ?? folder.source(of: entry.name)
-            report.status = PluginStatus(unused: try await PluginProbe(folder: folder).tried(source, entry))
+            report.status = PluginStatus(unused: try await PluginProbe(folder: folder).tried(entry, versions: versions))
         } catch let error as PushError {
             report.refusal = LuaError(error)
         } catch let error as LuaError {
             report.refusal = error
         } catch {}
         return report.json
+    }
+
+    private static func version(_ live: JSON) -> String {
+        let (version, release) = (live["version"]?.string ?? "", live["release"]?.string ?? "")
+        return version == NativePluginType.version ? "native (\(release))" : "version \(version) (\(release))"
     }
 
     private static func lines(_ plugin: JSON, _ palette: Palette) -> [String] {
@@ -77,7 +78,7 @@ struct PluginListCommand: AsyncParsableCommand {
         let pinned = plugin["pinned"]?.string.map { ", pinned to \($0)" } ?? ""
         var state =
             plugin["enabled"] == false
-            ? "disabled" : live.map { "version \($0["version"]?.string ?? "") (\($0["release"]?.string ?? ""))\(pinned)" } ?? "not live"
+            ? "disabled" : live.map { Self.version($0) + pinned } ?? "not live"
         if let open = live?["open"]?.array, !open.isEmpty { state += ", left alone" }
         var lines = ["\(palette.bold(name))  \(state)"]
         if let refused = plugin["refused"] {

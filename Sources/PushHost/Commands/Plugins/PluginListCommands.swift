@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bindings
+import Lua
 import PushCore
 
 struct PluginEnableCommand: AsyncParsableCommand {
@@ -19,8 +20,9 @@ struct PluginEnableCommand: AsyncParsableCommand {
     func run() async {
         await options.session.run { () async throws(PushError) in
             let folder = try options.folder()
-            let source = try folder.source(of: name)
             let entry = try PluginOptions.list(of: folder)[name]
+            if let native = NativeParts.plugin(named: name) { return try await enable(native, entry, folder) }
+            let source = try folder.source(of: name)
             let probe = try await PluginProbe(folder: folder).load(source, entry, grantingAll: grant)
             try await PluginProbe(folder: folder).trial(of: source)
             let changed = try options.change(folder, name) { entry throws(PushError) in
@@ -37,6 +39,27 @@ struct PluginEnableCommand: AsyncParsableCommand {
                 [changed ? "\(palette.bold(name)) is enabled, version \(source.version)" : "\(palette.bold(name)) was enabled already"]
                     + missing.map { "  needs \($0), which it was not granted: pushhost plugin grant \(name) \($0)" }
             }
+        }
+    }
+}
+
+extension PluginEnableCommand {
+    private func enable(_ native: NativePluginType, _ entry: PluginList.Entry?, _ folder: PluginFolder) async throws(PushError)
+        -> CommandResult
+    {
+        let shown = name
+        do throws(LuaError) {
+            _ = try await PluginProbe(folder: folder).tried(native, entry ?? PluginList.Entry(name: name))
+        } catch {
+            throw PushError(error.code, error.message, hint: error.hint)
+        }
+        let changed = try options.change(folder, name) { _ throws(PushError) in [.enabled(true)] }
+        return CommandResult(
+            json: .object([
+                "name": .string(name), "changed": .bool(changed), "version": .string(NativePluginType.version), "missing": .array([]),
+            ])
+        ) { palette in
+            ["\(palette.bold(shown)) \(changed ? "is enabled, a part of the program" : "was enabled already")"]
         }
     }
 }
@@ -83,6 +106,7 @@ struct PluginGrantCommand: AsyncParsableCommand {
         await options.session.run { () async throws(PushError) in
             let folder = try options.folder()
             var granted: [Capability] = []
+            try PluginGrants.checkIsScript(name)
             for text in capability { granted.append(try PluginGrants.capability(text)) }
             if capability.isEmpty {
                 let entry = try PluginOptions.list(of: folder)[name]
@@ -159,6 +183,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
             let settings = try options.settings()
             let folder = PluginFolder(path: settings.plugins)
             let versions = PluginVersions(path: "\(settings.data)/plugins")
+            try PluginGrants.checkIsScript(name)
             var pin: String?
             _ = try options.change(folder, name) { entry throws(PushError) in
                 guard let entry else { throw PluginGrants.unlisted(name, in: folder) }
@@ -212,6 +237,14 @@ enum PluginGrants {
         }
     }
 
+    /// Throws `plugin.native` for one that is a part of the program.
+    static func checkIsScript(_ name: String) throws(PushError) {
+        guard NativeParts.plugin(named: name) != nil else { return }
+        throw PushError(
+            "plugin.native", "\(name) is a part of the program: it is granted nothing, and has no versions",
+            hint: "another program goes with and without it")
+    }
+
     /// In the order in which they were granted.
     static func merged(_ old: [Capability], _ new: [Capability]) -> [Capability] {
         new.reduce(into: old) { all, capability in
@@ -220,11 +253,12 @@ enum PluginGrants {
     }
 
     static func unlisted(_ name: String, in folder: PluginFolder) -> PushError {
-        PushError(
+        let names = folder.names + NativeParts.plugins.map(\.name)
+        return PushError(
             "plugin.not_listed", "\(folder.listPath) does not list \(name)",
-            hint: folder.names.contains(name)
+            hint: names.contains(name)
                 ? "enable it first: pushhost plugin enable \(name)"
-                : nearest(name, in: folder.names).map { "did you mean \($0)?" } ?? "pushhost plugin list shows what there is")
+                : nearest(name, in: names).map { "did you mean \($0)?" } ?? "pushhost plugin list shows what there is")
     }
 
     static func result(_ name: String, _ grants: [Capability]) -> CommandResult {

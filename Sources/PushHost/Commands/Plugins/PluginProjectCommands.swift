@@ -50,13 +50,25 @@ struct PluginCheckCommand: AsyncParsableCommand {
         await options.session.run { () async throws(PushError) in
             let folder = try options.folder()
             let list = try PluginOptions.list(of: folder)
-            let names = name.isEmpty ? folder.names : name
+            // Of those of the program only what is in use has a configuration that could be wrong.
+            let natives = NativeParts.plugins.map(\.name).filter { list[$0] != nil }
+            let names = name.isEmpty ? folder.names + natives : name
             guard !names.isEmpty else {
                 throw PushError(
                     "plugin.not_found", "there is no plugin below \(folder.path)", hint: "pushhost plugin new NAME makes one to begin with")
             }
             var reports: [(name: String, findings: [String], error: LuaError?)] = []
             for name in names {
+                if let native = NativeParts.plugin(named: name) {
+                    var failure: LuaError?
+                    do throws(LuaError) {
+                        _ = try await PluginProbe(folder: folder).tried(native, list[name] ?? PluginList.Entry(name: name))
+                    } catch {
+                        failure = error
+                    }
+                    reports.append((name, [], failure))
+                    continue
+                }
                 let source = try folder.source(of: name)
                 var findings: [String] = []
                 for path in source.files.keys.sorted() {
@@ -113,7 +125,10 @@ struct PluginTestCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try options.folder()
-        for name in name { _ = try folder.source(of: name) }
+        for name in name {
+            try PluginGrants.checkIsScript(name)
+            _ = try folder.source(of: name)
+        }
         var arguments = name.isEmpty ? [folder.path] : name.map(folder.folder(of:))
         if let filter { arguments += ["--filter", filter] }
         if watch { arguments.append("--watch") }

@@ -1,0 +1,10 @@
+import Synchronization
+
+/// What a plugin wrote into the log.
+final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+
+    var all: [String] { lines.withLock { $0 } }
+}
