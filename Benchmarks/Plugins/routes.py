@@ -90,8 +90,7 @@ def main():
         file.write(PLUGIN)
     with open(f"{folder}/plugins/plugins.yaml", "w") as file:
         file.write("- name: order\n")
-    modules = "/usr/share/nginx/modules-available"
-    loads = [f"load_module modules/{name};" for name in ("ndk_http_module.so", "ngx_http_lua_module.so")]
+    loads = [f"load_module /usr/lib/nginx/modules/{name};" for name in ("ndk_http_module.so", "ngx_http_lua_module.so")]
     with open(f"{folder}/nginx.conf", "w") as file:
         file.write(NGINX.format(modules="\n".join(loads), folder=folder, port=18091))
     environment = dict(os.environ, PUSHHOST_LOG_LEVEL="warning")

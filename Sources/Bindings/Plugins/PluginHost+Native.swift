@@ -15,7 +15,14 @@ extension PluginHost {
         live.slot.count(calls: 1)
         let (name, run) = (live.plugin.name, PluginInstance.runName(nextCall()))
         let race = Race<Answer>()
-        let (clock, end) = (services.deadlines.steady, services.deadlines.steady.now + timeout)
+        let deadline = deadlines.begin(after: timeout) {
+            race.end(
+                .failure(
+                    LuaError(
+                        kind: .budget, code: "hook.timeout",
+                        message: "\(phase.rawValue) of the plugin \(name) took longer than \(timeout.milliseconds) ms")))
+        }
+        defer { deadlines.end(deadline) }
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
@@ -28,14 +35,6 @@ extension PluginHost {
                             } catch {
                                 race.end(.failure(error))
                             }
-                        },
-                        alarm: services.start {
-                            guard (try? await clock.sleep(until: end)) != nil else { return }
-                            race.end(
-                                .failure(
-                                    LuaError(
-                                        kind: .budget, code: "hook.timeout",
-                                        message: "\(phase.rawValue) of the plugin \(name) took longer than \(timeout.milliseconds) ms")))
                         })
                 }
             } onCancel: {
@@ -55,31 +54,30 @@ extension PluginHost {
 private final class Race<Answer: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Answer, any Error>?
-        var tasks: [Task<Void, Never>] = []
+        var work: Task<Void, Never>?
         var end: Result<Answer, any Error>?
     }
 
     private let state = Mutex(State())
 
-    func begin(_ continuation: CheckedContinuation<Answer, any Error>, work: Task<Void, Never>, alarm: Task<Void, Never>) {
+    func begin(_ continuation: CheckedContinuation<Answer, any Error>, work: Task<Void, Never>) {
         let end = state.withLock { state in
-            if state.end == nil { (state.continuation, state.tasks) = (continuation, [work, alarm]) }
+            if state.end == nil { (state.continuation, state.work) = (continuation, work) }
             return state.end
         }
         guard let end else { return }
         work.cancel()
-        alarm.cancel()
         continuation.resume(with: end)
     }
 
     func end(_ result: Result<Answer, any Error>) {
-        let (continuation, tasks) = state.withLock { state in
-            guard state.end == nil else { return (nil as CheckedContinuation<Answer, any Error>?, [] as [Task<Void, Never>]) }
+        let (continuation, work) = state.withLock { state in
+            guard state.end == nil else { return (nil as CheckedContinuation<Answer, any Error>?, nil as Task<Void, Never>?) }
             state.end = result
-            defer { (state.continuation, state.tasks) = (nil, []) }
-            return (state.continuation, state.tasks)
+            defer { (state.continuation, state.work) = (nil, nil) }
+            return (state.continuation, state.work)
         }
-        for task in tasks { task.cancel() }
+        work?.cancel()
         continuation?.resume(with: result)
     }
 }

@@ -11,6 +11,7 @@ package final class PluginHost: Sendable {
     private let sharedThread: LuaThread?
     private let state = Mutex(State())
     private let calls = Atomic(0)
+    let deadlines: Deadlines
     private let timers = Mutex<PluginTimers?>(nil)
     /// Called whenever others are live.
     private let installing = Mutex<(@Sendable () -> Void)?>(nil)
@@ -26,6 +27,7 @@ package final class PluginHost: Sendable {
     package init(services: PluginServices, thread: LuaThread? = nil) {
         self.services = services
         sharedThread = thread
+        deadlines = Deadlines(clock: services.deadlines, start: services.start)
     }
 
     // MARK: - Versions
@@ -121,7 +123,7 @@ package final class PluginHost: Sendable {
         let call = PluginInstance.Call(
             work: work, phase: phase, hub: hub, number: nextCall().rawValue, origin: [instance.name] + origin)
         do throws(LuaError) {
-            return try await instance.call(call, arguments)
+            return try await instance.call(call, arguments, deadlines)
         } catch {
             if ["state.ended", "budget.step", "budget.memory"].contains(error.code) { revive(live, instance) }
             throw error

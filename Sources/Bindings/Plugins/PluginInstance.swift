@@ -5,6 +5,7 @@ import Synchronization
 /// One version of a plugin, loaded. Whoever calls it holds it until the call has ended, whatever is loaded meanwhile.
 final class PluginInstance: Sendable {
     let source: PluginSource
+    private let script: FlowScript
     let manifest: PluginManifest
     let context: PluginContext
     /// Of its timers, by their names.
@@ -41,7 +42,7 @@ final class PluginInstance: Sendable {
     ) async throws {
         self.source = source
         self.thread = thread
-        let script = try source.script
+        script = try source.script
         context = PluginContext(name: source.name, version: source.version, services: services)
         state = try LuaState(thread: thread.base, limits: limits, absent: HostFunctions.absent, searchPath: source.modules)
         let runner = FlowRunner(world: services.world, thread: thread.base, limits: limits, seed: 0)
@@ -126,12 +127,12 @@ final class PluginInstance: Sendable {
     /// Calls a function of the plugin as a run of its own, and hands what it returns over together with the run.
     ///
     /// - Throws: A `LuaError`: that of the script, `budget.cpu`, or `hook.timeout`.
-    func call(_ call: Call, _ arguments: [LuaValue]) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
+    func call(_ call: Call, _ arguments: [LuaValue], _ deadlines: Deadlines) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
         let id = LuaRunID(rawValue: call.number)
         let run = Self.run(
-            id, phase: call.phase, script: try source.script, runner: await runner(of: call.hub), context: context)
-        let deadline = Deadline(state, id, after: call.work.timeout, clock: context.services.deadlines, start: context.services.start)
-        defer { deadline.cancel() }
+            id, phase: call.phase, script: script, runner: await runner(of: call.hub), context: context)
+        let deadline = deadlines.begin(after: call.work.timeout) { [state] in state.cancel(id) }
+        defer { deadlines.end(deadline) }
         do {
             let values = try await HookOrigin.$plugins.withValue(call.origin) {
                 try await program.call(
@@ -205,27 +206,4 @@ final class OwnThread: Sendable {
     deinit {
         if !isShared { base.stop() }
     }
-}
-
-/// Ends a call that has not come back in time.
-private final class Deadline: Sendable {
-    private let passed = Mutex(false)
-    private let timer = Mutex<Task<Void, Never>?>(nil)
-
-    var hasPassed: Bool { passed.withLock { $0 } }
-
-    init(
-        _ state: LuaState, _ run: LuaRunID, after timeout: Duration, clock: any HubClock,
-        start: (@escaping @Sendable () async -> Void) -> Task<Void, Never>
-    ) {
-        let (clock, end) = (clock.steady, clock.steady.now + timeout)
-        let task = start { [weak self] in
-            guard (try? await clock.sleep(until: end)) != nil, let self else { return }
-            passed.withLock { $0 = true }
-            state.cancel(run)
-        }
-        timer.withLock { $0 = task }
-    }
-
-    func cancel() { timer.withLock { $0 }?.cancel() }
 }
