@@ -38,10 +38,16 @@ local function rulings_about(group)
   know_zones()
   local rulings = {}
   if push.config.exempt_tag then rulings[1] = { tag = push.config.exempt_tag, pass = true } end
+  local nights, days = {}, {}
   for tag in pairs(group:count_tags(tags)) do
-    -- Where it is day, the night of the default zone must not matter.
-    rulings[#rulings + 1] = ruling(zone_of[tag], tag) or { tag = tag, pass = true }
+    local night = ruling(zone_of[tag], tag)
+    if night then nights[#nights + 1] = night else days[#days + 1] = { tag = tag, pass = true } end
   end
+  -- Of a device the first one holds: with tags of two zones it sleeps while it is night in one of them, until the later morning.
+  table.sort(nights, function(a, b) return (a.hold_until or a.tag) > (b.hold_until or b.tag) end)
+  table.move(nights, 1, #nights, #rulings + 1, rulings)
+  -- Where it is day, the night of the default zone must not matter.
+  table.move(days, 1, #days, #rulings + 1, rulings)
   local others = push.config.default_time_zone and ruling(push.config.default_time_zone)
   if others then
     others.all = true

@@ -58,6 +58,27 @@ describe("quiet hours", function()
     push.expect(plugin:log()).to.equal {}
   end)
 
+  it("let a device with two zones sleep while it is night in one of them, until the later morning", function()
+    push.test.plugin {}
+    local names = {}
+    for _, zone in ipairs { "America/New_York", "America/Los_Angeles", "Asia/Tokyo", "Asia/Kolkata", "Australia/Sydney" } do
+      names[#names + 1] = phone("away-" .. #names, "Europe/Lisbon", { tag_of(zone) })
+    end
+    local both = phone("both", "Europe/Lisbon", { tag_of "America/New_York" })
+    go_to(2026, 1, 6, 1) -- 01:00 in Lisbon: night there, and day in all others but India's
+    push.expect(say("Night").sent).to.equal(0)
+    for _, device in ipairs(names) do push.expect(shown(device)).to.equal(0) end
+    go_to(2026, 1, 7, 4) -- 04:00 in Lisbon, 23:00 in New York
+    local before = shown(both)
+    say "Later"
+    go_to(2026, 1, 7, 7)
+    soon()
+    push.expect(shown(both)).to.equal(before)
+    go_to(2026, 1, 7, 12)
+    soon()
+    push.expect(shown(both)).to.equal(before + 1)
+  end)
+
   -- Local 07:00 as UTC shows it, on the morning after the clocks were changed and in zones that count otherwise.
   local mornings = {
     { zone = "Europe/Lisbon", sent = { 2026, 3, 28, 23 }, wake = { 2026, 3, 29, 6 } }, -- clocks are put forward

@@ -13,6 +13,8 @@ package final class FlowRun: Sendable {
     let phase: ScriptPhase
     /// Nil for a flow.
     let plugin: PluginContext?
+    /// The plugins on whose behalf the run asks for what it asks for; none for a flow.
+    let origin: [String]
     /// Shared by a run and the runs inside of it: nothing is shown twice.
     let seen: SeenEvents
     /// Shared in the same way: no report shows what a secure payload holds.
@@ -81,7 +83,8 @@ package final class FlowRun: Sendable {
 
     init(
         _ script: FlowScript, runner: FlowRunner, identity: Identity, parameters: FlowParameters = FlowParameters(),
-        purpose: Purpose = .flow, phase: ScriptPhase = .flow, plugin: PluginContext? = nil, seen: SeenEvents = SeenEvents(),
+        purpose: Purpose = .flow, phase: ScriptPhase = .flow, plugin: PluginContext? = nil, origin: [String] = [],
+        seen: SeenEvents = SeenEvents(),
         withheld: WithheldTexts = WithheldTexts(), sink: @escaping @Sendable (FlowEvent) -> Void
     ) {
         self.script = script
@@ -91,6 +94,7 @@ package final class FlowRun: Sendable {
         self.purpose = purpose
         self.phase = phase
         self.plugin = plugin
+        self.origin = origin
         self.sink = sink
         self.seen = seen
         self.withheld = withheld

@@ -149,7 +149,7 @@ package struct Grants: Sendable, Equatable {
             if case .http(let host) = need, granted.contains(where: { $0.covers(.httpPrivate(host: host)) }) {
                 found = [.httpPrivate(host: host)]
             } else if granted.contains(where: { $0.covers(need) }) {
-                found = [need]
+                found = [need] + granted.filter { need.coversHost(of: $0) }
             } else {
                 found = granted.filter { need.covers($0) || need.coversHost(of: $0) }
             }

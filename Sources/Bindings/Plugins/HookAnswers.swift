@@ -74,7 +74,7 @@ extension SendDraft {
     /// What a hook has made of a draft. Throws `HookVeto` for a refusal, and what does not fit.
     func changed(by answer: Arguments, now: Timestamp) throws -> SendDraft {
         var draft = self
-        if let reason = answer.string("veto") { throw HookVeto(reason: reason) }
+        try answer.checkVeto()
         if let moment = try answer.time("at") ?? answer.duration("after").map({ now + $0 }) { draft.moment = moment }
         switch answer.value("to") {
         case .string(let text)?: draft.request.audience = .expression(try TagExpression(audience: text))
@@ -89,6 +89,14 @@ extension SendDraft {
     }
 }
 
+extension Arguments {
+    /// Throws `HookVeto` for a refusal, and `args.empty` for one without a reason.
+    func checkVeto() throws {
+        guard value("veto") != nil else { return }
+        throw HookVeto(reason: try text("veto"))
+    }
+}
+
 /// A hook refuses, which is no failure.
 package struct HookVeto: Error {
     let reason: String
@@ -99,7 +107,7 @@ package struct HookVeto: Error {
 extension RegistrationDraft {
     func changed(by answer: Arguments) throws -> RegistrationDraft {
         var draft = self
-        if let reason = answer.string("veto") { throw HookVeto(reason: reason) }
+        try answer.checkVeto()
         let removed = try answer.tags("remove_tags")
         draft.tags.removeAll { removed.contains($0) }
         for tag in try answer.tags("add_tags") where !draft.tags.contains(tag) { draft.tags.append(tag) }
@@ -152,8 +160,14 @@ extension DeliveryRuling {
         case (true, nil, nil): devices = .all
         case (false, .string(let text)?, nil): devices = .tagged(try Tag(argument: text))
         case (false, nil, let list?):
-            devices = .chosen(
-                list.array.compactMap { if case .integer(let number) = $0 { UInt32(exactly: number) } else { nil } })
+            var numbers: [UInt32] = []
+            for value in list.array {
+                guard case .integer(let whole) = value, let number = UInt32(exactly: whole) else {
+                    throw refuse("names the device \(value.phrase), which no device is numbered", "take device.number as it is")
+                }
+                numbers.append(number)
+            }
+            devices = .chosen(numbers)
         // Nothing must not mean everybody: a name that is misspelt is nothing.
         case (false, nil, nil):
             throw refuse("says nothing of which devices", "write tag = \"…\", devices = { … } or all = true; is a variable nil?")

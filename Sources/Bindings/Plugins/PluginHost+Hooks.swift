@@ -12,9 +12,9 @@ extension PluginHost: HubHooks {
             draft =
                 try await decide(hook, asked) { values, run in
                     guard let answer = try HookAnswers.arguments(values, HookAnswers.beforeSend, run: run) else { return given }
-                    return try given.changed(by: answer, now: now)
+                    return try given.changed(by: answer, now: now).verified(now: now)
                 } native: {
-                    try await $0.beforeSend(given)
+                    try await $0.beforeSend(given).verified(now: now)
                 } ?? given
         }
         return draft
@@ -49,13 +49,13 @@ extension PluginHost: HubHooks {
             draft =
                 try await decide(hook, asked) { values, run in
                     guard let answer = try HookAnswers.arguments(values, HookAnswers.onRegister, run: run) else { return given }
-                    var changed = try given.changed(by: answer)
+                    var changed = try given.changed(by: answer).verified()
                     if case .function(let function)? = answer.value("once_kept"), case .script(let instance, let work) = hook.body {
                         changed.onceKept.append { [weak self] in await self?.onceKept(hook.live, instance, work, function, given) }
                     }
                     return changed
                 } native: {
-                    try await $0.onRegister(given)
+                    try await $0.onRegister(given).verified()
                 } ?? given
         }
         return draft
@@ -76,7 +76,7 @@ extension PluginHost: HubHooks {
     }
 
     @Sendable private static func refusal(_ values: [LuaValue], _ run: FlowRun) throws {
-        if let reason = try HookAnswers.arguments(values, HookAnswers.refusal, run: run)?.string("veto") { throw HookVeto(reason: reason) }
+        try HookAnswers.arguments(values, HookAnswers.refusal, run: run)?.checkVeto()
     }
 
     // MARK: - Asking
@@ -102,7 +102,7 @@ extension PluginHost: HubHooks {
             throw PushError(
                 "hook.open", "the plugin \(name) decides in \(phase.rawValue), and has failed too often to be asked now",
                 hint: "try again in a while; pushhost plugin list tells what is wrong with it", status: 503, isRetryable: true,
-                details: ["plugin": .string(name)])
+                details: live.details)
         }
         do {
             let answer: Answer
@@ -110,7 +110,13 @@ extension PluginHost: HubHooks {
             case .script(let instance, let work):
                 let (values, run) = try await call(
                     live, instance, work, .hook(phase), hub: question.hub, origin: question.origin, [question.argument])
-                do { answer = try read(values, run) } catch let misfit as LuaError { throw misfit.annotated(by: run) }
+                do {
+                    answer = try read(values, run)
+                } catch let veto as HookVeto {
+                    throw veto
+                } catch {
+                    throw LuaError(hookFailure: error).annotated(by: run)
+                }
             case .native(let native):
                 answer = try await call(live, native, phase, timeout: native.type.timeout, origin: question.origin, ask)
             }
@@ -119,7 +125,7 @@ extension PluginHost: HubHooks {
         } catch let veto as HookVeto {
             succeeded(live, .hook(phase), breaker)
             throw PushError(
-                "hook.veto", "the plugin \(name) refuses: \(veto.reason)", status: 403, details: ["plugin": .string(name)])
+                "hook.veto", "the plugin \(name) refuses: \(veto.reason)", status: 403, details: live.details)
         } catch {
             let error = LuaError(hookFailure: error)
             // Whoever asked has gone: that says nothing of the hook.
@@ -128,7 +134,7 @@ extension PluginHost: HubHooks {
             throw PushError(
                 "hook.failed", "the plugin \(name) decides in \(phase.rawValue), and failed there (\(error.code))",
                 hint: "try again in a while; the log tells what is wrong with it", status: 503, isRetryable: true,
-                details: ["plugin": .string(name)])
+                details: live.details)
         }
     }
 

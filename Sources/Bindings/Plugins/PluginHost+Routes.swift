@@ -35,7 +35,7 @@ extension PluginHost: PluginRouting {
             if error.kind != .cancelled || !Task.isCancelled { failed(live, .route, error) }
             throw PushError(
                 "route.failed", "the plugin \(instance.name) could not answer", hint: "the log tells what is wrong with it",
-                status: 500, details: ["run": .string(error.annotations["run"] ?? "")])
+                status: 500, details: live.details.merging(["run": .string(error.annotations["run"] ?? "")]) { own, _ in own })
         }
     }
 }
@@ -54,7 +54,9 @@ private struct MatchedRoute: PluginRoute {
     var bodyLimit: Int { route.bodyLimit }
 
     func webhookSecret() -> Secret? {
-        guard case .webhook(let name, _) = route.authentication, let script = try? instance.source.script else { return nil }
+        guard case .webhook(let name, _) = route.authentication, instance.context.grants.allows(.secret(name: name)),
+            let script = try? instance.source.script
+        else { return nil }
         return (try? host.services.world.secrets.secret(named: name, for: script)).flatMap { $0 }
     }
 

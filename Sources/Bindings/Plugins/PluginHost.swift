@@ -56,9 +56,10 @@ package final class PluginHost: Sendable {
             state.live = plugins.map { plugin in
                 // Its state may have been made anew meanwhile.
                 if let script = plugin.script, let anew = before.first(where: { $0.insteadOf === script }) { return anew }
-                // What is known of other files says nothing of these.
-                let last = before.first { $0.plugin.name == plugin.name }
-                let slot = last?.plugin.source.hash == plugin.source.hash ? slots[plugin.name] : nil
+                // What is known of other files, or other settings, says nothing of these.
+                let last = before.first { $0.plugin.name == plugin.name }?.plugin
+                let isSame = last?.source.hash == plugin.source.hash && last?.configuration.values == plugin.configuration.values
+                let slot = isSame ? slots[plugin.name] : nil
                 return LivePlugin(slot: slot ?? PluginSlot(), plugin: plugin)
             }
             state.slots = Dictionary(state.live.map { ($0.plugin.name, $0.slot) }) { first, _ in first }
@@ -92,6 +93,13 @@ package final class PluginHost: Sendable {
 
     package var statuses: [PluginStatus] { live.map { PluginStatus($0) } }
 
+    /// Takes back at once what is not among these grants, from calls under way as well, and from a state that is made anew.
+    package func restrict(_ name: String, to grants: [Capability]) {
+        state.withLock { state in
+            for place in state.live.indices where state.live[place].plugin.name == name { state.live[place].plugin.restrict(to: grants) }
+        }
+    }
+
     /// A state that an endless step of Lua's library has ended, or that is full, is made anew from the same files; what its scripts kept
     /// in variables is gone.
     private func revive(_ dead: LivePlugin, _ instance: PluginInstance) {
@@ -101,12 +109,24 @@ package final class PluginHost: Sendable {
         }
         _ = services.start { [weak self] in
             defer { dead.slot.isReviving.store(false, ordering: .releasing) }
-            guard let self, let again = try? await load(instance.source, dead.plugin.configuration) else { return }
-            state.withLock { state in
-                guard let place = state.live.firstIndex(where: { $0.plugin.script === instance }) else { return }
-                state.live[place] = LivePlugin(slot: dead.slot, plugin: again, insteadOf: dead.insteadOf ?? instance)
+            guard let self else { return }
+            let again: LoadedPlugin
+            do throws(LuaError) {
+                again = try await load(
+                    instance.source, dead.plugin.configuration, services: instance.context.services,
+                    isGrantedAll: dead.plugin.isGrantedAll)
+            } catch {
+                return tell(dead, .error, "its state is used up, and cannot be made anew: \(error.message) (\(error.code))")
             }
-            tell(dead, .warn, "begins anew: its state was used up, and what it kept in variables is gone")
+            let isAnew = state.withLock { state in
+                guard let place = state.live.firstIndex(where: { $0.plugin.script === instance }) else { return false }
+                var plugin = again
+                // Something may have been taken back since.
+                if !plugin.isGrantedAll { plugin.restrict(to: state.live[place].plugin.configuration.grants) }
+                state.live[place] = LivePlugin(slot: dead.slot, plugin: plugin, insteadOf: dead.insteadOf ?? instance)
+                return true
+            }
+            if isAnew { tell(dead, .warn, "begins anew: its state was used up, and what it kept in variables is gone") }
         }
     }
 
@@ -220,9 +240,14 @@ final class PluginSlot: Sendable {
 
 struct LivePlugin: Sendable {
     let slot: PluginSlot
-    let plugin: LoadedPlugin
+    var plugin: LoadedPlugin
     /// The one that was installed, where its state was made anew.
     var insteadOf: PluginInstance?
+}
+
+extension LivePlugin {
+    /// What an error tells of whose fault it is.
+    var details: [String: JSON] { ["plugin": .string(plugin.name), "version": .string(plugin.source.version)] }
 }
 
 /// A hook that is about to be called.
@@ -247,13 +272,18 @@ package struct LoadedPlugin: Sendable {
     }
 
     let body: Body
-    package let configuration: PluginConfiguration
+    package private(set) var configuration: PluginConfiguration
+    /// As in a spec, whatever it is configured with.
+    var isGrantedAll = false
 
     /// Nil of one that is a part of the program.
     var script: PluginInstance? { if case .script(let instance) = body { instance } else { nil } }
 
     /// Takes back at once what is not among these grants.
-    package func restrict(to grants: [Capability]) { script?.context.restrict(to: grants) }
+    mutating func restrict(to grants: [Capability]) {
+        configuration.grants.removeAll { old in !grants.contains { $0.covers(old) } }
+        script?.context.restrict(to: grants)
+    }
 
     package var source: PluginSource {
         switch body {

@@ -72,6 +72,10 @@ final class PluginInstance: Sendable {
         do throws(ConfigSchema.Misfit) {
             var needs: [Capability] = []
             for need in manifest.needs { needs += try need.capabilities(values, granted: configuration.grants) }
+            // Whoever knows the secret is let in: that is reading it, too.
+            for case .webhook(let secret, _) in manifest.routes.map(\.authentication) where !needs.contains(.secret(name: secret)) {
+                needs.append(.secret(name: secret))
+            }
             return needs
         } catch {
             throw misfit(error, of: manifest.name, in: configuration)
@@ -130,15 +134,13 @@ final class PluginInstance: Sendable {
     func call(_ call: Call, _ arguments: [LuaValue], _ deadlines: Deadlines) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
         let id = LuaRunID(rawValue: call.number)
         let run = Self.run(
-            id, phase: call.phase, script: script, runner: await runner(of: call.hub), context: context)
+            id, phase: call.phase, script: script, runner: await runner(of: call.hub), context: context, origin: call.origin)
         let deadline = deadlines.begin(after: call.work.timeout) { [state] in state.cancel(id) }
         defer { deadlines.end(deadline) }
         do {
-            let values = try await HookOrigin.$plugins.withValue(call.origin) {
-                try await program.call(
-                    call.work.function, arguments, id: id, annotations: run.annotations,
-                    limits: LuaLimits(cpu: call.work.cpu, tasks: 1000), attachment: run)
-            }
+            let values = try await program.call(
+                call.work.function, arguments, id: id, annotations: run.annotations,
+                limits: LuaLimits(cpu: call.work.cpu, tasks: 1000), attachment: run)
             return (values, run)
         } catch let error as LuaError {
             guard error.kind == .cancelled, deadline.hasPassed else { throw error }
@@ -167,11 +169,12 @@ final class PluginInstance: Sendable {
     static func runName(_ id: LuaRunID) -> String { "p-\(id.rawValue.padded(6))" }
 
     private static func run(
-        _ id: LuaRunID, phase: ScriptPhase, script: FlowScript, runner: FlowRunner, context: PluginContext
+        _ id: LuaRunID, phase: ScriptPhase, script: FlowScript, runner: FlowRunner, context: PluginContext, origin: [String] = []
     ) -> FlowRun {
         let name = runName(id)
         return FlowRun(
-            script, runner: runner, identity: FlowRun.Identity(run: name, version: script.version), phase: phase, plugin: context
+            script, runner: runner, identity: FlowRun.Identity(run: name, version: script.version), phase: phase, plugin: context,
+            origin: origin
         ) { event in
             func tell(_ level: PluginMessage.Level, _ text: String, _ location: SourceLocation?) {
                 context.services.log(

@@ -33,8 +33,14 @@ extension Binding {
             do throws(PushError) {
                 return HTTPAnswerRecord(answer: try await plugin.services.http.send(request, within: reach))
             } catch {
-                guard error.code == "http.denied", let host = error.details["host"]?.string else { throw error }
-                throw plugin.denial(of: .http(host: host), for: "push.http")
+                guard let host = error.details["host"]?.string else { throw error }
+                switch error.code {
+                case "http.denied": throw plugin.denial(of: .http(host: host), for: "push.http")
+                case "http.private_address":
+                    _ = plugin.denial(of: .httpPrivate(host: host), for: "push.http")
+                    throw error
+                default: throw error
+                }
             }
         })
 }

@@ -54,7 +54,8 @@ enum PushModule {
                 let arguments = try Arguments(&reader, for: binding)
                 return {
                     do {
-                        return try await answer(arguments, run)
+                        // The work goes on beside the script, where no other call's origin must be found.
+                        return try await HookOrigin.$plugins.withValue(run.origin) { try await answer(arguments, run) }
                     } catch {
                         throw script(error)
                     }

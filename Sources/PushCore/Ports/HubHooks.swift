@@ -81,6 +81,16 @@ package struct SendDraft: Sendable, Equatable {
     }
 }
 
+extension SendDraft {
+    /// As a hook has changed it, where the hub could take it. Throws what the hub would refuse; it checks what it accepts itself, too.
+    package func verified(now: Timestamp) throws(PushError) -> SendDraft {
+        var draft = self
+        draft.request = try request.checked(refusingLarge: false)
+        if let moment { try Self.check(moment, now: now) }
+        return draft
+    }
+}
+
 package struct SentNotification: Sendable, Equatable {
     package var id: String
     package var draft: SendDraft
@@ -208,6 +218,18 @@ package struct RegistrationDraft: Sendable {
         self.templates = templates
         self.isNew = isNew
         self.origin = origin
+    }
+}
+
+extension RegistrationDraft {
+    /// As a hook has changed it, where the hub could take it. Throws what the hub would refuse.
+    package func verified() throws(PushError) -> RegistrationDraft {
+        var draft = self
+        draft.tags = try tags.checked()
+        // The hub adds these of an installation itself.
+        let own = kind == .installation ? [try? Tag.installation(id), try? userID.map(Tag.addressing)] : []
+        _ = try (own.compactMap { $0 } + draft.tags).checked()
+        return draft
     }
 }
 

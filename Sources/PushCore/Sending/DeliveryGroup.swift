@@ -64,6 +64,7 @@ final class DeliveryGroup: HookedGroup {
     func rule(_ rulings: [DeliveryRuling]) async -> [Int] {
         let tags = rulings.compactMap { if case .tagged(let tag) = $0.devices { tag } else { nil } }
         let tagged = isDirect || tags.isEmpty ? [:] : await service.places(of: tags)
+        let now = service.environment.clock.now
         return state.withLock { state in
             var passed = PlaceSet()
             return rulings.map { ruling in
@@ -75,6 +76,8 @@ final class DeliveryGroup: HookedGroup {
                 }
                 devices.formIntersection(state.open)
                 devices.subtract(passed)
+                // What has passed holds nobody.
+                if case .hold(let moment) = ruling.fate, moment <= now { return 0 }
                 guard !devices.isEmpty else { return 0 }
                 guard ruling.fate != .pass else {
                     passed.formUnion(devices)

@@ -13,6 +13,8 @@ struct Holds: Sendable {
 
     /// Most that a hook may hold something ahead.
     static let longest: Duration = .seconds(7 * 86_400)
+    /// A hook that asked for less again and again would keep the hub busy with nothing else.
+    static let shortest: Duration = .seconds(1)
 
     var isEmpty: Bool { groups.isEmpty }
 

@@ -20,8 +20,12 @@ extension NotificationHub {
         }
         guard outcome.state.isFinal else { return delivery.outcome }
         if await keepProgress(&delivery) {
-            // Who rehearses something finds everything in its order.
-            if let end = ended(delivery.outcome) { await environment.hooks.onOutcome(end) }
+            if settings.isSideBySide {
+                endedInBackground(delivery.outcome)
+            } else if let end = ended(delivery.outcome) {
+                // Who rehearses something finds everything in its order.
+                await environment.hooks.onOutcome(end)
+            }
         } else {
             takePlace(kept.sequence) { [delivery] hub in
                 await hub.keepEnd(delivery)

@@ -10,6 +10,8 @@ extension NotificationHub {
         if environment.hooks.isWanted(.beforeSend) {
             draft = try await asked(draft)
             draft.request = try checked(draft.request)
+            // Whoever sends a test waits for the verdicts.
+            if draft.request.isTest { draft.moment = nil }
             try checkIsOpen()
         }
         let kept = begin(draft)
@@ -22,12 +24,15 @@ extension NotificationHub {
         }
         meter.accepted()
         keepOrigin(draft.origin, of: kept.outcome.id)
-        // Whoever waits for the verdicts finds everything in its order.
-        await tellSent(kept, draft)
-        if let moment = draft.moment {
-            wait(for: moment, kept)
-            return kept.outcome
+        // It may be canceled by whoever is told of it.
+        if let moment = draft.moment { wait(for: moment, kept) }
+        if settings.isSideBySide {
+            if environment.hooks.isWanted(.afterSend) { _ = environment.start { [draft] in await self.tellSent(kept, draft) } }
+        } else {
+            // Whoever rehearses something finds everything in its order.
+            await tellSent(kept, draft)
         }
+        guard draft.moment == nil else { return kept.outcome }
         return await deliverNow(kept)
     }
 
@@ -207,8 +212,12 @@ extension NotificationHub {
             hint: near.map { "did you mean \($0)?" } ?? "pass the id that send returned", status: 404)
     }
 
-    nonisolated func checkMoment(_ moment: Timestamp) throws(PushError) {
-        guard moment > environment.clock.now + .seconds(7 * 86_400) else { return }
+    nonisolated func checkMoment(_ moment: Timestamp) throws(PushError) { try SendDraft.check(moment, now: environment.clock.now) }
+}
+
+extension SendDraft {
+    static func check(_ moment: Timestamp, now: Timestamp) throws(PushError) {
+        guard moment > now + .seconds(7 * 86_400) else { return }
         throw PushError(
             "time.too_far", "\(moment) is more than seven days ahead", hint: "schedule within seven days", status: 400)
     }

@@ -164,6 +164,9 @@ struct OutcomeCounts {
 
     var sent: Int { count { $0 == OutcomeName.success.rawValue } }
     var all: Int { count { _ in true } }
+    /// Left out by a hook, or because another registration has the same handle: that is no failure.
+    var skipped: Int { count { $0 == OutcomeName.skipped.rawValue } }
+    var failed: Int { all - sent - skipped }
 
     func has(_ outcome: OutcomeName) -> Bool { count { $0 == outcome.rawValue } > 0 }
 

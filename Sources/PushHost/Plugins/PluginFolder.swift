@@ -69,6 +69,12 @@ struct PluginFolder: Sendable {
         return source
     }
 
+    private static func realPath(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     private func read(_ name: String, _ folder: String) throws(PushError) -> PluginSource {
         let paths = try ScriptFinder.files(under: [folder], suffix: ".lua")
         func tooLarge(_ what: String) -> PushError {
@@ -77,7 +83,14 @@ struct PluginFolder: Sendable {
         guard paths.count <= Self.mostFiles else { throw tooLarge("\(Self.mostFiles) Lua files") }
         var files: [String: [UInt8]] = [:]
         var bytes = 0
+        // The folder itself may be a link; what is in it may lead nowhere else.
+        let home = Self.realPath(folder).map { $0 + "/" }
         for path in paths {
+            guard let home, Self.realPath(path)?.hasPrefix(home) != false else {
+                throw PushError(
+                    "script.unreadable", "\(path) is a link that leads out of \(folder)",
+                    hint: "copy the file: a plugin has the files of its own folder alone")
+            }
             let content = try ScriptFile.read(path).source
             bytes += content.count
             guard bytes <= Self.mostBytes else { throw tooLarge("\(Self.mostBytes >> 20) MiB of Lua files") }

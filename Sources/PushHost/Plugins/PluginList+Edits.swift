@@ -14,14 +14,18 @@ extension PluginList {
     /// The text with an entry changed, or added at the end where there is none. Throws `plugin.list` where the text is written in a way
     /// that only its writer should change.
     static func changed(_ text: String, path: String, name: String, _ edits: [Edit]) throws(PushError) -> String {
-        var text = text
+        // A line that ends as in Windows is one character less to Swift than to YAML.
+        let isWindows = text.contains("\r\n")
+        var text = text.replacing("\r\n", with: "\n")
         let list = try PluginList(text: text, path: path)
         var expected = list[name] ?? Entry(name: name)
         if list[name] == nil {
             if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
             text += "- name: \(name)\n"
         }
-        for edit in edits {
+        // What was added may not be where the writer of the text would have put it.
+        let isReadable = (try? PluginList(text: text, path: path)) != nil
+        for edit in isReadable ? edits : [] {
             text = try changed(text, path: path, name: name, edit)
             switch edit {
             case .enabled(let flag): expected.isEnabled = flag
@@ -29,13 +33,14 @@ extension PluginList {
             case .pin(let pin): expected.pin = pin
             }
         }
-        let result = try PluginList(text: text, path: path)
-        guard result[name] == expected, result.entries.count == list.entries.count + (list[name] == nil ? 1 : 0) else {
+        guard let result = try? PluginList(text: text, path: path), result[name] == expected,
+            result.entries.count == list.entries.count + (list[name] == nil ? 1 : 0)
+        else {
             throw refusal([
                 "\(path): the entry of \(name) is written in a way that this command does not know how to change: change it by hand"
             ])
         }
-        return text
+        return isWindows ? text.replacing("\n", with: "\r\n") : text
     }
 
     private static func changed(_ text: String, path: String, name: String, _ edit: Edit) throws(PushError) -> String {

@@ -55,7 +55,7 @@ struct PluginList: Sendable {
             throw Self.refusal(["\(path):\(root.mark?.line ?? 1): plugins are written as a list: - name: quiet-hours"])
         }
         var faults: [String] = []
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
+        let lines = text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).count
         for (number, node) in sequence.enumerated() {
             guard let mapping = node.mapping else {
                 faults.append("\(path):\(node.mark?.line ?? 1): an entry is written as - name: quiet-hours")

@@ -32,11 +32,7 @@ struct PluginProbe: Sendable {
     /// - Parameter versions: where pinned versions are kept.
     func tried(_ entry: PluginList.Entry, versions: PluginVersions) async throws -> LoadedPlugin {
         if let native = NativeParts.plugin(named: entry.name) { return try await tried(native, entry) }
-        let source =
-            try entry.pin.map { pin throws(PushError) in
-                try versions.source(of: entry.name, pin, folder: folder.folder(of: entry.name))
-            } ?? folder.source(of: entry.name)
-        return try await tried(source, entry)
+        return try await tried(versions.source(of: entry, in: folder), entry)
     }
 
     /// Runs its specs, as a server does. Throws `plugin.spec` and what they raise.

@@ -24,6 +24,7 @@ extension PluginReport {
         if let refusal {
             object["refused"] = .object(
                 JSONObject([
+                    ("version", refusedHash.map { .string(String($0.prefix(PluginSource.shownDigits))) } ?? .null),
                     ("code", .string(refusal.code)), ("message", .string(refusal.message)),
                     ("hint", refusal.hint.map(JSON.string) ?? .null),
                     ("at", refusal.location.map { .string("\($0)") } ?? .null),

@@ -14,7 +14,8 @@ actor PluginSupervisor {
     private let log: @Sendable (PluginMessage) -> Void
     private var live: [String: LoadedPlugin] = [:]
     private var refused: [String: Refusal] = [:]
-    private var pins: [String: String] = [:]
+    /// Those that something was taken back from, and that were not loaded anew since.
+    private var restricted: Set<String> = []
     /// Why the list could not be read.
     private(set) var listFailure: PushError?
     private var listed: [PluginList.Entry] = []
@@ -45,7 +46,8 @@ actor PluginSupervisor {
         for entry in entries where entry.isEnabled {
             await take(entry)
             guard live[entry.name] == nil, let refusal = refused[entry.name] else { continue }
-            guard let last = versions.versions(of: entry.name).first,
+            // A pin stands for what somebody has read.
+            guard entry.pin == nil, let last = versions.versions(of: entry.name).first,
                 let source = try? versions.source(of: entry.name, last.hash, folder: "\(folder.shown)/\(entry.name)"),
                 let loaded = try? await host.load(source, configuration(of: entry))
             else {
@@ -72,22 +74,42 @@ actor PluginSupervisor {
             listFailure = error
             return
         }
-        // What is taken back is taken back now, whatever becomes of the rest.
-        for entry in entries { live[entry.name]?.restrict(to: entry.grants) }
-        for entry in entries where entry.isEnabled { await take(entry) }
-        for name in live.keys.sorted() where !entries.contains(where: { $0.name == name && $0.isEnabled }) {
-            if let gone = live.removeValue(forKey: name) { tell(gone.source, .info, "is not live any more") }
-            refused[name] = nil
+        // What is taken back or out of use is so now, whatever becomes of the rest.
+        for entry in entries {
+            guard let grants = live[entry.name]?.configuration.grants,
+                grants.contains(where: { old in !entry.grants.contains { $0.covers(old) } })
+            else { continue }
+            host.restrict(entry.name, to: entry.grants)
+            restricted.insert(entry.name)
         }
+        let used = Set(entries.filter(\.isEnabled).map(\.name))
+        for name in live.keys.sorted() where !used.contains(name) {
+            if let gone = live.removeValue(forKey: name) { tell(gone.source, .info, "is not live any more") }
+            restricted.remove(name)
+        }
+        refused = refused.filter { used.contains($0.key) }
         install(entries)
+        for entry in entries where entry.isEnabled {
+            // One whose specs take long holds up those behind it, and takes nothing back from those before it.
+            if await take(entry) { install(entries) }
+        }
+    }
+
+    /// The same, and what was refused is tried again: the cause may have been outside of its files.
+    func retry() async {
+        refused = [:]
+        await refresh()
     }
 
     /// Refreshes whenever something happens to the folder, until the task is cancelled.
     func keepUp(_ watch: FolderWatch) async throws(PushError) {
         while !Task.isCancelled {
-            let folders = Set(ScriptFinder.folders(under: [folder.path]))
-            // First watch, then look: what changes in between is seen either way.
-            let isComplete = try watch.follow([folder.listPath, folder.path], allIn: folders)
+            // First watch, then look: what changes in between is seen either way, also folders that come meanwhile.
+            var (folders, isComplete): (Set<String>, Bool) = ([], true)
+            while case let found = foldersToWatch, found != folders {
+                folders = found
+                isComplete = try watch.follow([folder.listPath, folder.path], allIn: folders)
+            }
             await refresh()
             guard await watch.next(within: isComplete ? nil : .seconds(1)) else { return }
         }
@@ -95,12 +117,21 @@ actor PluginSupervisor {
 
     // MARK: - One plugin
 
+    /// With those that links of listed plugins lead to.
+    private var foldersToWatch: Set<String> {
+        Set(ScriptFinder.folders(under: [folder.path] + listed.map { folder.folder(of: $0.name) }))
+    }
+
     private func readList() throws(PushError) -> [PluginList.Entry] {
         let text: [UInt8]
         do throws(PushError) {
             text = try TextFile.read(folder.listPath, limit: 1 << 20, kind: "script")
         } catch {
             guard error.code == "script.not_found" else { throw error }
+            // Whoever wants none empties it: a list that is gone is more often being written, or moved by mistake.
+            guard listed.isEmpty else {
+                throw PushError("plugin.list", "\(folder.listPath) is gone", hint: "put it back; an empty list takes all out of use")
+            }
             text = []
         }
         listed = try PluginList(text: String(decoding: text, as: UTF8.self), path: folder.listPath).entries
@@ -111,34 +142,36 @@ actor PluginSupervisor {
         PluginConfiguration(values: entry.config, grants: entry.grants, file: folder.listPath)
     }
 
-    /// Makes a plugin live as it is listed, where it is not already, or notes why not.
-    private func take(_ entry: PluginList.Entry) async {
+    /// Makes a plugin live as it is listed, where it is not already, or notes why not. Answers whether another one is live.
+    @discardableResult
+    private func take(_ entry: PluginList.Entry) async -> Bool {
         var hash: String?
         do {
             if let native = natives.first(where: { $0.name == entry.name }) {
                 hash = native.source.hash
                 return try take(native, entry)
             }
-            let source =
-                try entry.pin.map { pin throws(PushError) in
-                    try versions.source(of: entry.name, pin, folder: "\(folder.shown)/\(entry.name)")
-                } ?? folder.source(of: entry.name)
+            let source = try versions.source(of: entry, in: folder)
             hash = source.hash
             let configuration = configuration(of: entry)
             if let current = live[entry.name], current.source.hash == source.hash, current.configuration == configuration {
                 refused[entry.name] = nil
-                return
+                guard restricted.contains(entry.name) else { return false }
             }
-            if let refusal = refused[entry.name], refusal.hash == source.hash, refusal.entry == entry { return }
-            if live[entry.name]?.source.hash != source.hash { try await PluginTrial(source: source).run() }
+            if let refusal = refused[entry.name], refusal.hash == source.hash, refusal.entry == entry { return false }
+            // What was live once has passed.
+            let isKnown = versions.versions(of: entry.name).contains { $0.hash == source.hash }
+            if live[entry.name]?.source.hash != source.hash, !isKnown { try await PluginTrial(source: source).run() }
             let loaded = try await host.load(source, configuration)
             do throws(PushError) {
-                try versions.keep(source, now: clock.now)
+                // One that somebody goes back to stays where it was in the order of versions, so that he can go back further.
+                if entry.pin == nil || !isKnown { try versions.keep(source, now: clock.now) }
             } catch {
                 tell(source, .warn, error.message)
             }
             let before = live.updateValue(loaded, forKey: entry.name)
             refused[entry.name] = nil
+            restricted.remove(entry.name)
             tell(
                 source, .info,
                 "is live\(before.map { $0.source.hash == source.hash ? ", configured anew" : ", after \($0.source.version)" } ?? "")")
@@ -146,10 +179,11 @@ actor PluginSupervisor {
                 tell(
                     source, .warn, "needs \(capability), which it was not granted: pushhost plugin grant \(entry.name) \(capability)")
             }
+            return true
         } catch {
             let error = (error as? LuaError) ?? (error as? PushError).map(LuaError.init) ?? .hostFailure("\(error)")
             // A folder that cannot be read says nothing new each time.
-            if let known = refused[entry.name], known.error == error, known.entry == entry { return }
+            if let known = refused[entry.name], known.error == error, known.entry == entry { return false }
             refused[entry.name] = Refusal(hash: hash, entry: entry, error: error)
             let stays = live[entry.name].map { ": \($0.source.version) stays live" } ?? ""
             log(
@@ -157,25 +191,26 @@ actor PluginSupervisor {
                     plugin: entry.name, version: hash.map { String($0.prefix(PluginSource.shownDigits)) } ?? "-", level: .error,
                     text: "was refused\(stays): \(error.message) (\(error.code))\(error.hint.map { "; \($0)" } ?? "")",
                     location: error.location))
+            return false
         }
     }
 
     /// The same of one that is a part of the program.
-    private func take(_ native: NativePluginType, _ entry: PluginList.Entry) throws {
+    private func take(_ native: NativePluginType, _ entry: PluginList.Entry) throws -> Bool {
         try folder.checkNative(entry)
         let configuration = configuration(of: entry)
         let before = live[entry.name]
-        if let refusal = refused[entry.name], refusal.entry == entry { return }
-        if before?.configuration != configuration {
+        let isAnother = before?.configuration != configuration
+        if isAnother {
             live[entry.name] = try host.load(native, configuration)
             tell(native.source, .info, "is live\(before == nil ? "" : ", configured anew")")
         }
         refused[entry.name] = nil
+        return isAnother
     }
 
     private func install(_ entries: [PluginList.Entry]) {
         host.install(entries.filter(\.isEnabled).compactMap { live[$0.name] })
-        pins = entries.reduce(into: [:]) { pins, entry in pins[entry.name] = entry.pin }
     }
 
     private func tell(_ source: PluginSource?, _ level: PluginMessage.Level, _ text: String) {
@@ -189,7 +224,8 @@ actor PluginSupervisor {
         let statuses = Dictionary(host.statuses.map { ($0.plugin.name, $0) }) { first, _ in first }
         return listed.map { entry in
             PluginReport(
-                entry: entry, status: statuses[entry.name], refusal: refused[entry.name]?.error, kept: versions.versions(of: entry.name))
+                entry: entry, status: statuses[entry.name], refusal: refused[entry.name]?.error,
+                refusedHash: refused[entry.name]?.hash, kept: versions.versions(of: entry.name))
         }
     }
 }
@@ -200,6 +236,8 @@ struct PluginReport: Sendable {
     /// Nil where it is not live.
     var status: PluginStatus?
     var refusal: LuaError?
+    /// Of what was refused; nil where that could not be read.
+    var refusedHash: String?
     var kept: [PluginVersions.Version]
 }
 

@@ -63,6 +63,17 @@ struct PluginVersions: Sendable {
         }.sorted { ($0.live, $0.hash) > ($1.live, $1.hash) }
     }
 
+    /// What is to be live of a plugin that is listed so: a pinned version, which may be what is in the folder, or what is there.
+    func source(of entry: PluginList.Entry, in folder: PluginFolder) throws(PushError) -> PluginSource {
+        guard let pin = entry.pin else { return try folder.source(of: entry.name) }
+        do throws(PushError) {
+            return try source(of: entry.name, pin, folder: "\(folder.shown)/\(entry.name)")
+        } catch {
+            guard let found = try? folder.source(of: entry.name), found.hash.hasPrefix(pin) else { throw error }
+            return found
+        }
+    }
+
     /// The version whose hash begins with these digits. Throws `plugin.no_version`.
     ///
     /// - Parameter folder: where messages say that its files are.

@@ -40,7 +40,12 @@ final class ServerPlugins: Sendable {
         let trail = storage.auditTrail
         host = PluginHost(
             services: PluginServices(
-                world: world, hub: { hubs.hub(named: $0) }, keyValues: storage.keyValues, http: PublicHTTPClient(clock: SystemClock()),
+                world: world,
+                hub: { name in
+                    // A hub that begins goes on with what it had accepted, and asks hooks at once.
+                    await hubs.opened()
+                    return hubs.hub(named: name)
+                }, keyValues: storage.keyValues, http: PublicHTTPClient(clock: SystemClock()),
                 deadlines: SystemClock(),
                 onDenial: { denial in
                     Task {
@@ -62,17 +67,21 @@ final class ServerPlugins: Sendable {
         host.startTimers()
     }
 
-    /// Timers ring no more; to be called before the hubs stop.
-    func stop() async { await host.stopTimers() }
+    /// Timers ring no more; to be called before the hubs stop, also where they never were reached.
+    func stop() async {
+        hubs.open(nil)
+        await host.stopTimers()
+    }
 
     /// Takes over what changes in the folder, until the task is cancelled.
     func keepUp(_ log: Logger) async {
         do throws(PushError) {
-            let watch = try FolderWatch()
+            let watch = try FolderWatch(endsWithOutput: false)
             let supervisor = supervisor
             await withTaskCancellationHandler {
                 do throws(PushError) {
                     try await supervisor.keepUp(watch)
+                    if !Task.isCancelled { log.error("the folder of plugins is not watched any more") }
                 } catch {
                     log.error("the folder of plugins is not watched any more: \(error.message)")
                 }
@@ -101,20 +110,47 @@ extension PushServer {
 /// The hubs of a server for its plugins, once they are there: a hub may ask plugins before it has begun itself.
 private final class PluginHubs: ForwardingHub {
     private let name: String
-    private let namespace = Mutex<Namespace?>(nil)
+    private let state = Mutex(State())
+
+    private struct State {
+        var namespace: Namespace?
+        /// It is said which one, or that there is none.
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
 
     init(name: String) { self.name = name }
 
-    func open(_ namespace: Namespace) { self.namespace.withLock { $0 = namespace } }
+    /// Nil: there will be none. Only the first one counts.
+    func open(_ namespace: Namespace?) {
+        let waiting = state.withLock { state in
+            if !state.isOpen { (state.namespace, state.isOpen) = (namespace, true) }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits until it is known whether there are hubs.
+    func opened() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    private var namespace: Namespace? { state.withLock { $0.namespace } }
 
     /// The hub that has that name whenever it is asked for.
     func hub(named name: String) -> any HubGateway { NamedHub(name: name, hubs: self) }
 
-    fileprivate func service(_ name: String) -> (any HubGateway)? { namespace.withLock { $0 }?.hub(name)?.service }
+    fileprivate func service(_ name: String) -> (any HubGateway)? { namespace?.hub(name)?.service }
 
     /// The server's own hub or, where it was deleted, the first one.
     var base: any HubGateway {
-        let namespace = namespace.withLock { $0 }
         return namespace?.hub(name)?.service ?? namespace?.hubs.first?.service ?? ClosedHub()
     }
 }

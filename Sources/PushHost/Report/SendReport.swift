@@ -22,9 +22,11 @@ struct SendReport {
         }
         let isUnderWay = [NotificationOutcome.State.enqueued, .processing].contains { $0.rawValue == report.state }
         let mark =
-            isStopped || isUnderWay && counts.all == counts.sent
-            ? palette.dim("○") : counts.sent == counts.all ? palette.green("✓") : palette.red("✗")
-        var lines = ["\(mark) \(id)  \(audience.printable)  \(counts.sentence) · \(counts.all - counts.sent) failed"]
+            isStopped || isUnderWay && counts.failed == 0
+            ? palette.dim("○") : counts.failed == 0 ? palette.green("✓") : palette.red("✗")
+        var lines = [
+            "\(mark) \(id)  \(audience.printable)  \(counts.sentence) · \(counts.failed) failed\(counts.skipped > 0 ? " · \(counts.skipped) skipped" : "")"
+        ]
         for entry in counts.platforms {
             let outcomes = entry.counts.map { "\($0.count) \($0.outcome == OutcomeName.success.rawValue ? "sent" : $0.outcome)" }
             lines.append("  \(name(entry.platform).padded(to: 10))\(outcomes.joined(separator: " · "))")
@@ -33,7 +35,7 @@ struct SendReport {
         if isStopped { lines.append("  stopped: the others get nothing") }
         lines += remarks(notification)
         guard !report.failed.isEmpty else { return lines }
-        var table = TextTable("FAILED", "PLATFORM", "OUTCOME", "REASON")
+        var table = TextTable("NOT REACHED", "PLATFORM", "OUTCOME", "REASON")
         for device in report.failed {
             let removed = device["isRegistrationRemoved"]?.bool == true ? "; the registration was removed" : ""
             let reason = [device["reason"]?.string, device["explanation"]?.string].compactMap { $0 }.filter { !$0.isEmpty }

@@ -84,6 +84,7 @@ final class PushServer: Sendable {
             log.error("nothing can be sent to \(credential.serviceName): \(fault.message); \(fault.hint ?? "")")
         }
         let hooks = HookSocket()
+        var opening: ServerPlugins?
         let environment = HubEnvironment(
             clock: hubClock, random: random, start: { work in lab?.thread.start(work) ?? Task { await work() } },
             observer: { event in
@@ -93,6 +94,7 @@ final class PushServer: Sendable {
         do throws(PushError) {
             let plugins = try ServerPlugins(settings, data: folder, storage: storage, clock: hubClock, log: log)
             hooks.connect(plugins.host)
+            opening = plugins
             // Before hubs go on with what they had accepted: they may have to ask.
             try await plugins.supervisor.begin()
             let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
@@ -126,11 +128,13 @@ final class PushServer: Sendable {
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
                 plugins.open(namespace)
             } catch {
+                await plugins.stop()
                 await namespace.stop()
                 throw error
             }
             return server
         } catch {
+            await opening?.stop()
             await jobPlaces.shutdown()
             await services.shutdown()
             await senders.shutdown()

@@ -20,6 +20,8 @@ actor SettingsReload {
 
     /// Where one setting is wrong none is changed, and the log has every fault.
     func run() async {
+        // What a plugin lacked may be there now.
+        await server.plugins.supervisor.retry()
         // Without it every setting would have its default again.
         if let file, access(file, F_OK) != 0 {
             log.error("the settings stay as they were: \(file) is gone")

@@ -22,10 +22,11 @@ struct ProjectScripts: ScriptLibrary {
         return try await ScriptFile.read(path, within: time)
     }
 
-    /// The folder of the script, then the working directory.
+    /// The folder of the script, that of the plugin that it is a part of, then the working directory.
     func modules(of script: FlowScript) -> LuaSearchPath? {
         // Without a name the working directory is not part of what errors show.
-        let folders = script.folder == "." ? [""] : [script.folder, ""]
+        let own = [script.folder, Self.pluginFolder(of: script)].compactMap { $0 }.filter { $0 != "." }
+        let folders = (own.first == own.last ? Array(own.prefix(1)) : own) + [""]
         let noted = LuaSearchPath.lookup { [sources] name in
             let file = name.replacing(".", with: "/") + ".lua"
             for folder in folders { sources?.note(folder.isEmpty ? file : "\(folder)/\(file)") }
@@ -43,18 +44,24 @@ struct ProjectScripts: ScriptLibrary {
 
     /// That of the folder of the spec, or of one around it.
     func plugin(of script: FlowScript) throws(PushError) -> PluginSource {
-        var folder = script.folder
-        while !folder.isEmpty {
+        if let folder = Self.pluginFolder(of: script) {
+            for path in (try? ScriptFinder.files(under: [folder], suffix: ".lua")) ?? [] { sources?.note(path) }
             let (parent, name) = folder.splitAtLastSlash
-            if PluginSource.isName(name), access("\(folder)/\(PluginSource.main)", F_OK) == 0 {
-                for path in (try? ScriptFinder.files(under: [folder], suffix: ".lua")) ?? [] { sources?.note(path) }
-                return try PluginFolder(path: parent).source(of: name)
-            }
-            folder = parent == "." ? "" : parent
+            return try PluginFolder(path: parent).source(of: name)
         }
         throw PushError(
             "plugin.not_found", "\(script.name) is no spec of a plugin: no folder around it has an \(PluginSource.main)",
             hint: "a plugin's specs lie in its folder, beside \(PluginSource.main)")
+    }
+
+    private static func pluginFolder(of script: FlowScript) -> String? {
+        var folder = script.folder
+        while !folder.isEmpty {
+            let (parent, name) = folder.splitAtLastSlash
+            if PluginSource.isName(name), access("\(folder)/\(PluginSource.main)", F_OK) == 0 { return folder }
+            folder = parent == "." ? "" : parent
+        }
+        return nil
     }
 
     /// `scripts/spec/../a.lua` as `scripts/a.lua`.

@@ -12,13 +12,16 @@ final class FolderWatch: Sendable {
     /// By the number of its watch, which names in a folder matter.
     private let watched = Mutex<[Int32: FolderNames]>([:])
     private let queue = DispatchQueue(label: "watch")
+    /// Whether there is nothing to watch for once nobody reads what the program prints.
+    private let endsWithOutput: Bool
 
     /// How long nothing must happen for a burst of writes to be over, and how many times more may come before.
     private static let quiet = Duration.milliseconds(60)
     private static let longestBurst = 30
 
     /// Throws `watch.failed`.
-    init() throws(PushError) {
+    init(endsWithOutput: Bool) throws(PushError) {
+        self.endsWithOutput = endsWithOutput
         var ends: [Int32] = [0, 0]
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0, pipe(&ends) == 0 else { throw Self.failure(errno) }
@@ -57,7 +60,7 @@ final class FolderWatch: Sendable {
     func look() { _ = write(wake.write, [0], 1) }
 
     /// Waits until something has happened, and nothing more for a moment, or until so much time is over. False when it was
-    /// stopped, or nobody reads what the program prints.
+    /// stopped, or, where that ends it, nobody reads what the program prints.
     func next(within limit: Duration?) async -> Bool {
         await onQueue { [self] in
             switch listen(for: limit) {
@@ -97,7 +100,7 @@ final class FolderWatch: Sendable {
             // Of the output only its end is of interest, which poll always tells.
             var waits = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+                pollfd(fd: endsWithOutput ? STDOUT_FILENO : -1, events: 0, revents: 0),
             ]
             poll(&waits, nfds_t(waits.count), left ?? -1)
             if isStopped.withLock({ $0 }) || waits[2].revents != 0 { return .end }

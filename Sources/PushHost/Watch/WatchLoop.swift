@@ -37,7 +37,7 @@ struct WatchLoop {
     }
 
     private func repeated(_ work: @escaping @Sendable (SourceFiles) async -> SessionEnd) async throws(PushError) -> Int32 {
-        let watch = try FolderWatch()
+        let watch = try FolderWatch(endsWithOutput: true)
         var isFirst = true
         while true {
             let sources = SourceFiles(below: below) { watch.look() }

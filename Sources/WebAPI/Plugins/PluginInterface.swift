@@ -119,8 +119,24 @@ struct PluginInterface: Sendable {
 
     // MARK: - Webhooks
 
-    /// Runs a webhook once, or again where the run before has failed.
+    /// The same, and what is refused is in the log with its reason: the sender may be somebody who tries.
     private func webhook(
+        _ request: WebRequest, _ asked: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String, _ scheme: WebhookScheme
+    ) async throws(PushError) -> WebAnswer {
+        do throws(PushError) {
+            return try await checkedWebhook(request, asked, plugin, route, secret: secret, scheme)
+        } catch {
+            if error.code.hasPrefix("webhook."), (error.status ?? 500) < 500 {
+                log.warning(
+                    "\(route.name): \(error.message) (\(error.code))",
+                    metadata: ["plugin": "\(plugin)", "version": "\(route.version)", "tracking_id": "\(request.trackingID)"])
+            }
+            throw error
+        }
+    }
+
+    /// Runs a webhook once, or again where the run before has failed.
+    private func checkedWebhook(
         _ request: WebRequest, _ asked: PluginRequest, _ plugin: String, _ route: any PluginRoute, secret: String, _ scheme: WebhookScheme
     ) async throws(PushError) -> WebAnswer {
         let claim = try WebhookClaim(request.fields, scheme)

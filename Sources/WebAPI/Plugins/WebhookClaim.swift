@@ -84,13 +84,14 @@ struct WebhookClaim: Sendable {
 
     // MARK: - Repetitions
 
-    /// What the message is known by when it comes again, whatever key it is signed with then: its id, or for want of one all that is
-    /// signed. Short, whatever the sender writes.
+    /// What the message is known by when it comes again, whatever key it is signed with then: its id where that is signed, else all that
+    /// is signed. Short, whatever the sender writes.
     /// - Parameter route: what takes it; the same message may be meant for several.
     func name(_ body: [UInt8], at route: String) -> String {
         var hash = SHA256()
         hash.update(data: Array("\(scheme.rawValue)\n\(route)\n".utf8))
-        if let id {
+        // That of GitHub is not signed: with another one the same message would be taken again.
+        if let id, scheme != .github {
             hash.update(data: Array(id.utf8))
         } else {
             hash.update(data: head)

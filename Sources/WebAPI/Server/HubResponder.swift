@@ -259,7 +259,9 @@ package struct HubResponder: HTTPResponder {
         if error.code == "sas.forbidden", document.status == 403, !isProblem { return WebAnswer(.forbidden) }
         if document.status >= 500 {
             let cause = error.details["cause"]?.string.map { ": \($0)" } ?? ""
-            log.error("\(error.description)\(cause)", metadata: ["tracking_id": "\(trackingID)"])
+            var metadata: Logger.Metadata = ["tracking_id": "\(trackingID)"]
+            for name in ["plugin", "version", "run"] { metadata[name] = error.details[name]?.string.map { "\($0)" } }
+            log.error("\(error.description)\(cause)", metadata: metadata)
         }
         var answer = WebAnswer(
             HTTPResponse.Status(code: document.status), isProblem ? ProblemDocument.contentType : ErrorDocument.contentType,

@@ -13,8 +13,11 @@ final class PluginBench: Sendable {
     private let lines = Mutex<[PluginMessage]>([])
     private let refusals = Mutex<[PluginDenial]>([])
 
-    init(secrets: [String: String] = [:]) throws {
-        let bench = try HubBench()
+    private let socket = HookSocket()
+
+    /// - Parameter isHooked: whether the hub asks the plugins; else tests do.
+    init(secrets: [String: String] = [:], isHooked: Bool = false) throws {
+        let bench = try HubBench(hooks: isHooked ? socket : NoHooks())
         let world = FlowWorld(
             target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: bench.hub, backend: bench.backend,
             lab: nil, wire: nil, clock: bench.clock, secrets: FixedSecrets(values: secrets), zones: UTCAlone())
@@ -27,6 +30,7 @@ final class PluginBench: Sendable {
                 start: { work in Task { await work() } }))
         hub = bench
         box.set(self)
+        socket.connect(host)
     }
 
     var messages: [PluginMessage] { lines.withLock { $0 } }

@@ -55,6 +55,97 @@ import Testing
         await #expect(throws: PushError.self) { try await bench.host.beforeSend(bench.draft(origin: ["other"])) }
     }
 
+    @Test func `what a script of a plugin sends, from a route, a task or a hook, is not asked of the plugin itself`() async throws {
+        let bench = try PluginBench(isHooked: true)
+        try await bench.hub.register(.apns(token: String(repeating: "1", count: 64)), tags: ["Sports"])
+        try await bench.install(
+            PluginBench.plugin(
+                "own",
+                """
+                needs = { "hub.send", "hub.write" },
+                hooks = {
+                  before_send = { on_failure = "fail_closed", run = function(draft) return { veto = "origin " .. #draft.origin } end },
+                  after_send = function(sent) push.log("told", #sent.origin) end,
+                },
+                routes = {
+                  { path = "/send", auth = "open", run = function()
+                    local outcome = push.send { to = "Sports", alert = "x" }
+                    push.spawn(function() push.schedule { to = "Sports", alert = "y", after = "1h" } end):await()
+                    return { json = { sent = outcome.sent } }
+                  end },
+                }
+                """),
+            PluginBench.plugin(
+                "other",
+                "hooks = { before_send = { on_failure = 'fail_open', run = function(d) push.log(table.concat(d.origin, ',')) end } }"),
+            grants: ["hub.send", "hub.write"])
+        guard case .found(let route) = bench.host.route(plugin: "own", method: "GET", path: ["send"]) else {
+            Issue.record("there is no such route")
+            return
+        }
+        let answer = try await route.answer(PluginRequest(method: "GET", path: ["send"]))
+        #expect(String(decoding: answer.body, as: UTF8.self) == #"{"sent":1}"#)
+        #expect(bench.texts == ["info own", "info own"], "the other plugin sees on whose behalf, and the own one is not asked")
+    }
+
+    @Test func `what was taken back stays so when a state is made anew`() async throws {
+        let bench = try PluginBench()
+        try await bench.install(
+            PluginBench.plugin(
+                "greedy",
+                """
+                needs = { "kv" },
+                hooks = {
+                  on_outcome = function() kept = kept or {} for i = 1, 40 do kept[#kept + 1] = ("x"):rep(1000000) end end,
+                  after_send = function() push.kv.add "n" push.log "kept" end,
+                }
+                """), grants: ["kv"])
+        let sent = SentNotification(id: "n-1", draft: try bench.draft())
+        await bench.host.afterSend(sent)
+        #expect(bench.texts == ["info kept"])
+        bench.host.restrict("greedy", to: [])
+        let instance = bench.host.live.first?.plugin.script
+        await bench.host.onOutcome(
+            EndedNotification(hub: "hub", outcome: NotificationOutcome(id: "n-1", state: .completed, tags: nil, enqueuedAt: HubBench.dawn)))
+        try await until { bench.host.live.first?.plugin.script !== instance }
+        await bench.host.afterSend(sent)
+        #expect(bench.texts.last?.contains("capability.denied") == true, "\(bench.texts)")
+    }
+
+    @Test func `an answer that the hub could not take is a failure of the hook, and nobody else's`() async throws {
+        let bench = try PluginBench()
+        func plugin(_ answer: String, _ policy: String) -> PluginSource {
+            PluginBench.plugin("odd", "hooks = { before_send = { on_failure = '\(policy)', run = function() return \(answer) end } }")
+        }
+        let draft = try bench.draft()
+        for answer in [
+            "{ after = '8d' }", "{ collapse_id = ('x'):rep(100) }", "{ payload = { apns = 'not json' } }", "{ veto = '' }",
+            "{ properties = { ['bad name $()'] = 'x' } }",
+        ] {
+            try await bench.install(plugin(answer, "fail_open"))
+            #expect(try await bench.host.beforeSend(draft) == draft, "\(answer)")
+            #expect(bench.host.statuses.first?.failures == 1 && bench.messages.last?.run != nil, "\(answer)")
+            try await bench.install(plugin(answer, "fail_closed"))
+            let error = await #expect(throws: PushError.self) { try await bench.host.beforeSend(draft) }
+            #expect(error?.code == "hook.failed" && error?.status == 503)
+        }
+        try await bench.install(
+            PluginBench.plugin(
+                "odd",
+                "hooks = { on_register = { on_failure = 'fail_open', run = function() return { add_tags = { '$InstallationId:{x}' } } end } }"
+            ))
+        let candidate = RegistrationDraft(hub: "hub", kind: .installation, id: "i", platform: .apns, tags: [], isNew: true)
+        #expect(try await bench.host.onRegister(candidate).tags == [])
+        for numbers in ["1.5", "-1", "2^40"] {
+            try await bench.install(
+                PluginBench.plugin(
+                    "odd",
+                    "hooks = { before_deliver = { on_failure = 'fail_closed', run = function() return { { devices = { \(numbers) }, skip = true, reason = 'x' } } end } }"
+                ))
+            await #expect(throws: PushError.self) { try await bench.host.beforeDeliver(NotedGroup([HookedDevice(number: 1)])) }
+        }
+    }
+
     @Test func `before_deliver rules about devices by tag and by number, and nothing of a hook that fails is applied`() async throws {
         let bench = try PluginBench()
         try await bench.install(

@@ -32,7 +32,7 @@ import Testing
 
     @Test func `a route answers with what its function returns`() async throws {
         let bench = try PluginBench(secrets: ["hook": "whsec"])
-        try await bench.install(PluginBench.plugin("greet", Self.greet), grants: ["kv"])
+        try await bench.install(PluginBench.plugin("greet", Self.greet), grants: ["kv", "secret:hook"])
         let hello = try await answer(bench, "GET", ["greetings", "ana"], query: [("times", "2")])
         #expect(hello?.status == 200)
         #expect(hello?.headers == [PushHeader("Content-Type", "application/json")])
@@ -49,6 +49,8 @@ import Testing
         guard case .found(let route) = bench.host.route(plugin: "greet", method: "POST", path: ["seen"]) else { return }
         #expect(route.authentication == .webhook(secret: "hook", scheme: .pushhost))
         #expect(route.webhookSecret()?.reveal() == "whsec")
+        bench.host.restrict("greet", to: [.kv])
+        #expect(route.webhookSecret() == nil, "a secret is to be granted")
     }
 
     @Test func `what there is no route for is told apart from what takes another method`() async throws {

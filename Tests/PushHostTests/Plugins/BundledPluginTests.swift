@@ -23,7 +23,7 @@ import Testing
     }
 
     static let slips: [Slip] = [
-        Slip("quiet-hours", "the night of the default zone is everybody's", "or { tag = tag, pass = true }", "or nil"),
+        Slip("quiet-hours", "the night of the default zone is everybody's", "days[#days + 1] = { tag = tag, pass = true }", "_ = 0"),
         Slip("quiet-hours", "exempt devices sleep too", "if push.config.exempt_tag then", "if false then"),
         Slip("quiet-hours", "high priority waits", "group.priority == \"high\"", "group.priority == \"higher\""),
         Slip("quiet-hours", "any word is urgent", "and word ~= \"false\" ", ""),

@@ -27,12 +27,9 @@ import Testing
         let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--lab"], in: folder.url)
         let screen = try await server.hear("Ctrl-C ends it.")
         let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
-        let flow = """
-            local push = require "push"
-            local phone = push.device { name = "ana-1" }
-            push.install("i-1", { device = phone, user = "ana" })
-            push.expect(phone:wait_for { contains = "Welcome, ana" }).to.exist()
-            """
+        // As docs/plugins.md has it.
+        let page = try String(contentsOf: Program.root.appending(path: "docs/plugins.md"), encoding: .utf8)
+        let flow = try #require(page.components(separatedBy: "```lua greet\n").dropFirst().first).components(separatedBy: "```")[0]
         try folder.write("flow.lua", Data(flow.utf8))
         let run = try await Program.run(["run", "flow.lua", "--target", "http://localhost:\(port)"], in: folder.url)
         #expect(run.status == 0, "\(run.output)\(run.errors)")

@@ -39,7 +39,7 @@ struct NotificationListCommand: AsyncParsableCommand {
             let counts = OutcomeCounts(one)
             table.add(
                 one["notificationId"]?.string ?? "", one["state"]?.string ?? "", one["tagExpression"]?.string ?? "everybody",
-                one["scheduledFor"]?.string ?? one["enqueuedAt"]?.string ?? "", String(counts.sent), String(counts.all - counts.sent))
+                one["scheduledFor"]?.string ?? one["enqueuedAt"]?.string ?? "", String(counts.sent), String(counts.failed))
         }
         return table
     }

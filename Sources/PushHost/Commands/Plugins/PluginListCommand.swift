@@ -83,7 +83,8 @@ struct PluginListCommand: AsyncParsableCommand {
         var lines = ["\(palette.bold(name))  \(state)"]
         if let refused = plugin["refused"] {
             let place = refused["at"]?.string.map { "\($0): " } ?? ""
-            lines.append(line("refused", "\(place)\(refused["message"]?.string ?? "") (\(refused["code"]?.string ?? ""))"))
+            let version = refused["version"]?.string.map { "\($0): " } ?? ""
+            lines.append(line("refused", "\(version)\(place)\(refused["message"]?.string ?? "") (\(refused["code"]?.string ?? ""))"))
         }
         if let live {
             let hooks = texts(live["hooks"])

@@ -192,14 +192,11 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                 if let version {
                     chosen = version
                 } else {
-                    let known = versions.versions(of: name).filter { version in
-                        entry.pin.map { !version.hash.hasPrefix($0) } ?? true
-                    }
-                    // The first one is live, where nothing is pinned.
-                    guard
-                        let before = entry.pin == nil
-                            ? known.dropFirst().first
-                            : known.first(where: { $0.live < (versions.versions(of: name).first?.live ?? $0.live) })
+                    let known = versions.versions(of: name)
+                    let current = entry.pin ?? (try? folder.source(of: name))?.hash ?? known.first?.hash ?? ""
+                    // Behind the one that is live; before all where that one could not be kept.
+                    let place = known.firstIndex { $0.hash.hasPrefix(current) }
+                    guard let before = known.dropFirst(place.map { $0 + 1 } ?? 0).first
                     else {
                         throw PushError(
                             "plugin.no_version", "no version of \(name) before this one is kept in \(versions.path)",

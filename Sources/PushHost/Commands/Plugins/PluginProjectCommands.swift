@@ -19,6 +19,7 @@ struct PluginNewCommand: AsyncParsableCommand {
         await options.session.run { () async throws(PushError) in
             try PluginFolder.check(name: name)
             let folder = try options.folder()
+            try PluginGrants.checkIsScript(name)
             let files = NewPlugin(name: name).files
             try NewFiles(folder: folder.folder(of: name), files: files, hint: "choose another name").write()
             let path = folder.folder(of: name)
@@ -50,38 +51,24 @@ struct PluginCheckCommand: AsyncParsableCommand {
         await options.session.run { () async throws(PushError) in
             let folder = try options.folder()
             let list = try PluginOptions.list(of: folder)
-            // Of those of the program only what is in use has a configuration that could be wrong.
-            let natives = NativeParts.plugins.map(\.name).filter { list[$0] != nil }
-            let names = name.isEmpty ? folder.names + natives : name
+            let settings = try options.settings()
+            let versions = PluginVersions(path: "\(settings.data)/plugins")
+            // What is in use is checked, be it there or not; of those of the program nothing else could be wrong.
+            let used = list.entries.filter(\.isEnabled).map(\.name)
+            let names = name.isEmpty ? folder.names + used.filter { !folder.names.contains($0) } : name
             guard !names.isEmpty else {
                 throw PushError(
                     "plugin.not_found", "there is no plugin below \(folder.path)", hint: "pushhost plugin new NAME makes one to begin with")
             }
             var reports: [(name: String, findings: [String], error: LuaError?)] = []
             for name in names {
-                if let native = NativeParts.plugin(named: name) {
-                    var failure: LuaError?
-                    do throws(LuaError) {
-                        _ = try await PluginProbe(folder: folder).tried(native, list[name] ?? PluginList.Entry(name: name))
-                    } catch {
-                        failure = error
-                    }
-                    reports.append((name, [], failure))
-                    continue
-                }
-                let source = try folder.source(of: name)
-                var findings: [String] = []
-                for path in source.files.keys.sorted() {
-                    guard let file = await CheckedFile(source.path(path), target: .embedded) else { continue }
-                    findings += file.lines(Palette(isOn: false))
-                }
-                var failure: LuaError?
-                do throws(LuaError) {
-                    _ = try await PluginProbe(folder: folder).tried(source, list[name], grantingAll: list[name] == nil)
+                do throws(PushError) {
+                    reports.append(try await Self.report(name, list[name], folder, versions))
                 } catch {
-                    failure = error
+                    // Whoever names one is told that it is none.
+                    guard self.name.isEmpty || error.code != "plugin.not_found" else { throw error }
+                    reports.append((name, [], LuaError(error)))
                 }
-                reports.append((name, findings, failure))
             }
             let isWrong = reports.contains { $0.error != nil || $0.findings.contains { $0.contains("error[") } }
             return CommandResult(
@@ -99,6 +86,35 @@ struct PluginCheckCommand: AsyncParsableCommand {
                         return ["\(palette.bold(report.name))  \(verdict)"] + report.findings + error
                     }
                 }, status: isWrong ? ExitStatus.script : ExitStatus.pass)
+        }
+    }
+}
+
+extension PluginCheckCommand {
+    private static func report(
+        _ name: String, _ entry: PluginList.Entry?, _ folder: PluginFolder, _ versions: PluginVersions
+    ) async throws(PushError) -> (name: String, findings: [String], error: LuaError?) {
+        let probe = PluginProbe(folder: folder)
+        if let native = NativeParts.plugin(named: name) {
+            do throws(LuaError) {
+                _ = try await probe.tried(native, entry ?? PluginList.Entry(name: name))
+                return (name, [], nil)
+            } catch {
+                return (name, [], error)
+            }
+        }
+        let source = try versions.source(of: entry ?? PluginList.Entry(name: name), in: folder)
+        var findings: [String] = []
+        for path in source.files.keys.sorted() {
+            guard let file = await CheckedFile(source.path(path), target: .embedded) else { continue }
+            findings += file.lines(Palette(isOn: false))
+        }
+        do throws(LuaError) {
+            _ = try await probe.tried(source, entry, grantingAll: entry == nil)
+            return (name, findings, nil)
+        } catch {
+            // What cannot be read is among the findings already.
+            return (name, findings, error.code == "script.syntax" && !findings.isEmpty ? nil : error)
         }
     }
 }
