@@ -1,5 +1,5 @@
 import Bindings
-import Lua
+public import Lua
 import PushCore
 
 /// A plugin that is written in Swift and built into a program of your own. `plugins.yaml` lists it by its name, among those that are
@@ -106,6 +106,15 @@ public struct NativeSetup: Sendable {
     init(_ base: NativePluginSetup) {
         self.base = base
         settings = NativeArguments(base.settings.fields)
+    }
+
+    /// One for tests of a plugin; the settings are taken as they are.
+    ///
+    /// - Parameter now: in milliseconds since 1970; the time stands still.
+    public init(settings: [String: LuaValue] = [:], now: Int64 = 0, log: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.init(
+            NativePluginSetup(
+                settings: LuaTable(fields: settings), log: { log($1) }, clock: VirtualClock(now: Timestamp(milliseconds: now))))
     }
 
     /// The text of a setting of the type ``NativeSetting/secret(_:_:)``. Never log it.

@@ -158,4 +158,23 @@ import Testing
         #expect(arguments.integer("whole") == 2 && arguments.integer("part") == nil && arguments.number("part") == 2.5)
         #expect(arguments.boolean("flag") == true && arguments.strings("texts") == ["x", "y"])
     }
+
+    @Test func `a plugin is tested with values that its tests make`() async throws {
+        let lines = Lines()
+        let plugin = Everything(NativeSetup(settings: ["limit": .integer(3)], now: 7000) { lines.add($0) })
+        let draft = try NotificationDraft(to: "Sports", properties: ["text": "Hi"])
+        #expect(try await plugin.beforeSend(draft).audience == .expression("Science"))
+        await #expect(throws: Veto.self) { try await plugin.beforeSend(NotificationDraft(properties: [:])) }
+        let group = try DeviceGroup(
+            [.init(number: 1, tags: ["a"]), .init(number: 2, tags: ["b"]), .init(number: 3, installationID: "i", tags: ["b"])], of: draft)
+        let rulings = try await plugin.beforeDeliver(group)
+        #expect(rulings.first == .skip(.chosen([2, 3]), reason: "b"))
+        #expect(rulings.map(\.fate) == [.skip, .hold(12_000), .pass])
+        #expect(try await plugin.onRegister(RegistrationCandidate(id: "i-1", user: "ana", tags: ["a"])).tags == ["b"])
+        await #expect(throws: Veto.self) { try await plugin.onLogin(Login(username: "ana", isUnproved: true)) }
+        await #expect(throws: Veto.self) { try await plugin.onSecureFetch(SecurePayloadRead(id: "s", username: "ana")) }
+        plugin.afterSend(NotificationReceipt(id: "n-1", notification: draft))
+        plugin.onOutcome(Outcome(id: "n-1", counts: ["fcm": ["Success": 3]]))
+        #expect(lines.all == ["n-1 hub", #"n-1 Completed ["fcm": ["Success": 3]]"#])
+    }
 }

@@ -131,7 +131,7 @@ extension [DeliveryRuling] {
         case let other:
             throw .misuse(
                 "args.wrong_type", "before_deliver must return a list of rulings, got \(other.phrase)",
-                hint: "write return { { skip = true, reason = \"…\" } }")
+                hint: "write return { { tag = \"…\", skip = true, reason = \"…\" } }")
         }
     }
 }

@@ -11,6 +11,10 @@ final class PluginContext: Sendable {
     /// Both are known once the plugin has been loaded.
     private let loaded = Mutex<(grants: Grants, config: LuaValue, names: [String])?>(nil)
     private let refused = Mutex<Set<Capability>>([])
+    /// To other servers, under way.
+    let requests = Atomic(0)
+
+    static let mostRequests = 32
 
     init(name: String, version: String, services: PluginServices) {
         self.name = name

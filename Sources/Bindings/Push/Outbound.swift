@@ -1,5 +1,6 @@
 import Lua
 import PushCore
+import Synchronization
 
 extension Binding {
     static let http = Binding(
@@ -17,7 +18,7 @@ extension Binding {
         returns: "push.HTTPAnswer", phases: .pluginsRunning, capability: .http,
         errors: [
             "capability.denied", "http.denied", "http.body", "http.invalid_header", "http.invalid_url", "http.method",
-            "http.private_address", "http.redirects", "http.timeout", "http.tls", "http.too_large", "http.unreachable",
+            "http.busy", "http.private_address", "http.redirects", "http.timeout", "http.tls", "http.too_large", "http.unreachable",
         ],
         example: "local answer = push.http { url = \"https://api.example.com/audit\", json = { id = \"n-0001\" } }",
         constraint: { keys, name throws(LuaError) in
@@ -30,6 +31,14 @@ extension Binding {
             guard let plugin = run.plugin else { throw LuaError.failure("target.unsupported", "only plugins ask other servers") }
             let request = try arguments.outbound()
             let reach = plugin.reach
+            // The places for requests are everybody's.
+            guard plugin.requests.wrappingAdd(1, ordering: .relaxed).oldValue < PluginContext.mostRequests else {
+                plugin.requests.wrappingSubtract(1, ordering: .relaxed)
+                throw LuaError.failure(
+                    "http.busy", "the plugin \(plugin.name) has \(PluginContext.mostRequests) requests under way already",
+                    hint: "wait for some of them first")
+            }
+            defer { plugin.requests.wrappingSubtract(1, ordering: .relaxed) }
             do throws(PushError) {
                 return HTTPAnswerRecord(answer: try await plugin.services.http.send(request, within: reach))
             } catch {

@@ -182,6 +182,10 @@ extension ErrorCatalogue {
                 when: "A redirect leads to a host, or a port, that the plugin was not granted.",
                 cure: "Ask for http:HOST or http:HOST:PORT in needs, and have it granted."),
             ErrorDescription(
+                "http.busy", .failure, means: "A plugin asks too many servers at once.",
+                when: "It has 32 requests under way already: the places for requests are those of all plugins.",
+                cure: "Wait for some of them before the next."),
+            ErrorDescription(
                 "http.private_address", .failure, means: "A host leads into a private network.",
                 when: "One of the addresses of its name is this machine's, or not public. Plugins could be led there by others.",
                 cure: "If it shall: ask for http.private:HOST, and have it granted."),

@@ -7,6 +7,17 @@ public struct DeviceGroup: Sendable {
 
     init(_ base: any HookedGroup) { self.base = base }
 
+    /// One for tests of a hook.
+    ///
+    /// - Throws: why a text is no tag.
+    public init(_ devices: [Device], of notification: NotificationDraft) throws {
+        base = FixedGroup(
+            hub: notification.base.hub, request: notification.base.request, origin: notification.base.origin,
+            all: try devices.map { device in
+                HookedDevice(number: device.number, installationID: device.installationID, tags: try device.tags.map { try Tag($0) })
+            })
+    }
+
     public var hub: String { base.hub }
     public var notificationID: String { base.notificationID }
     /// `apns`, `fcm`, `gcm`, `wns`, `browser`.
@@ -61,6 +72,11 @@ public struct DeviceGroup: Sendable {
         public let installationID: String?
         public let tags: [String]
 
+        /// One for tests of a hook.
+        public init(number: UInt32, installationID: String? = nil, tags: [String] = []) {
+            (self.number, registrationID, self.installationID, self.tags) = (number, nil, installationID, tags)
+        }
+
         init(_ base: HookedDevice) {
             number = base.number
             registrationID = base.registrationID?.text
@@ -71,24 +87,29 @@ public struct DeviceGroup: Sendable {
 }
 
 /// What is to become of some devices of a group instead of getting the notification now.
-public struct Ruling: Sendable {
+public struct Ruling: Sendable, Equatable {
     /// Which of them.
-    public enum Devices: Sendable {
+    public enum Devices: Sendable, Equatable {
         case all
         case tag(String)
         /// By their numbers.
         case chosen([UInt32])
     }
 
-    private enum Fate {
+    /// What becomes of them.
+    public enum Fate: Sendable, Equatable {
         case skip
+        /// Until then, in milliseconds since 1970.
         case hold(Int64)
         case pass
     }
 
-    private let devices: Devices
-    private let fate: Fate
-    private let reason: String
+    public let devices: Devices
+    public let fate: Fate
+    /// Why, for people.
+    public let reason: String
+
+    private init(devices: Devices, fate: Fate, reason: String) { (self.devices, self.fate, self.reason) = (devices, fate, reason) }
 
     /// They do not get it. The reason is the explanation of their outcome.
     public static func skip(_ devices: Devices, reason: String) -> Ruling { Ruling(devices: devices, fate: .skip, reason: reason) }
@@ -117,4 +138,25 @@ public struct Ruling: Sendable {
             }
         return DeliveryRuling(devices: devices, fate: fate, reason: "\(plugin): \(reason)")
     }
+}
+
+/// Devices that a test has made up.
+private struct FixedGroup: HookedGroup {
+    let hub: String
+    let request: NotificationRequest
+    let origin: [String]
+    let all: [HookedDevice]
+    let notificationID = "n-0001"
+    let platform = Platform.apns
+    let isDirect = false
+
+    var count: Int { all.count }
+
+    func counts(of tags: [Tag]) async -> [Int] { tags.map { tag in all.count { $0.tags.contains(tag) } } }
+
+    func devices(after number: UInt32?, limit: Int) async -> [HookedDevice] {
+        Array(all.filter { device in number.map { device.number > $0 } ?? true }.prefix(limit))
+    }
+
+    func rule(_ rulings: [DeliveryRuling]) async -> [Int] { rulings.map { _ in 0 } }
 }

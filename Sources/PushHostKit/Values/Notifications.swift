@@ -6,6 +6,15 @@ public struct NotificationDraft: Sendable {
 
     init(_ base: SendDraft) { self.base = base }
 
+    /// One for tests of a hook.
+    ///
+    /// - Parameter expression: the tags that are addressed; nil: everyone.
+    /// - Throws: what is wrong with the expression.
+    public init(hub: String = "hub", to expression: String? = nil, properties: [String: String]) throws {
+        let audience = try expression.map { Audience.expression(try TagExpression(parsing: $0)) } ?? .everyone
+        base = SendDraft(hub: hub, request: NotificationRequest(audience: audience, content: .template(properties)))
+    }
+
     /// The name of the hub.
     public var hub: String { base.hub }
     public var audience: NotificationAudience { NotificationAudience(base.request.audience) }
@@ -67,6 +76,9 @@ public struct NotificationReceipt: Sendable {
     public let id: String
     public let notification: NotificationDraft
 
+    /// One for tests of a hook.
+    public init(id: String, notification: NotificationDraft) { (self.id, self.notification) = (id, notification) }
+
     init(_ base: SentNotification) {
         id = base.id
         notification = NotificationDraft(base.draft)
@@ -78,6 +90,23 @@ public struct Outcome: Sendable {
     private let base: EndedNotification
 
     init(_ base: EndedNotification) { self.base = base }
+
+    /// One for tests of a hook.
+    ///
+    /// - Parameters:
+    ///   - state: as Azure has it; `Completed` where it is none of Azure's.
+    ///   - counts: how many devices ended how, by platform; names that there are not are left out.
+    public init(id: String, hub: String = "hub", state: String = "Completed", tags: String? = nil, counts: [String: [String: Int]] = [:]) {
+        var outcome = NotificationOutcome(
+            id: id, state: NotificationOutcome.State(rawValue: state) ?? .completed, tags: tags, enqueuedAt: Timestamp(milliseconds: 0))
+        for (platform, numbers) in counts {
+            guard let platform = Platform.delivered.first(where: { $0.shortName == platform }) else { continue }
+            for (name, number) in numbers {
+                if let name = OutcomeName(rawValue: name) { outcome.counts[platform, default: [:]][name] = number }
+            }
+        }
+        base = EndedNotification(hub: hub, outcome: outcome)
+    }
 
     public var hub: String { base.hub }
     public var id: String { base.outcome.id }

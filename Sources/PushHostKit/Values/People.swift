@@ -6,6 +6,14 @@ public struct RegistrationCandidate: Sendable {
 
     init(_ base: RegistrationDraft) { self.base = base }
 
+    /// An installation for tests of a hook.
+    ///
+    /// - Throws: why a text is no tag.
+    public init(id: String, hub: String = "hub", user: String? = nil, tags: [String] = [], isNew: Bool = true) throws {
+        base = RegistrationDraft(
+            hub: hub, kind: .installation, id: id, platform: .apns, userID: user, tags: try tags.map { try Tag($0) }, isNew: isNew)
+    }
+
     public var hub: String { base.hub }
     public var isInstallation: Bool { base.kind == .installation }
     public var id: String { base.id }
@@ -37,6 +45,11 @@ public struct Login: Sendable {
     /// Whether tutorial mode asked for no password.
     public let isUnproved: Bool
 
+    /// One for tests of a hook.
+    public init(username: String, address: String? = nil, isUnproved: Bool = false) {
+        (self.username, self.address, self.isUnproved) = (username, address, isUnproved)
+    }
+
     init(_ base: LoginDraft) { (username, address, isUnproved) = (base.username, base.address, base.isUnproved) }
 }
 
@@ -45,6 +58,9 @@ public struct SecurePayloadRead: Sendable {
     /// Of the payload.
     public let id: String
     public let username: String
+
+    /// One for tests of a hook.
+    public init(id: String, username: String) { (self.id, self.username) = (id, username) }
 
     init(_ base: SecureFetch) { (id, username) = (base.id, base.username) }
 }

@@ -1,6 +1,7 @@
 import Lua
 import PushCore
 import Support
+import Synchronization
 import Testing
 
 @testable import Bindings
@@ -484,5 +485,52 @@ import Testing
         #expect(HookPhase.allCases.filter { bench.host.isWanted($0) } == [.afterSend])
         bench.host.install([])
         #expect(!bench.host.isWanted(.afterSend))
+    }
+
+    @Test func `a plugin does not take all places for requests to others`() async throws {
+        let servers = SilentServers()
+        let bench = try PluginBench(http: servers)
+        try await bench.install(
+            PluginBench.plugin(
+                "eager",
+                """
+                needs = { "http:api.example.com" },
+                hooks = { after_send = function()
+                  for i = 1, 40 do push.spawn(function()
+                    local _, failure = push.try(push.http, { url = "https://api.example.com/" .. i })
+                    if failure then push.log(failure.code) end
+                  end) end
+                end }
+                """), grants: ["http:api.example.com"])
+        let told = Task { [sent = SentNotification(id: "n-1", draft: try bench.draft())] in await bench.host.afterSend(sent) }
+        try await until { bench.texts.count == 8 && servers.count == PluginContext.mostRequests }
+        #expect(bench.texts == Array(repeating: "info http.busy", count: 8))
+        servers.answer()
+        await told.value
+    }
+}
+
+/// Servers that let everybody wait until they are told to answer.
+private final class SilentServers: OutboundHTTP {
+    private let state = Mutex<(waiting: [CheckedContinuation<Void, Never>], count: Int)>(([], 0))
+
+    var count: Int { state.withLock { $0.count } }
+
+    func send(_ request: OutboundRequest, within reach: OutboundReach) async throws(PushError) -> OutboundAnswer {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                state.waiting.append(continuation)
+                state.count += 1
+            }
+        }
+        throw PushError("http.unreachable", "nobody answers")
+    }
+
+    func answer() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
     }
 }

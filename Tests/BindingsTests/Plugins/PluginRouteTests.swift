@@ -159,4 +159,30 @@ import Testing
         bench.hub.clock.advance(to: HubBench.dawn + .seconds(4200))
         try await until { bench.texts.contains(where: { $0.hasPrefix("error every failed: late") }) }
     }
+
+    @Test func `no moment is lost or rings twice where the plugin is exchanged as it comes`() async throws {
+        let bench = try PluginBench()
+        func version(_ number: Int) -> PluginSource {
+            PluginBench.plugin(
+                "clock", "every = { { cron = '* * * * *', run = function() push.log(push.clock.iso()) end } }, desc = '\(number)'")
+        }
+        try await bench.install(version(0))
+        bench.host.startTimers()
+        for number in 1...20 {
+            let next = try await bench.load(version(number))
+            try await until { bench.hub.clock.sleeperCount >= 1 }
+            bench.hub.clock.advance(to: HubBench.dawn + .seconds(60 * number))
+            bench.host.install([next])
+            try await until { bench.texts.count >= number }
+        }
+        let moments = (1...20).map { "info \((HubBench.dawn + .seconds(60 * $0)).description)" }
+        #expect(bench.texts == moments)
+        // What is new has missed nothing.
+        bench.hub.clock.advance(to: HubBench.dawn + .seconds(60 * 20 + 59))
+        bench.host.install([
+            try await bench.load(PluginBench.plugin("other", "every = { { cron = '* * * * *', run = function() push.log 'other' end } }"))
+        ])
+        try await until { bench.hub.clock.nextDeadline == HubBench.dawn + .seconds(60 * 21) }
+        #expect(bench.texts == moments)
+    }
 }

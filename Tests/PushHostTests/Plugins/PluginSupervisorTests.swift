@@ -98,6 +98,86 @@ import Testing
         let error = await #expect(throws: PushError.self) { try await bench.word() }
         #expect(error?.code == "route.failed")
         #expect(bench.lines.last?.contains("(capability.denied)") == true)
+        // And what is granted again is there again, though the files and the list are what they were at first.
+        try bench.write("greet/init.lua", source)
+        try bench.write("plugins.yaml", "- name: greet\n  grants: [kv]\n")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "one")
+    }
+
+    @Test func `a list that is gone takes nothing out of use, an empty one everything`() async throws {
+        let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
+        try await bench.supervisor.begin()
+        try FileManager.default.removeItem(at: bench.folder.url.appending(path: "plugins/plugins.yaml"))
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "one")
+        #expect(bench.lines.last?.contains("plugins.yaml is gone") == true)
+        try bench.write("plugins.yaml", "")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == nil)
+    }
+
+    @Test func `what lies outside of the folder is no file of the plugin, whatever links lead there`() async throws {
+        let bench = try PluginFolderBench([
+            "greet/init.lua": Self.greet("one"), "other/init.lua": "return 'secret'", "plugins.yaml": "- name: greet\n",
+        ])
+        try await bench.supervisor.begin()
+        let link = bench.folder.url.appending(path: "plugins/greet/other.lua")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "../other/init.lua")
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "one")
+        #expect(bench.lines.last?.contains("is a link that leads out of") == true)
+        try FileManager.default.removeItem(at: link)
+        // Within the folder it may lead where it likes.
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "init.lua")
+        await bench.supervisor.refresh()
+        #expect(await bench.supervisor.report.first?.refusal == nil)
+    }
+
+    @Test func `a pin may be that of what is in the folder, and a server does not begin with another one`() async throws {
+        let first = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
+        try await first.supervisor.begin()
+        let hash = try #require(first.host.installed.first?.source.hash)
+        let fresh = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n  version: \(hash)\n"])
+        try await fresh.supervisor.begin()
+        #expect(try await fresh.word() == "one")
+        try first.write("plugins.yaml", "- name: greet\n  version: \"000000\"\n")
+        let error = await #expect(throws: PushError.self) { try await PluginFolderBench(over: first.folder).supervisor.begin() }
+        #expect(error?.message.contains("no version 000000") == true)
+    }
+
+    @Test func `what was refused for a reason outside of its files is tried again when that is asked for`() async throws {
+        let bench = try PluginFolderBench([
+            "greet/init.lua": Self.greet("one").replacing("config = {", with: "config = { key = { type = \"secret\" },"),
+            "plugins.yaml": "- name: greet\n",
+        ])
+        try await bench.supervisor.begin()
+        try bench.write("plugins.yaml", "- name: greet\n  config: { key: absent }\n")
+        await bench.supervisor.refresh()
+        let refusals = bench.lines.count { $0.contains("was refused") }
+        await bench.supervisor.refresh()
+        #expect(bench.lines.count { $0.contains("was refused") } == refusals)
+        await bench.supervisor.retry()
+        #expect(bench.lines.count { $0.contains("was refused") } == refusals + 1)
+    }
+
+    @Test func `a server whose output nobody reads any more goes on taking over what changes`() async throws {
+        let folder = try ScriptFolder(["plugins/greet/init.lua": Self.greet("one"), "plugins/plugins.yaml": "- name: greet\n"])
+        let program = try await Program.shell(
+            """
+            mkfifo out log
+            head -n 1 < out > /dev/null &
+            timeout 120 "$P" serve --port 0 --tls-port none > out 2> log &
+            server=$!
+            exec 3< log
+            hear() { while read -r line <&3; do case "$line" in *"$1"*) return 0;; esac; done; return 1; }
+            hear "greet: is live"
+            wait %1
+            sed 's/"one"/"two"/' plugins/greet/init.lua > draft && mv draft plugins/greet/init.lua
+            hear "greet: is live, after" && echo taken over
+            kill -TERM $server; cat <&3 > /dev/null; wait $server
+            """, in: folder.url)
+        #expect(program.output == "taken over\n", "\(program.errors)")
     }
 
     @Test func `a pinned version is live whatever is in the folder, and of versions ten are kept`() async throws {
