@@ -16,6 +16,7 @@ actor PluginSupervisor {
     private var refused: [String: Refusal] = [:]
     /// Those that something was taken back from, and that were not loaded anew since.
     private var restricted: Set<String> = []
+    private var (isRefreshing, isAsked) = (false, false)
     /// Why the list could not be read.
     private(set) var listFailure: PushError?
     private var listed: [PluginList.Entry] = []
@@ -63,8 +64,20 @@ actor PluginSupervisor {
         install(entries)
     }
 
-    /// Takes over what has changed since.
+    /// Takes over what has changed since. Where that is under way already it is done once more when it has ended: of two at a time the
+    /// older one could have the last word.
     func refresh() async {
+        isAsked = true
+        guard !isRefreshing else { return }
+        isRefreshing = true
+        defer { isRefreshing = false }
+        while isAsked {
+            isAsked = false
+            await takeOver()
+        }
+    }
+
+    private func takeOver() async {
         let entries: [PluginList.Entry]
         do throws(PushError) {
             entries = try readList()
