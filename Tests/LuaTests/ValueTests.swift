@@ -224,6 +224,19 @@ private struct Loose: LuaReadableRecord {
         #expect(try await bench.run("return 1 + 1") == [.integer(2)])
     }
 
+    @Test func `a result that was there before anybody waited for it is kept by nobody but the caller`() async throws {
+        let control = RunControl(limits: LuaLimits())
+        weak var held: LuaFunctionReference?
+        do {
+            let function = LuaFunctionReference(reference: 1, bin: ReferenceBin())
+            held = function
+            control.end(with: .success([.function(function)]))
+        }
+        #expect(held != nil)
+        _ = try await control.result()
+        #expect(held == nil)
+    }
+
     @Test func `a hundred thousand runs leave nothing in the registry`() async throws {
         let bench = try await Bench()
         func sweep(_ count: Int) async throws {

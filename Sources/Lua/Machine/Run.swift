@@ -46,7 +46,11 @@ final class RunControl: @unchecked Sendable {
     func result() async throws -> [LuaValue] {
         try await withCheckedThrowingContinuation { continuation in
             let result = ending.withLock { ending -> Result<[LuaValue], any Error>? in
-                if case .ended(let result) = ending { return result }
+                if case .ended(let result) = ending {
+                    // Garbage of the run keeps this control until it is collected; its functions need not wait for that.
+                    ending = .pending
+                    return result
+                }
                 ending = .awaited(continuation)
                 return nil
             }
