@@ -13,9 +13,41 @@ package final class HookBreaker: Sendable {
         var pause: Duration = .zero
         var openUntil: Timestamp?
         var isProbing = false
+        /// How often it has opened or closed.
+        var turn = 0
     }
 
     private let state = Mutex(State())
+
+    /// Lets one call through, which says how it went. Of one from before the breaker opened or closed nobody hears anything new.
+    struct Admission: Sendable {
+        fileprivate let breaker: HookBreaker
+        fileprivate let turn: Int
+
+        /// The call was not made, or says nothing of the hook.
+        func withdrawn() { _ = breaker.change(self) { $0.isProbing = false } }
+
+        func succeeded() -> News? {
+            breaker.change(self) { state in
+                let wasOpen = state.openUntil != nil
+                state = State(turn: wasOpen ? state.turn + 1 : state.turn)
+                return wasOpen ? .closed : nil
+            }
+        }
+
+        func failed(_ now: Timestamp) -> News? {
+            breaker.change(self) { state in
+                state.failures += 1
+                guard state.openUntil != nil || state.failures >= HookBreaker.threshold else { return nil }
+                state.isProbing = false
+                state.turn += 1
+                state.pause = min(max(state.pause * 2, HookBreaker.firstPause), HookBreaker.longestPause)
+                let until = now + state.pause
+                state.openUntil = until
+                return .opened(until: until)
+            }
+        }
+    }
 
     enum News: Sendable, Equatable {
         case opened(until: Timestamp)
@@ -30,38 +62,19 @@ package final class HookBreaker: Sendable {
     /// Failures since the last success.
     package var failures: Int { state.withLock { $0.failures } }
 
-    /// Whether a call may be made now; whoever is let through says how it went.
-    func admits(_ now: Timestamp) -> Bool {
+    /// Nil: no call may be made now.
+    func admission(_ now: Timestamp) -> Admission? {
         state.withLock { state in
-            guard let until = state.openUntil else { return true }
-            guard until <= now, !state.isProbing else { return false }
-            state.isProbing = true
-            return true
+            if let until = state.openUntil {
+                guard until <= now, !state.isProbing else { return nil }
+                state.isProbing = true
+                state.turn += 1
+            }
+            return Admission(breaker: self, turn: state.turn)
         }
     }
 
-    /// A call that was admitted was not made, or says nothing of the hook.
-    func withdrawn() { state.withLock { $0.isProbing = false } }
-
-    func succeeded() -> News? {
-        state.withLock { state in
-            // Of calls that were under way when it opened nobody hears anything new.
-            guard state.openUntil == nil || state.isProbing else { return nil }
-            defer { state = State() }
-            return state.openUntil == nil ? nil : .closed
-        }
-    }
-
-    func failed(_ now: Timestamp) -> News? {
-        state.withLock { state in
-            state.failures += 1
-            // Of calls that were under way when it opened nobody hears anything new.
-            guard state.openUntil == nil ? state.failures >= Self.threshold : state.isProbing else { return nil }
-            state.isProbing = false
-            state.pause = min(max(state.pause * 2, Self.firstPause), Self.longestPause)
-            let until = now + state.pause
-            state.openUntil = until
-            return .opened(until: until)
-        }
+    private func change<Answer>(_ admission: Admission, _ body: (inout State) -> Answer?) -> Answer? {
+        state.withLock { $0.turn == admission.turn ? body(&$0) : nil }
     }
 }

@@ -97,7 +97,7 @@ extension PluginHost: HubHooks {
     ) async throws(PushError) -> Answer? {
         let (live, name, phase) = (hook.live, hook.name, question.phase)
         guard let breaker = live.slot.breakers[phase] else { return nil }
-        guard breaker.admits(services.world.clock.now) else {
+        guard let admission = breaker.admission(services.world.clock.now) else {
             guard hook.policy == .closed else { return nil }
             throw PushError(
                 "hook.open", "the plugin \(name) decides in \(phase.rawValue), and has failed too often to be asked now",
@@ -120,16 +120,20 @@ extension PluginHost: HubHooks {
             case .native(let native):
                 answer = try await call(live, native, phase, timeout: native.type.timeout, origin: question.origin, ask)
             }
-            succeeded(live, .hook(phase), breaker)
+            succeeded(live, .hook(phase), admission)
             return answer
         } catch let veto as HookVeto {
-            succeeded(live, .hook(phase), breaker)
+            succeeded(live, .hook(phase), admission)
             throw PushError(
                 "hook.veto", "the plugin \(name) refuses: \(veto.reason)", status: 403, details: live.details)
         } catch {
             let error = LuaError(hookFailure: error)
             // Whoever asked has gone: that says nothing of the hook.
-            if error.kind == .cancelled, Task.isCancelled { breaker.withdrawn() } else { failed(live, .hook(phase), error, breaker) }
+            if error.kind == .cancelled, Task.isCancelled {
+                admission.withdrawn()
+            } else {
+                failed(live, .hook(phase), error, admission)
+            }
             guard hook.policy == .closed else { return nil }
             throw PushError(
                 "hook.failed", "the plugin \(name) decides in \(phase.rawValue), and failed there (\(error.code))",
@@ -149,13 +153,13 @@ extension PluginHost: HubHooks {
     ) async {
         for hook in called(in: phase, origin: origin) {
             let live = hook.live
-            guard let breaker = live.slot.breakers[phase], breaker.admits(services.world.clock.now) else {
+            guard let breaker = live.slot.breakers[phase], let admission = breaker.admission(services.world.clock.now) else {
                 live.slot.count(dropped: 1)
                 continue
             }
             guard live.slot.told.wrappingAdd(1, ordering: .relaxed).oldValue < Self.mostTold else {
                 live.slot.told.wrappingSubtract(1, ordering: .relaxed)
-                breaker.withdrawn()
+                admission.withdrawn()
                 // One line for many.
                 if live.slot.count(behind: 1) % Self.mostTold == 1 {
                     failed(
@@ -172,10 +176,14 @@ extension PluginHost: HubHooks {
                 case .native(let native):
                     try await call(live, native, phase, timeout: PluginManifest.Work.observerTimeout, origin: origin, told)
                 }
-                succeeded(live, .hook(phase), breaker)
+                succeeded(live, .hook(phase), admission)
             } catch {
                 let error = LuaError(hookFailure: error)
-                if error.kind == .cancelled, Task.isCancelled { breaker.withdrawn() } else { failed(live, .hook(phase), error, breaker) }
+                if error.kind == .cancelled, Task.isCancelled {
+                    admission.withdrawn()
+                } else {
+                    failed(live, .hook(phase), error, admission)
+                }
             }
         }
     }

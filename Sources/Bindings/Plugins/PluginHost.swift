@@ -176,18 +176,18 @@ package final class PluginHost: Sendable {
     }
 
     /// Notes a failure: for the log, the lists and the breaker.
-    func failed(_ live: LivePlugin, _ phase: ScriptPhase, _ error: LuaError, _ breaker: HookBreaker? = nil) {
+    func failed(_ live: LivePlugin, _ phase: ScriptPhase, _ error: LuaError, _ admission: HookBreaker.Admission? = nil) {
         live.slot.count(failures: 1, last: error)
         let hint = error.hint.map { "; \($0)" } ?? ""
         tell(
             live, .error, "\(phase.name) failed: \(error.message) (\(error.code))\(hint)", run: error.annotations["run"],
             at: error.location)
-        guard case .opened(let until) = breaker?.failed(services.world.clock.now) else { return }
+        guard case .opened(let until) = admission?.failed(services.world.clock.now) else { return }
         tell(live, .error, "\(phase.name) is left alone until \(until): it failed \(HookBreaker.threshold) times or more in a row")
     }
 
-    func succeeded(_ live: LivePlugin, _ phase: ScriptPhase, _ breaker: HookBreaker) {
-        if breaker.succeeded() == .closed { tell(live, .info, "\(phase.name) works again") }
+    func succeeded(_ live: LivePlugin, _ phase: ScriptPhase, _ admission: HookBreaker.Admission) {
+        if admission.succeeded() == .closed { tell(live, .info, "\(phase.name) works again") }
     }
 }
 

@@ -6,14 +6,18 @@ package struct KeptNotification: Sendable, Equatable {
     package var idempotency: IdempotencyKey?
     /// Without its devices.
     package var outcome: NotificationOutcome
+    /// The plugins on whose behalf it was sent, the last one first; hooks of theirs are not asked about it, and not told of it.
+    package var origin: [String]
 
     package init(
-        sequence: Int64, request: NotificationRequest, idempotency: IdempotencyKey? = nil, outcome: NotificationOutcome
+        sequence: Int64, request: NotificationRequest, idempotency: IdempotencyKey? = nil, outcome: NotificationOutcome,
+        origin: [String] = []
     ) {
         self.sequence = sequence
         self.request = request
         self.idempotency = idempotency
         self.outcome = outcome
+        self.origin = origin
     }
 }
 

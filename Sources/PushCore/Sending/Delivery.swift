@@ -9,6 +9,8 @@ struct Delivery: Sendable {
     }
 
     let sequence: Int64
+    /// As in ``KeptNotification``.
+    let origin: [String]
     /// Without its devices.
     var outcome: NotificationOutcome
     /// Whether all devices are held until the end, for a caller who waits for them.
@@ -23,6 +25,7 @@ struct Delivery: Sendable {
     init(_ kept: KeptNotification, start: Timestamp, holdsDevices: Bool) {
         self.holdsDevices = holdsDevices
         sequence = kept.sequence
+        origin = kept.origin
         outcome = kept.outcome
     }
 

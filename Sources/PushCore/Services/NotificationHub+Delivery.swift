@@ -21,8 +21,8 @@ extension NotificationHub {
         guard outcome.state.isFinal else { return delivery.outcome }
         if await keepProgress(&delivery) {
             if settings.isSideBySide {
-                endedInBackground(delivery.outcome)
-            } else if let end = ended(delivery.outcome) {
+                endedInBackground(delivery.outcome, of: delivery.origin)
+            } else if let end = ended(delivery.outcome, of: delivery.origin) {
                 // Who rehearses something finds everything in its order.
                 await environment.hooks.onOutcome(end)
             }
@@ -240,6 +240,6 @@ extension NotificationHub {
             if isKept || isLast { break }
             await rest(&pause)
         }
-        endedInBackground(delivery.outcome, isKept: isKept)
+        endedInBackground(delivery.outcome, of: delivery.origin, isKept: isKept)
     }
 }

@@ -17,17 +17,12 @@ extension NotificationHub {
         await environment.hooks.afterSend(SentNotification(id: kept.outcome.id, draft: draft))
     }
 
-    func keepOrigin(_ origin: [String], of id: String) {
-        if !origin.isEmpty { origins[id] = origin }
-    }
-
     /// A notification has ended.
     ///
     /// - Returns: what hooks are to be told once nobody waits for it any more; nil where none wants to hear of it.
-    func ended(_ outcome: NotificationOutcome, isKept: Bool = true) -> EndedNotification? {
+    func ended(_ outcome: NotificationOutcome, of origin: [String], isKept: Bool = true) -> EndedNotification? {
         live[outcome.id] = nil
         endings.end(outcome.id)
-        let origin = origins.removeValue(forKey: outcome.id) ?? []
         guard isKept, environment.hooks.isWanted(.onOutcome) else { return nil }
         var outcome = outcome
         outcome.devices = []
@@ -35,8 +30,8 @@ extension NotificationHub {
     }
 
     /// The same, and hooks are told of it beside whatever comes next.
-    func endedInBackground(_ outcome: NotificationOutcome, isKept: Bool = true) {
-        guard let end = ended(outcome, isKept: isKept) else { return }
+    func endedInBackground(_ outcome: NotificationOutcome, of origin: [String], isKept: Bool = true) {
+        guard let end = ended(outcome, of: origin, isKept: isKept) else { return }
         let hooks = environment.hooks
         _ = environment.start { await hooks.onOutcome(end) }
     }

@@ -13,7 +13,7 @@ extension NotificationHub {
         var rulings = Rulings()
         for (platform, members) in targets.byPlatform {
             let group = DeliveryGroup(
-                members, on: platform, isDirect: targets.direct != nil, of: kept, origin: origins[kept.outcome.id] ?? [], service: self)
+                members, on: platform, isDirect: targets.direct != nil, of: kept, origin: kept.origin, service: self)
             var failure: PushError?
             do throws(PushError) {
                 try await environment.hooks.beforeDeliver(group)

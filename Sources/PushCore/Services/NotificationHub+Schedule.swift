@@ -66,6 +66,6 @@ extension NotificationHub {
         outcome.endedAt = environment.clock.now
         try await store.record(NotificationProgress(sequence: sequence, outcome: outcome, devices: []))
         environment.note(.schedule, "\(id) cancelled")
-        endedInBackground(outcome)
+        endedInBackground(outcome, of: kept.origin)
     }
 }

@@ -23,7 +23,6 @@ extension NotificationHub {
             throw error
         }
         meter.accepted()
-        keepOrigin(draft.origin, of: kept.outcome.id)
         // It may be canceled by whoever is told of it.
         if let moment = draft.moment { wait(for: moment, kept) }
         if settings.isSideBySide {
@@ -68,7 +67,7 @@ extension NotificationHub {
         let kept = begin(draft, key)
         if let first = try await repeated(try await store.accept(kept)) { return first }
         meter.accepted()
-        await enqueue(kept, draft.origin)
+        await enqueue(kept)
         if environment.hooks.isWanted(.afterSend) { _ = environment.start { [draft] in await self.tellSent(kept, draft) } }
         return AcceptedNotification(outcome: kept.outcome, isRepeated: false)
     }
@@ -86,8 +85,7 @@ extension NotificationHub {
         }
     }
 
-    private func enqueue(_ kept: KeptNotification, _ origin: [String]) {
-        keepOrigin(origin, of: kept.outcome.id)
+    private func enqueue(_ kept: KeptNotification) {
         if let moment = kept.outcome.scheduledFor {
             wait(for: moment, kept)
         } else {
@@ -196,7 +194,8 @@ extension NotificationHub {
             sequence: sequence, request: draft.request, idempotency: idempotency,
             outcome: NotificationOutcome(
                 id: id, state: draft.moment == nil ? .enqueued : .scheduled, tags: draft.request.audience.expression?.description,
-                enqueuedAt: now, scheduledFor: draft.moment))
+                enqueuedAt: now, scheduledFor: draft.moment),
+            origin: draft.origin)
     }
 
     /// Throws `notification.not_found` (404).

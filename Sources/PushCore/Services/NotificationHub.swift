@@ -36,8 +36,6 @@ package actor NotificationHub: HubGateway {
     var rests = 0
     var rooms = Rooms()
     var expiry = Expiry()
-    /// The plugins on whose behalf notifications were sent that have not ended, by id; only of those with any.
-    var origins: [String: [String]] = [:]
     var isStopping = false
     /// The same for those who do not come by the actor.
     nonisolated let isClosed = Atomic(false)

@@ -12,6 +12,7 @@ actor PluginSupervisor {
     private let natives: [NativePluginType]
     private let clock: any HubClock
     private let log: @Sendable (PluginMessage) -> Void
+    private let tryOut: @Sendable (PluginSource) async throws -> Void
     private var live: [String: LoadedPlugin] = [:]
     private var refused: [String: Refusal] = [:]
     /// Those that something was taken back from, and that were not loaded anew since.
@@ -30,7 +31,8 @@ actor PluginSupervisor {
 
     init(
         folder: PluginFolder, versions: PluginVersions, host: PluginHost, natives: [NativePluginType] = NativeParts.plugins,
-        clock: any HubClock, log: @escaping @Sendable (PluginMessage) -> Void
+        clock: any HubClock, log: @escaping @Sendable (PluginMessage) -> Void,
+        tryOut: @escaping @Sendable (PluginSource) async throws -> Void = { try await PluginTrial(source: $0).run() }
     ) {
         self.folder = folder
         self.versions = versions
@@ -38,6 +40,7 @@ actor PluginSupervisor {
         self.natives = natives
         self.clock = clock
         self.log = log
+        self.tryOut = tryOut
     }
 
     /// Loads what is listed for the first time. A plugin that does not load begins with the version that was live last; where there is
@@ -61,14 +64,17 @@ actor PluginSupervisor {
             live[entry.name] = loaded
             tell(loaded.source, .warn, "is live as it was before: what is in \(folder.folder(of: entry.name)) was refused")
         }
-        install(entries)
+        install()
     }
 
     /// Takes over what has changed since. Where that is under way already it is done once more when it has ended: of two at a time the
-    /// older one could have the last word.
+    /// older one could have the last word. What is taken back or out of use is so now.
     func refresh() async {
         isAsked = true
-        guard !isRefreshing else { return }
+        guard !isRefreshing else {
+            takeOut()
+            return
+        }
         isRefreshing = true
         defer { isRefreshing = false }
         while isAsked {
@@ -78,6 +84,17 @@ actor PluginSupervisor {
     }
 
     private func takeOver() async {
+        guard takeOut() else { return }
+        for entry in listed where entry.isEnabled {
+            // Its specs may take a while, and the list is another one then: what is listed now comes with the next refresh.
+            if listed.contains(entry) { await take(entry) }
+        }
+    }
+
+    /// Reads the list, and takes out of use what it has not any more, and back what it does not grant any more: whatever becomes of the
+    /// rest, and whatever takes long. False where there is no list to go by.
+    @discardableResult
+    private func takeOut() -> Bool {
         let entries: [PluginList.Entry]
         do throws(PushError) {
             entries = try readList()
@@ -85,9 +102,8 @@ actor PluginSupervisor {
         } catch {
             if listFailure != error { tell(nil, .error, "the list stays as it was: \(error.message)") }
             listFailure = error
-            return
+            return false
         }
-        // What is taken back or out of use is so now, whatever becomes of the rest.
         for entry in entries {
             guard let grants = live[entry.name]?.configuration.grants,
                 grants.contains(where: { old in !entry.grants.contains { $0.covers(old) } })
@@ -96,16 +112,16 @@ actor PluginSupervisor {
             restricted.insert(entry.name)
         }
         let used = Set(entries.filter(\.isEnabled).map(\.name))
-        for name in live.keys.sorted() where !used.contains(name) {
-            if let gone = live.removeValue(forKey: name) { tell(gone.source, .info, "is not live any more") }
-            restricted.remove(name)
+        let gone = live.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
+        for plugin in gone {
+            live[plugin.name] = nil
+            restricted.remove(plugin.name)
         }
         refused = refused.filter { used.contains($0.key) }
-        install(entries)
-        for entry in entries where entry.isEnabled {
-            // One whose specs take long holds up those behind it, and takes nothing back from those before it.
-            if await take(entry) { install(entries) }
-        }
+        install()
+        // What the log says is so.
+        for plugin in gone { tell(plugin.source, .info, "is not live any more") }
+        return true
     }
 
     /// The same, and what was refused is tried again: the cause may have been outside of its files.
@@ -116,16 +132,32 @@ actor PluginSupervisor {
 
     /// Refreshes whenever something happens to the folder, until the task is cancelled.
     func keepUp(_ watch: FolderWatch) async throws(PushError) {
-        while !Task.isCancelled {
-            // First watch, then look: what changes in between is seen either way, also folders that come meanwhile.
-            var (folders, isComplete): (Set<String>, Bool) = ([], true)
-            while case let found = foldersToWatch, found != folders {
-                folders = found
-                isComplete = try watch.follow([folder.listPath, folder.path], allIn: folders)
+        let failure = await withDiscardingTaskGroup { group -> PushError? in
+            while !Task.isCancelled {
+                do throws(PushError) {
+                    let isComplete = try follow(watch)
+                    // Beside what happens next: specs may take a while, and what is taken back is so at once.
+                    group.addTask { await self.refresh() }
+                    guard await watch.next(within: isComplete ? nil : .seconds(1)) else { return nil }
+                } catch {
+                    return error
+                }
             }
-            await refresh()
-            guard await watch.next(within: isComplete ? nil : .seconds(1)) else { return }
+            return nil
         }
+        if let failure { throw failure }
+    }
+
+    /// First watch, then look: what changes in between is seen either way, also folders that come meanwhile. Answers whether all of it
+    /// can be watched.
+    private func follow(_ watch: FolderWatch) throws(PushError) -> Bool {
+        var (folders, isComplete): (Set<String>, Bool) = ([], true)
+        while case let found = foldersToWatch, found != folders {
+            folders = found
+            isComplete = try watch.follow([folder.listPath, folder.path], allIn: folders)
+            takeOut()
+        }
+        return isComplete
     }
 
     // MARK: - One plugin
@@ -155,9 +187,8 @@ actor PluginSupervisor {
         PluginConfiguration(values: entry.config, grants: entry.grants, file: folder.listPath)
     }
 
-    /// Makes a plugin live as it is listed, where it is not already, or notes why not. Answers whether another one is live.
-    @discardableResult
-    private func take(_ entry: PluginList.Entry) async -> Bool {
+    /// Makes a plugin live as it is listed, where it is not already, or notes why not.
+    private func take(_ entry: PluginList.Entry) async {
         var hash: String?
         do {
             if let native = natives.first(where: { $0.name == entry.name }) {
@@ -169,13 +200,14 @@ actor PluginSupervisor {
             let configuration = configuration(of: entry)
             if let current = live[entry.name], current.source.hash == source.hash, current.configuration == configuration {
                 refused[entry.name] = nil
-                guard restricted.contains(entry.name) else { return false }
+                guard restricted.contains(entry.name) else { return }
             }
-            if let refusal = refused[entry.name], refusal.hash == source.hash, refusal.entry == entry { return false }
+            if let refusal = refused[entry.name], refusal.hash == source.hash, refusal.entry == entry { return }
             // What was live once has passed.
             let isKnown = versions.versions(of: entry.name).contains { $0.hash == source.hash }
-            if live[entry.name]?.source.hash != source.hash, !isKnown { try await PluginTrial(source: source).run() }
+            if live[entry.name]?.source.hash != source.hash, !isKnown { try await tryOut(source) }
             let loaded = try await host.load(source, configuration)
+            guard listed.contains(entry) else { return }
             do throws(PushError) {
                 // One that somebody goes back to stays where it was in the order of versions, so that he can go back further.
                 if entry.pin == nil || !isKnown { try versions.keep(source, now: clock.now) }
@@ -185,6 +217,7 @@ actor PluginSupervisor {
             let before = live.updateValue(loaded, forKey: entry.name)
             refused[entry.name] = nil
             restricted.remove(entry.name)
+            install()
             tell(
                 source, .info,
                 "is live\(before.map { $0.source.hash == source.hash ? ", configured anew" : ", after \($0.source.version)" } ?? "")")
@@ -192,11 +225,11 @@ actor PluginSupervisor {
                 tell(
                     source, .warn, "needs \(capability), which it was not granted: pushhost plugin grant \(entry.name) \(capability)")
             }
-            return true
         } catch {
             let error = (error as? LuaError) ?? (error as? PushError).map(LuaError.init) ?? .hostFailure("\(error)")
+            guard listed.contains(entry), !Task.isCancelled else { return }
             // A folder that cannot be read says nothing new each time.
-            if let known = refused[entry.name], known.error == error, known.entry == entry { return false }
+            if let known = refused[entry.name], known.error == error, known.entry == entry { return }
             refused[entry.name] = Refusal(hash: hash, entry: entry, error: error)
             let stays = live[entry.name].map { ": \($0.source.version) stays live" } ?? ""
             log(
@@ -204,27 +237,23 @@ actor PluginSupervisor {
                     plugin: entry.name, version: hash.map { String($0.prefix(PluginSource.shownDigits)) } ?? "-", level: .error,
                     text: "was refused\(stays): \(error.message) (\(error.code))\(error.hint.map { "; \($0)" } ?? "")",
                     location: error.location))
-            return false
         }
     }
 
     /// The same of one that is a part of the program.
-    private func take(_ native: NativePluginType, _ entry: PluginList.Entry) throws -> Bool {
+    private func take(_ native: NativePluginType, _ entry: PluginList.Entry) throws {
         try folder.checkNative(entry)
         let configuration = configuration(of: entry)
         let before = live[entry.name]
-        let isAnother = before?.configuration != configuration
-        if isAnother {
+        if before?.configuration != configuration {
             live[entry.name] = try host.load(native, configuration)
+            install()
             tell(native.source, .info, "is live\(before == nil ? "" : ", configured anew")")
         }
         refused[entry.name] = nil
-        return isAnother
     }
 
-    private func install(_ entries: [PluginList.Entry]) {
-        host.install(entries.filter(\.isEnabled).compactMap { live[$0.name] })
-    }
+    private func install() { host.install(listed.filter(\.isEnabled).compactMap { live[$0.name] }) }
 
     private func tell(_ source: PluginSource?, _ level: PluginMessage.Level, _ text: String) {
         log(PluginMessage(plugin: source?.name ?? PluginMessage.list, version: source?.version ?? "-", level: level, text: text))

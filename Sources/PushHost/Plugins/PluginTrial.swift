@@ -8,13 +8,22 @@ struct PluginTrial: Sendable {
     var seed: UInt64 = 1
     /// Of each test.
     var limits = LuaLimits(cpu: .seconds(10), wall: .seconds(30))
+    /// When the last test must have begun.
+    var longest: Duration = .seconds(60)
+    var clock: any HubClock = SystemClock()
 
-    /// Throws `plugin.spec` for the first test that fails, and what a spec raises outside of its tests.
+    /// Throws `plugin.spec` for the first test that fails or comes too late, and what a spec raises outside of its tests.
     func run() async throws {
+        let end = clock.steady.now + longest
         for file in source.specs {
             let script = FlowScript(name: source.path(file), source: source.files[file] ?? [], version: source.version)
             let runner = runner
             for (number, test) in try await runner.tests(of: script).enumerated() where !test.isPending {
+                guard clock.steady.now <= end else {
+                    throw LuaError(
+                        kind: .failure, code: "plugin.spec", message: "its specs take longer than \(longest.components.seconds) seconds",
+                        hint: "keep out of the plugin's folder what tests more than whether this version may go live")
+                }
                 let result = try await runner.run(test, number: number + 1, of: script)
                 guard let failure = result.report.failure else { continue }
                 var error = LuaError(

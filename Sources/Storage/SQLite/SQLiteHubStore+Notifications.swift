@@ -9,6 +9,7 @@ extension SQLiteHubStore: NotificationStore {
         let counts = notification.outcome.storedCounts?.text()
         let nearMisses = notification.outcome.storedNearMisses?.text()
         let remarks = notification.outcome.storedRemarks?.text()
+        let origin = notification.origin.isEmpty ? nil : JSON.array(notification.origin.map { .string($0) }).text()
         return try await database.write { [hub] database in
             if let idempotency = notification.idempotency, let known = try Self.acceptance(under: idempotency, hub, database) {
                 return known
@@ -17,12 +18,12 @@ extension SQLiteHubStore: NotificationStore {
             try database.run(
                 """
                 INSERT INTO notification (key, hub, id, request, idempotency_key, fingerprint, state, is_final, tags,
-                    enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses, remarks)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses, remarks, origin)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, key, hub, outcome.id, request, notification.idempotency?.key,
                 notification.idempotency?.fingerprint, outcome.state.rawValue, outcome.state.isFinal, outcome.tags,
                 outcome.enqueuedAt.milliseconds, outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds,
-                outcome.scheduledFor?.milliseconds, counts, nearMisses, remarks)
+                outcome.scheduledFor?.milliseconds, counts, nearMisses, remarks, origin)
             return .accepted
         }
     }
@@ -131,7 +132,7 @@ extension SQLiteHubStore: NotificationStore {
 
     private static let columns = """
         key, id, request, idempotency_key, fingerprint, state, tags, enqueued_at, started_at, ended_at, scheduled_for, counts,
-        near_misses, hub, remarks
+        near_misses, hub, remarks, origin
         """
 
     private static func notification(_ row: SQLRow) throws -> KeptNotification {
@@ -146,7 +147,8 @@ extension SQLiteHubStore: NotificationStore {
             if !row.isNull(14) { try outcome.setRemarks(stored: row.json(14)) }
             return KeptNotification(
                 sequence: sequence, request: try NotificationRequest(stored: row.json(2)),
-                idempotency: row.optional(3) { IdempotencyKey(key: row.text($0), fingerprint: row.bytes(4)) }, outcome: outcome)
+                idempotency: row.optional(3) { IdempotencyKey(key: row.text($0), fingerprint: row.bytes(4)) }, outcome: outcome,
+                origin: row.isNull(15) ? [] : try row.json(15).storedArray().map { try $0.storedText() })
         }
     }
 }

@@ -49,6 +49,9 @@ enum SQLiteSchema {
             try database.execute(sql: keysAndValues)
             try database.execute(sql: auditTrail)
         }
+        migrator.registerMigration("origins of notifications") { database in
+            try database.execute(sql: "ALTER TABLE notification ADD COLUMN origin TEXT")
+        }
         return migrator
     }()
 

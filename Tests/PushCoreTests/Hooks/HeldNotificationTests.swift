@@ -35,6 +35,24 @@ import Testing
 
     // MARK: - Processes
 
+    @Test func `a new process knows on whose behalf the one before it sent`() async throws {
+        try await registerThree()
+        hooks.listen()
+        let first = try await hub()
+        try await HookOrigin.$plugins.withValue(["digest", "audit"]) { _ = try await held(first) }
+        let scheduled = try await HookOrigin.$plugins.withValue(["weekly"]) {
+            try await first.accept(.alert(to: "a"), at: Self.ten).outcome.id
+        }
+        await first.stop()
+        let second = try await hub()
+        try await untilHeld()
+        try await second.cancel(notification: scheduled)
+        await bench.settle()
+        #expect(hooks.groups.allSatisfy { $0.origin == ["digest", "audit"] } && hooks.groups.count >= 2)
+        #expect(hooks.ended.map(\.origin) == [["weekly"], ["digest", "audit"]])
+        await second.stop()
+    }
+
     @Test func `a new process asks anew at its start, and nobody has it twice`() async throws {
         try await registerThree()
         let first = try await hub()

@@ -3,6 +3,7 @@ import Foundation
 import Lua
 import PushCore
 import Storage
+import Support
 import Synchronization
 import Testing
 
@@ -103,6 +104,46 @@ import Testing
         try bench.write("plugins.yaml", "- name: greet\n  grants: [kv]\n")
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "one")
+    }
+
+    @Test func `what is taken back while specs run is so at once, also from the plugin whose specs they are`() async throws {
+        let counting = Self.greet("one").replacing("config = {", with: "needs = { \"kv\" }, config = {").replacing(
+            "return { body", with: "push.kv.add 'n' return { body")
+        let files = ["greet/init.lua": counting, "slow/init.lua": Self.greet("slow").replacing("\"greet\"", with: "\"slow\"")]
+        let gate = Gate()
+        let bench = try PluginFolderBench(over: ScriptFolder(plugins: files)) { source in
+            if source.name == "slow" { await gate.wait() }
+        }
+        try bench.write("plugins.yaml", "- name: greet\n  grants: [kv]\n")
+        try await bench.supervisor.begin()
+        #expect(try await bench.word() == "one")
+        try bench.write("plugins.yaml", "- name: slow\n- name: greet\n  grants: [kv]\n")
+        async let refreshed: Void = bench.supervisor.refresh()
+        try await until { gate.isAwaited }
+        try bench.write("plugins.yaml", "- name: slow\n  enabled: false\n- name: greet\n")
+        await bench.supervisor.refresh()
+        await #expect(throws: PushError.self) { try await bench.word() }
+        #expect(bench.lines.last?.contains("(capability.denied)") == true)
+        gate.open()
+        await refreshed
+        #expect(bench.host.installed.map(\.name) == ["greet"])
+        #expect(await bench.supervisor.report.allSatisfy { $0.refusal == nil })
+    }
+
+    @Test func `specs that take too long in all are refused before the next of them begins`() async throws {
+        let test = "push.test.it(\"waits\", function() push.sleep(40) end)"
+        let bench = try PluginFolderBench(over: ScriptFolder(plugins: [:]))
+        let source = PluginSource(
+            name: "greet", folder: "plugins/greet",
+            files: [
+                "init.lua": Array(Self.greet("one").utf8),
+                "greet_spec.lua": Array("local push = require 'push' push.test.describe('greet', function() \(test) end)".utf8),
+            ])
+        try await PluginTrial(source: source, longest: .zero, clock: bench.clock).run()
+        let error = await #expect(throws: LuaError.self) {
+            try await PluginTrial(source: source, longest: .seconds(-1), clock: bench.clock).run()
+        }
+        #expect(error?.code == "plugin.spec" && error?.message.contains("its specs take longer than") == true)
     }
 
     @Test func `a list that is gone takes nothing out of use, an empty one everything`() async throws {
@@ -252,10 +293,11 @@ final class PluginFolderBench: Sendable {
     }
 
     convenience init(_ files: [String: String]) throws {
-        try self.init(over: ScriptFolder(Dictionary(uniqueKeysWithValues: files.map { ("plugins/\($0.key)", $0.value) })))
+        try self.init(over: ScriptFolder(plugins: files))
     }
 
-    init(over folder: ScriptFolder) throws {
+    /// - Parameter tryOut: instead of the specs.
+    init(over folder: ScriptFolder, tryOut: (@Sendable (PluginSource) async throws -> Void)? = nil) throws {
         let messages = Messages()
         let thread = LuaThread(name: "world")
         defer { thread.stop() }
@@ -273,7 +315,7 @@ final class PluginFolderBench: Sendable {
         // Messages show the path as it is given.
         supervisor = PluginSupervisor(
             folder: PluginFolder(path: folder.url.appending(path: "plugins").path, shown: "plugins"), versions: versions, host: host,
-            clock: clock, log: log)
+            clock: clock, log: log, tryOut: tryOut ?? { try await PluginTrial(source: $0).run() })
         self.folder = folder
         self.messages = messages
     }
@@ -286,5 +328,11 @@ final class PluginFolderBench: Sendable {
     func word() async throws -> String? {
         guard case .found(let route) = host.route(plugin: "greet", method: "GET", path: ["word"]) else { return nil }
         return String(decoding: try await route.answer(PluginRequest(method: "GET", path: ["word"])).body, as: UTF8.self)
+    }
+}
+
+extension ScriptFolder {
+    convenience init(plugins files: [String: String]) throws {
+        try self.init(Dictionary(uniqueKeysWithValues: files.map { ("plugins/\($0.key)", $0.value) }))
     }
 }

@@ -6,30 +6,6 @@ import Testing
 @testable import PushHost
 
 @Suite struct ExchangeLoopTests {
-    /// Suspends whoever comes until it is opened, from any thread.
-    private final class Gate: Sendable {
-        private let state = Mutex((isOpen: false, waiters: [CheckedContinuation<Void, Never>]()))
-
-        func wait() async {
-            await withCheckedContinuation { continuation in
-                let isOpen = state.withLock { state in
-                    if !state.isOpen { state.waiters.append(continuation) }
-                    return state.isOpen
-                }
-                if isOpen { continuation.resume() }
-            }
-        }
-
-        func open() {
-            let waiters = state.withLock { state in
-                state.isOpen = true
-                defer { state.waiters = [] }
-                return state.waiters
-            }
-            for waiter in waiters { waiter.resume() }
-        }
-    }
-
     /// What happened when, in order.
     private final class Diary: Sendable {
         private let clock: VirtualClock

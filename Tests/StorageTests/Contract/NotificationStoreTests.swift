@@ -30,6 +30,7 @@ import Testing
             var kept: [KeptNotification] = []
             for (number, request) in try Self.requests().enumerated() {
                 kept.append(try Samples.notification(Int64(number) + 1, key: "key-\(number)", fingerprint: 9, request: request))
+                if number % 2 == 1 { kept[number].origin = ["digest", Samples.oddText] }
                 #expect(try await store.accept(kept[number]) == .accepted)
             }
             #expect(try await store.unfinished(after: 0, limit: 100) == kept)
