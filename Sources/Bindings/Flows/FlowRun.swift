@@ -196,7 +196,7 @@ package final class FlowRun: Sendable {
         guard deadline <= .distantFuture else {
             throw LuaError.failure("time.too_far", "the clock of the run ends with the year 9999", hint: "wait for a shorter time")
         }
-        try await world.clock.sleep(until: deadline)
+        try await (plugin?.services.attendance?.clock ?? world.clock).sleep(until: deadline)
     }
 
     /// A value that a matcher will look at; answers the expectation's number.

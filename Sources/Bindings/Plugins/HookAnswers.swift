@@ -6,7 +6,7 @@ enum HookAnswers {
     static let beforeSend = Binding(
         "before_send", "What is to become of the notification; nothing: it is accepted as it is.", style: .table,
         parameters: [
-            .optional("veto", .string, "refuses it; the sender is told this"),
+            .optional("veto", .string, "refuses it; the sender is told this, at most 300 characters"),
             .optional("at", .time, "sends it later, at most seven days ahead"),
             .optional("after", .duration, "sends it later"),
             .optional("to", .audience, "goes to others"),
@@ -23,21 +23,23 @@ enum HookAnswers {
             .optional(
                 "hold_until", .time, "they get it then, unless a hook that is asked once more rules otherwise; at most seven days ahead"),
             .optional("pass", .boolean, "true: what follows in the list is not for them; other plugins may still rule about them"),
-            .optional("reason", .string, "why, for whoever asks what became of them; needed with skip and hold_until"),
+            .optional(
+                "reason", .string, "why, for whoever asks what became of them, at most 300 characters; needed with skip and hold_until"),
         ], example: "return { { tag = \"time_zone:Europe.Lisbon\", hold_until = \"2026-01-06T07:00:00Z\", reason = \"quiet hours\" } }",
         body: .prelude)
 
     static let onRegister = Binding(
         "on_register", "What is to become of the registration; nothing: it is kept as it is.", style: .table,
         parameters: [
-            .optional("veto", .string, "refuses it; whoever registers is told this"),
+            .optional("veto", .string, "refuses it; whoever registers is told this, at most 300 characters"),
             .optional("add_tags", .list(.tag), "tags that it gets as well"),
             .optional("remove_tags", .list(.tag), "tags that it does not get"),
             .optional("once_kept", .function, "called once the registration is kept; may send to it"),
         ], example: "return { add_tags = { \"new_user\" } }", body: .prelude)
 
     static let refusal = Binding(
-        "a refusal", "Nothing: it may go on.", style: .table, parameters: [.optional("veto", .string, "refuses it; the user is told this")],
+        "a refusal", "Nothing: it may go on.", style: .table,
+        parameters: [.optional("veto", .string, "refuses it; the user is told this, at most 300 characters")],
         example: "return { veto = \"outside of working hours\" }", body: .prelude)
 
     /// The answer to a route's request; nothing: 204.
@@ -101,7 +103,8 @@ extension Arguments {
 package struct HookVeto: Error {
     let reason: String
 
-    package init(reason: String) { self.reason = reason }
+    /// - Parameter reason: what whoever is refused is told; of a longer one the first 300 characters.
+    package init(reason: String) { self.reason = reason.hookReason }
 }
 
 extension RegistrationDraft {

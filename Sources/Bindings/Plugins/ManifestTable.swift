@@ -13,8 +13,11 @@ struct ManifestTable {
     init(_ value: LuaValue, file: String, path: String, keys: [String]?) throws(LuaError) {
         self.file = file
         self.path = path
-        guard case .table(let table) = value, table.array.isEmpty else {
+        guard case .table(let table) = value else {
             throw Self.refusal(file, path, "must be a table with names, got \(value.phrase)")
+        }
+        guard table.array.isEmpty else {
+            throw Self.refusal(file, path, "must be a table with names, got one with a value that has none", hint: "write NAME = VALUE")
         }
         fields = table.fields
         guard let keys else { return }

@@ -87,12 +87,13 @@ package struct PluginServices: Sendable {
     package var log: @Sendable (PluginMessage) -> Void
     /// Starts work that nobody waits for.
     package var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+    package var attendance: PluginAttendance?
 
     package init(
         world: FlowWorld, hub: @escaping @Sendable (String) async -> (any HubGateway)? = { _ in nil }, keyValues: any KeyValueSpaces,
         http: any OutboundHTTP, deadlines: (any HubClock)? = nil,
         onDenial: @escaping @Sendable (PluginDenial) -> Void = { _ in }, log: @escaping @Sendable (PluginMessage) -> Void,
-        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>, attendance: PluginAttendance? = nil
     ) {
         self.world = world
         self.hub = hub
@@ -102,6 +103,19 @@ package struct PluginServices: Sendable {
         self.onDenial = onDenial
         self.log = log
         self.start = start
+        self.attendance = attendance
+    }
+}
+
+/// Who waits until no call of a plugin is under way: a lab, whose time must not go on before what they do is done.
+package struct PluginAttendance: Sendable {
+    package var began: @Sendable () -> Void
+    package var ended: @Sendable () -> Void
+    /// What calls sleep on: whoever sleeps is not waited for.
+    package var clock: any HubClock
+
+    package init(began: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void, clock: any HubClock) {
+        (self.began, self.ended, self.clock) = (began, ended, clock)
     }
 }
 

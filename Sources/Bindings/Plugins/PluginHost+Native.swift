@@ -13,6 +13,8 @@ extension PluginHost {
         _ work: @escaping @Sendable (any NativeHooks) async throws -> Answer
     ) async throws -> Answer {
         live.slot.count(calls: 1)
+        services.attendance?.began()
+        defer { services.attendance?.ended() }
         let (name, run) = (live.plugin.name, PluginInstance.runName(nextCall()))
         let race = Race<Answer>()
         let deadline = deadlines.begin(after: timeout) {

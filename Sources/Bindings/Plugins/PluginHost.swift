@@ -140,6 +140,8 @@ package final class PluginHost: Sendable {
         _ arguments: [LuaValue]
     ) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
         live.slot.count(calls: 1)
+        services.attendance?.began()
+        defer { services.attendance?.ended() }
         let call = PluginInstance.Call(
             work: work, phase: phase, hub: hub, number: nextCall().rawValue, origin: [instance.name] + origin)
         do throws(LuaError) {

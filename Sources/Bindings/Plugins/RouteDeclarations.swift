@@ -66,6 +66,10 @@ extension PluginManifest {
             }
             guard let secret = try auth.text("webhook"), !secret.isEmpty else { break }
             return .webhook(secret: secret, scheme: try auth.choice("scheme", of: WebhookScheme.self) ?? .pushhost)
+        case .string(let text):
+            throw table.refusal(
+                "auth", "must be \(forms), got \"\(text.prefix(60))\"",
+                hint: nearest(text, in: ["open", "account"]).map { "did you mean \"\($0)\"?" })
         default: break
         }
         throw table.refusal("auth", "must be \(forms)")

@@ -176,14 +176,20 @@ package struct DeliveryRuling: Sendable, Equatable {
 
     package var devices: Devices
     package var fate: Fate
-    /// For people: the explanation of the outcome, with the plugin's name.
-    package var reason: String
+    /// For people: the explanation of the outcome, with the plugin's name; of a longer one the first 300 characters, as it is kept for
+    /// each device.
+    package let reason: String
 
     package init(devices: Devices, fate: Fate, reason: String) {
         self.devices = devices
         self.fate = fate
-        self.reason = reason
+        self.reason = reason.hookReason
     }
+}
+
+extension String {
+    /// Of what a hook says to people, the most that is kept or sent.
+    package var hookReason: String { prefix(300).utf8.count == utf8.count ? self : "\(prefix(299))…" }
 }
 
 /// A registration, or an installation, that is about to be kept.

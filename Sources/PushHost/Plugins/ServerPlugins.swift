@@ -17,7 +17,7 @@ final class ServerPlugins: Sendable {
     ///   - clock: of the hubs; how long calls may take is measured by the system's.
     ///   - allowsPrivate: whether a grant of a host includes its private addresses. It does not: grants say so themselves.
     init(
-        _ settings: ServerSettings, data: DataFolder, storage: any StorageEngine, clock: any HubClock, log: Logger
+        _ settings: ServerSettings, data: DataFolder, storage: any StorageEngine, clock: any HubClock, lab: Lab? = nil, log: Logger
     ) throws(PushError) {
         folder = PluginFolder(path: settings.plugins)
         let hubs = PluginHubs(name: settings.hub)
@@ -55,7 +55,7 @@ final class ServerPlugins: Sendable {
                             log.error("a denial of the plugin \(denial.plugin) is not in the audit trail: \(error.message)")
                         }
                     }
-                }, log: tell, start: { work in Task { await work() } }))
+                }, log: tell, start: { work in lab?.thread.start(work) ?? Task { await work() } }, attendance: lab?.attendance))
         self.hubs = hubs
         supervisor = PluginSupervisor(
             folder: folder, versions: PluginVersions(path: data.file("plugins")), host: host, clock: clock, log: tell)
@@ -98,11 +98,12 @@ extension PushServer {
     /// Of each live plugin its calls, those that failed, those that were left out, and hooks that are left alone.
     func measure(_ plugins: [PluginStatus]) {
         let figures: [(String, (PluginStatus) -> Int)] = [
-            ("pushhost_plugin_calls", \.calls), ("pushhost_plugin_failures", \.failures), ("pushhost_plugin_dropped", \.dropped),
-            ("pushhost_plugin_hooks_open", \.open.count),
+            ("pushhost_plugin_calls_total", \.calls), ("pushhost_plugin_failures_total", \.failures),
+            ("pushhost_plugin_dropped_total", \.dropped), ("pushhost_plugin_hooks_open", \.open.count),
         ]
         for (label, figure) in figures {
-            metrics.replace(label, with: plugins.map { ([("plugin", $0.plugin.name)], Double(figure($0))) })
+            metrics.replace(
+                label, isCounter: label.hasSuffix("_total"), with: plugins.map { ([("plugin", $0.plugin.name)], Double(figure($0))) })
         }
     }
 }

@@ -21,6 +21,8 @@ final class PrometheusRegistry: MetricsFactory {
     private enum Metric {
         case counter(Count)
         case gauge(Level)
+        /// A count that is kept elsewhere.
+        case total(Level)
         case durations(Durations)
     }
 
@@ -56,12 +58,12 @@ final class PrometheusRegistry: MetricsFactory {
     func destroyRecorder(_ handler: any RecorderHandler) {}
     func destroyTimer(_ handler: any TimerHandler) {}
 
-    /// Takes the place of all values of a gauge: what is not named any more is gone.
-    func replace(_ label: String, with values: [(dimensions: [(String, String)], value: Double)]) {
+    /// Takes the place of all values of a gauge: what is not named any more is gone. Or of a counter, whose values only grow.
+    func replace(_ label: String, isCounter: Bool = false, with values: [(dimensions: [(String, String)], value: Double)]) {
         let made = values.map { dimensions, value in
             let level = Level()
             level.set(value)
-            return (Key(label, dimensions), Metric.gauge(level))
+            return (Key(label, dimensions), isCounter ? Metric.total(level) : .gauge(level))
         }
         metrics.withLock { metrics in
             metrics = metrics.filter { $0.key.label != label }
@@ -92,7 +94,7 @@ final class PrometheusRegistry: MetricsFactory {
 
     private static func type(of metric: Metric) -> String {
         switch metric {
-        case .counter: "counter"
+        case .counter, .total: "counter"
         case .gauge: "gauge"
         case .durations: "histogram"
         }
@@ -105,7 +107,7 @@ final class PrometheusRegistry: MetricsFactory {
         }
         switch metric {
         case .counter(let counter): text += "\(name)\(braced()) \(counter.value)\n"
-        case .gauge(let gauge): text += "\(name)\(braced()) \(number(gauge.value))\n"
+        case .gauge(let gauge), .total(let gauge): text += "\(name)\(braced()) \(number(gauge.value))\n"
         case .durations(let timer):
             let (counts, sum) = timer.counts
             var total = 0

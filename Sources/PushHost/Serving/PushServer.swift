@@ -92,7 +92,7 @@ final class PushServer: Sendable {
                 log.log(level: event.isWarning ? .warning : .debug, "\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
             }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks)
         do throws(PushError) {
-            let plugins = try ServerPlugins(settings, data: folder, storage: storage, clock: hubClock, log: log)
+            let plugins = try ServerPlugins(settings, data: folder, storage: storage, clock: hubClock, lab: lab, log: log)
             hooks.connect(plugins.host)
             opening = plugins
             // Before hubs go on with what they had accepted: they may have to ask.

@@ -9,6 +9,7 @@ import Testing
     @Test(
         arguments: [
             ("", "plugins/p/init.lua: what the file returns is nothing: it must return one table"),
+            ("return { 5, name = 'p' }", "what the file returns must be a table with names, got one with a value that has none"),
             ("return 5", "what the file returns must be a table with names, got the number 5"),
             ("return { version = '1' }", "name is missing: it must be the plugin's name"),
             ("return { name = 'q', version = '1' }", "name is \"q\", but the folder is called p"),

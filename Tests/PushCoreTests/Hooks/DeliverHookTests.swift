@@ -40,6 +40,16 @@ import Testing
         #expect(hooks.groups == [ScriptedHooks.Group(id: id, platform: .apns, count: 5)])
     }
 
+    @Test func `of a long reason the beginning is kept for each device`() async throws {
+        try await phones(1...1)
+        let long = String(repeating: "é", count: 301)
+        try skip("a", because: long)
+        let outcome = try await hub.send(.alert())
+        #expect(outcome.devices.map(\.explanation) == [String(repeating: "é", count: 299) + "…"])
+        try skip("a", because: String(long.dropLast()))
+        #expect(try await hub.send(.alert()).devices.map(\.explanation) == [String(long.dropLast())])
+    }
+
     @Test func `when all are skipped the notification is through`() async throws {
         try await phones(1...3)
         try skip("a")

@@ -54,6 +54,47 @@ import Testing
         #expect(try await WireAnswer.exchange("GET", "/plugins/greet/greeted", [], body: [], port: port).status == 404)
         server.signal(SIGTERM)
         #expect(await server.end(closingInput: false).status == 0)
+        // And what the next server would begin with.
+        #expect(try await plugin("enable", "greet").status == 0)
+        try Data("return {".utf8).write(to: file)
+        let broken = try await plugin("list").output
+        #expect(broken.contains("refused   ") && broken.contains("instead   a server begins with version "), "\(broken)")
+    }
+
+    @Test func `the time of a lab waits for what plugins do, and not while they sleep`() async throws {
+        let folder = try ScriptFolder([
+            "plugins/late/init.lua": """
+            local push = require "push"
+            return { name = "late", version = "1", needs = { "hub.send", "kv" }, hooks = { on_register = {
+              on_failure = "fail_closed",
+              run = function(candidate)
+                return { once_kept = function()
+                  for i = 1, 50 do push.kv.add "work" end
+                  push.send { to = push.tag.device(candidate.id), alert = "at once" }
+                  push.sleep "10s"
+                  for i = 1, 50 do push.kv.add "work" end
+                  push.send { to = push.tag.device(candidate.id), alert = "ten seconds later" }
+                end }
+              end,
+            } } }
+            """,
+            "plugins/plugins.yaml": "- name: late\n  grants: [hub.send, kv]\n",
+            "flow.lua": """
+            local push = require "push"
+            local phone = push.device { name = "ana-1" }
+            push.install("ana-1", { device = phone, user = "ana" })
+            push.expect(phone:wait_for { contains = "at once", within = "1s" }).to.exist()
+            push.expect(phone:wait_for { contains = "later", within = "11s" }).to.exist()
+            """,
+        ])
+        let server = try Dialogue(["serve", "--port", "0", "--tls-port", "none", "--lab"], in: folder.url)
+        let screen = try await server.hear("Ctrl-C ends it.")
+        let port = try #require(screen.firstMatch(of: /http:\/\/localhost:(\d+)/).flatMap { Int($0.1) })
+        let run = try await Program.run(["run", "flow.lua", "--target", "http://localhost:\(port)"], in: folder.url)
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        #expect(run.output.contains("virtual 10 s"), "\(run.output)")
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
     }
 
     @Test(

@@ -42,7 +42,7 @@ struct PluginListCommand: AsyncParsableCommand {
                 var lines = isRunning ? [] : [palette.dim("no server uses \(settings.data): this is what one would begin with")]
                 if let broken { lines.append("\(palette.red("✗")) the server goes on with the list as it was: \(broken)") }
                 if shown.isEmpty { lines.append("\(folder.listPath) lists no plugin: pushhost plugin enable NAME") }
-                for plugin in shown { lines += Self.lines(plugin, palette) }
+                for plugin in shown { lines += Self.lines(plugin, isRunning: isRunning, palette) }
                 if !others.isEmpty { lines.append("not listed: \(others.joined(separator: ", "))") }
                 return lines
             }
@@ -70,7 +70,7 @@ struct PluginListCommand: AsyncParsableCommand {
         return version == NativePluginType.version ? "native (\(release))" : "version \(version) (\(release))"
     }
 
-    private static func lines(_ plugin: JSON, _ palette: Palette) -> [String] {
+    private static func lines(_ plugin: JSON, isRunning: Bool, _ palette: Palette) -> [String] {
         let name = plugin["name"]?.string ?? ""
         func texts(_ value: JSON?) -> [String] { (value?.array ?? []).compactMap(\.string) }
         func line(_ label: String, _ text: String) -> String { "  \(label.padded(to: 10))\(text)" }
@@ -85,6 +85,11 @@ struct PluginListCommand: AsyncParsableCommand {
             let place = refused["at"]?.string.map { "\($0): " } ?? ""
             let version = refused["version"]?.string.map { "\($0): " } ?? ""
             lines.append(line("refused", "\(version)\(place)\(refused["message"]?.string ?? "") (\(refused["code"]?.string ?? ""))"))
+            if !isRunning, plugin["enabled"] != false, plugin["pinned"]?.string == nil,
+                let last = plugin["versions"]?.array?.first?["version"]?.string
+            {
+                lines.append(line("instead", "a server begins with version \(last), which was live last"))
+            }
         }
         if let live {
             let hooks = texts(live["hooks"])
