@@ -101,7 +101,10 @@ package enum Capability: Sendable, Hashable, CustomStringConvertible {
     /// A name, an address, or `*.` and a name, each with a port or without.
     private static func host(_ text: String) throws(Unreadable) -> String {
         guard let host = OutboundHost(text) else {
-            throw Unreadable(reason: "names no host: write http:api.example.com, without a scheme or a path")
+            throw Unreadable(
+                reason: text.contains("[") || text.count(where: { $0 == ":" }) > 1 && !text.contains("/")
+                    ? "is an IPv6 address, which plugins cannot ask: write the name of the host"
+                    : "names no host: write http:api.example.com, without a scheme or a path")
         }
         return host.description
     }

@@ -111,7 +111,8 @@ extension ConfigSchema {
         }
         let bounds = Bounds(minimum: try table.number("min"), maximum: try table.number("max"))
         if let minimum = bounds.minimum, let maximum = bounds.maximum, minimum > maximum {
-            throw table.refusal("min", "is more than max")
+            throw table.refusal(
+                "min", "is \(table.fields["min"]?.phrase ?? ""), which is more than max, \(table.fields["max"]?.phrase ?? "")")
         }
         switch name {
         case "integer": return .integer(bounds)

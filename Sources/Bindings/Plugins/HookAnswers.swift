@@ -66,7 +66,19 @@ enum HookAnswers {
     /// Nil where nothing was returned. Throws `args.*`.
     static func arguments(_ values: [LuaValue], _ binding: Binding, run: FlowRun) throws(LuaError) -> Arguments? {
         guard let value = values.first, value != .nil else { return nil }
-        return try Arguments(LuaCall(arguments: [value], run: LuaRunID(rawValue: 0), attachment: run), for: binding)
+        func refusal(_ got: String) -> LuaError {
+            .misuse("args.wrong_type", "\(binding.name) must return one table with names, got \(got)", hint: "write \(binding.example)")
+        }
+        guard values.count == 1 else { throw refusal("\(values.count) values") }
+        guard case .table(let table) = value, table.array.isEmpty else { throw refusal(value.phrase) }
+        do throws(LuaError) {
+            return try Arguments(LuaCall(arguments: [value], run: LuaRunID(rawValue: 0), attachment: run), for: binding)
+        } catch {
+            // It is returned, and no function is called.
+            var error = error
+            if error.hint?.hasPrefix("write \(binding.name)") == true { error.hint = "write \(binding.example)" }
+            throw error
+        }
     }
 }
 

@@ -82,7 +82,7 @@ struct ManifestTable {
         do { duration = try Duration(argument: value, named: key, of: place(key)) } catch {
             throw refusal(key, "must be a duration such as \"50ms\" or \"2s\", got \(value.phrase)")
         }
-        guard range.contains(duration) else { throw refusal(key, "must be \(shown)") }
+        guard range.contains(duration) else { throw refusal(key, "must be \(shown), got \(value.phrase)") }
         return duration
     }
 

@@ -56,7 +56,9 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         for (part, text) in zip(parts, path) {
             switch part {
             case .fixed(let fixed): if fixed != text { return nil }
-            case .parameter(let name): values[name] = text
+            case .parameter(let name):
+                if text.isEmpty { return nil }
+                values[name] = text
             }
         }
         return values

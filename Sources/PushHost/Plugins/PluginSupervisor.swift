@@ -17,7 +17,8 @@ actor PluginSupervisor {
     private var refused: [String: Refusal] = [:]
     /// Those that something was taken back from, and that were not loaded anew since.
     private var restricted: Set<String> = []
-    private var (isRefreshing, isAsked) = (false, false)
+    /// Those that are being loaded and tried out, and whether there is news of them since.
+    private var underWay: [String: Bool] = [:]
     /// Why the list could not be read.
     private(set) var listFailure: PushError?
     private var listed: [PluginList.Entry] = []
@@ -67,28 +68,27 @@ actor PluginSupervisor {
         install()
     }
 
-    /// Takes over what has changed since. Where that is under way already it is done once more when it has ended: of two at a time the
-    /// older one could have the last word. What is taken back or out of use is so now.
+    /// Takes over what has changed since. One plugin waits for no other one's specs, and what is taken back or out of use is so at once.
+    /// What is being tried out already is looked at once more afterwards: of two at a time the older one could have the last word.
     func refresh() async {
-        isAsked = true
-        guard !isRefreshing else {
-            takeOut()
-            return
-        }
-        isRefreshing = true
-        defer { isRefreshing = false }
-        while isAsked {
-            isAsked = false
-            await takeOver()
+        guard takeOut() else { return }
+        await withDiscardingTaskGroup { group in
+            for entry in listed where entry.isEnabled { group.addTask { await self.takeOver(entry.name) } }
         }
     }
 
-    private func takeOver() async {
-        guard takeOut() else { return }
-        for entry in listed where entry.isEnabled {
-            // Its specs may take a while, and the list is another one then: what is listed now comes with the next refresh.
-            if listed.contains(entry) { await take(entry) }
+    private func takeOver(_ name: String) async {
+        guard underWay[name] == nil else {
+            underWay[name] = true
+            return
         }
+        defer { underWay[name] = nil }
+        repeat {
+            underWay[name] = false
+            // Its specs may take a while, and the list be another one then.
+            guard let entry = listed.first(where: { $0.name == name }), entry.isEnabled else { return }
+            await take(entry)
+        } while underWay[name] == true
     }
 
     /// Reads the list, and takes out of use what it has not any more, and back what it does not grant any more: whatever becomes of the
@@ -203,10 +203,11 @@ actor PluginSupervisor {
                 guard restricted.contains(entry.name) else { return }
             }
             if let refusal = refused[entry.name], refusal.hash == source.hash, refusal.entry == entry { return }
+            // First: what is wrong with it by itself is not to be told as what fails in a spec.
+            let loaded = try await host.load(source, configuration)
             // What was live once has passed.
             let isKnown = versions.versions(of: entry.name).contains { $0.hash == source.hash }
             if live[entry.name]?.source.hash != source.hash, !isKnown { try await tryOut(source) }
-            let loaded = try await host.load(source, configuration)
             guard listed.contains(entry) else { return }
             do throws(PushError) {
                 // One that somebody goes back to stays where it was in the order of versions, so that he can go back further.

@@ -52,6 +52,12 @@ struct PluginVersions: Sendable {
         }
     }
 
+    /// The plugins that were live.
+    var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { PluginSource.isName($0) && !versions(of: $0).isEmpty }
+            .sorted()
+    }
+
     /// Those that are kept, the one that went live last first.
     func versions(of name: String) -> [Version] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(name)")) ?? []

@@ -49,6 +49,14 @@ import Testing
         #expect(try await plugin("list").output.contains("version \(first) (1.0), pinned to \(first)"))
         #expect(try await plugin("rollback", "greet", "--release").status == 0)
         try await server.hear("is live, after \(first)")
+        // Back from what is live, whatever else is in the folder and was refused.
+        try Data("return {".utf8).write(to: file)
+        try await server.hear("was refused")
+        #expect(try await plugin("rollback", "greet").output.contains("pinned to version \(first)"))
+        try await server.hear("version=\(first)")
+        try Data(source.replacing("version = \"1.0\"", with: "version = \"1.1\"").utf8).write(to: file)
+        #expect(try await plugin("rollback", "greet", "--release").status == 0)
+        try await server.hear("is live, after \(first)")
         #expect(try await plugin("disable", "greet").status == 0)
         try await server.hear("is not live any more")
         #expect(try await WireAnswer.exchange("GET", "/plugins/greet/greeted", [], body: [], port: port).status == 404)
@@ -59,6 +67,35 @@ import Testing
         try Data("return {".utf8).write(to: file)
         let broken = try await plugin("list").output
         #expect(broken.contains("refused   ") && broken.contains("instead   a server begins with version "), "\(broken)")
+    }
+
+    @Test func `changes of the list at the same time are all made`() async throws {
+        let names = (1...4).map { "p\($0)" }
+        let folder = try ScriptFolder(
+            Dictionary(uniqueKeysWithValues: names.map { ("plugins/\($0)/init.lua", "return { name = '\($0)', version = '1' }") })
+                .merging(["plugins/plugins.yaml": names.map { "- name: \($0)\n  grants: [hub.send]\n" }.joined()]) { first, _ in first })
+        try await withThrowingTaskGroup(of: Int32.self) { group in
+            for name in names {
+                group.addTask { try await Program.run(["plugin", "grant", name, "kv"], in: folder.url).status }
+                group.addTask { try await Program.run(["plugin", "revoke", name, "hub.send"], in: folder.url).status }
+            }
+            for try await status in group { #expect(status == 0) }
+        }
+        let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
+        #expect(list == names.map { "- name: \($0)\n  grants: [kv]\n" }.joined())
+    }
+
+    @Test func `a list that is gone is not begun anew where others were live`() async throws {
+        let folder = try ScriptFolder([
+            "plugins/one/init.lua": "return { name = 'one', version = '1' }",
+            "plugins/two/init.lua": "return { name = 'two', version = '1' }",
+        ])
+        let versions = PluginVersions(path: folder.url.appending(path: "pushhost-data/plugins").path)
+        try versions.keep(PluginFolder(path: folder.url.appending(path: "plugins").path).source(of: "one"), now: EmbeddedWorld.dawn)
+        let refused = try await Program.run(["plugin", "enable", "two"], in: folder.url)
+        #expect(refused.status == 2 && refused.errors.contains("plugins.yaml is gone, and one would be out of use with a new one"))
+        #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "plugins/plugins.yaml").path))
+        #expect(try await Program.run(["plugin", "enable", "one"], in: folder.url).status == 0)
     }
 
     @Test func `the time of a lab waits for what plugins do, and not while they sleep`() async throws {
@@ -100,6 +137,7 @@ import Testing
     @Test(
         arguments: [
             ("new Greet", "plugin.name"), ("new ../x", "plugin.name"), ("new there", "init.exists"), ("test ther", "plugin.not_found"),
+            ("test there", "test.no_specs"),
             ("enable nothere", "plugin.not_found"), ("enable broken", "script.syntax"), ("enable wrong", "plugin.manifest"),
             ("disable there", "plugin.not_listed"), ("grant there kv", "plugin.not_listed"), ("grant listed hub.sent", "usage.value"),
             ("revoke listed hub.send", "plugin.not_granted"), ("rollback listed", "plugin.no_version"),

@@ -130,6 +130,32 @@ import Testing
         #expect(await bench.supervisor.report.allSatisfy { $0.refusal == nil })
     }
 
+    @Test func `no plugin waits for the specs of another one, and what changes meanwhile is tried as well`() async throws {
+        let slow = { (word: String) in Self.greet(word).replacing("\"greet\"", with: "\"slow\"") }
+        let gate = Gate()
+        let tried = Mutex<[String]>([])
+        let bench = try PluginFolderBench(
+            over: ScriptFolder(plugins: [
+                "greet/init.lua": Self.greet("one"), "slow/init.lua": slow("one"), "plugins.yaml": "- name: slow\n- name: greet\n",
+            ])
+        ) { source in
+            tried.withLock { $0.append("\(source.name) \(source.version)") }
+            if source.name == "slow", tried.withLock({ $0.count { $0.hasPrefix("slow") } }) == 2 { await gate.wait() }
+        }
+        try await bench.supervisor.begin()
+        try bench.write("slow/init.lua", slow("two"))
+        async let refreshed: Void = bench.supervisor.refresh()
+        try await until { gate.isAwaited }
+        try bench.write("greet/init.lua", Self.greet("two"))
+        try bench.write("slow/init.lua", slow("three"))
+        await bench.supervisor.refresh()
+        #expect(try await bench.word() == "two")
+        gate.open()
+        await refreshed
+        #expect(tried.withLock { $0.count { $0.hasPrefix("slow") } } == 3)
+        #expect(bench.host.installed.map(\.name) == ["slow", "greet"])
+    }
+
     @Test func `specs that take too long in all are refused before the next of them begins`() async throws {
         let test = "push.test.it(\"waits\", function() push.sleep(40) end)"
         let bench = try PluginFolderBench(over: ScriptFolder(plugins: [:]))

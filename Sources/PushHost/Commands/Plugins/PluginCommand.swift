@@ -43,10 +43,25 @@ struct PluginOptions: ParsableArguments {
 
     var session: ManagementSession { ManagementSession(isJSON: json) }
 
-    /// Changes the entry of a plugin in the list, which is made where there is none. Answers whether anything is another now.
+    /// Changes the entry of a plugin in the list, which is made where there is none. Answers whether anything is another now. Of several
+    /// programs one changes it at a time.
+    ///
+    /// Throws `plugin.list` where the list is gone of plugins that were live: with one that has this plugin alone they would not be any
+    /// more.
     func change(
         _ folder: PluginFolder, _ name: String, _ edits: (PluginList.Entry?) throws(PushError) -> [PluginList.Edit]
     ) throws(PushError) -> Bool {
+        let lock = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if lock >= 0 { close(lock) } }
+        if lock >= 0 { while flock(lock, LOCK_EX) != 0, errno == EINTR {} }
+        if access(folder.listPath, F_OK) != 0, errno == ENOENT {
+            let others = PluginVersions(path: "\(try settings().data)/plugins").names.filter { $0 != name }
+            guard others.isEmpty else {
+                throw PushError(
+                    "plugin.list", "\(folder.listPath) is gone, and \(others.joined(separator: ", ")) would be out of use with a new one",
+                    hint: "put it back; or begin with an empty file")
+            }
+        }
         let text = try Self.text(of: folder)
         let list = try PluginList(text: text, path: folder.listPath)
         let changed = try PluginList.changed(text, path: folder.listPath, name: name, try edits(list[name]))

@@ -6,7 +6,10 @@ import PushCore
 struct PluginEnableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Make a plugin live: puts it into the list, behind the others.",
-        discussion: "It is checked first. What it needs has to be granted: --grant, or pushhost plugin grant.")
+        discussion: """
+            It is loaded and runs its specs first; what else pushhost plugin check would find is told. What it needs has to be granted: \
+            --grant, or pushhost plugin grant.
+            """)
 
     @Argument(help: "The plugin's name.")
     var name: String
@@ -22,7 +25,10 @@ struct PluginEnableCommand: AsyncParsableCommand {
             let folder = try options.folder()
             let entry = try PluginOptions.list(of: folder)[name]
             if let native = NativeParts.plugin(named: name) { return try await enable(native, entry, folder) }
-            let source = try folder.source(of: name)
+            let versions = PluginVersions(path: "\(try options.settings().data)/plugins")
+            let listed = entry ?? PluginList.Entry(name: name)
+            let source = try versions.source(of: listed, in: folder)
+            let findings = try await PluginCheckCommand.report(name, listed, folder, versions).findings
             let probe = try await PluginProbe(folder: folder).load(source, entry, grantingAll: grant)
             try await PluginProbe(folder: folder).trial(of: source)
             let changed = try options.change(folder, name) { entry throws(PushError) in
@@ -34,10 +40,12 @@ struct PluginEnableCommand: AsyncParsableCommand {
                     JSONObject([
                         ("name", .string(name)), ("changed", .bool(changed)), ("version", .string(source.version)),
                         ("missing", .array(missing.map { .string($0.description) })),
+                        ("findings", .array(findings.map(JSON.string))),
                     ]))
             ) { palette in
                 [changed ? "\(palette.bold(name)) is enabled, version \(source.version)" : "\(palette.bold(name)) was enabled already"]
                     + missing.map { "  needs \($0), which it was not granted: pushhost plugin grant \(name) \($0)" }
+                    + (findings.isEmpty ? [] : ["  pushhost plugin check \(name) finds what may be wrong in it"])
             }
         }
     }
@@ -184,6 +192,8 @@ struct PluginRollbackCommand: AsyncParsableCommand {
             let folder = PluginFolder(path: settings.plugins)
             let versions = PluginVersions(path: "\(settings.data)/plugins")
             try PluginGrants.checkIsScript(name)
+            // A server knows what is live: what is in the folder may have been refused.
+            let served = version == nil && !release ? try await Self.served(name, settings) : nil
             var pin: String?
             _ = try options.change(folder, name) { entry throws(PushError) in
                 guard let entry else { throw PluginGrants.unlisted(name, in: folder) }
@@ -193,7 +203,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                     chosen = version
                 } else {
                     let known = versions.versions(of: name)
-                    let current = entry.pin ?? (try? folder.source(of: name))?.hash ?? known.first?.hash ?? ""
+                    let current = entry.pin ?? served ?? (try? folder.source(of: name))?.hash ?? known.first?.hash ?? ""
                     // Behind the one that is live; before all where that one could not be kept.
                     let place = known.firstIndex { $0.hash.hasPrefix(current) }
                     guard let before = known.dropFirst(place.map { $0 + 1 } ?? 0).first
@@ -219,6 +229,21 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                         ?? "\(palette.bold(name)) is what is in \(folder.folder(of: name)) again"
                 ]
             }
+        }
+    }
+}
+
+extension PluginRollbackCommand {
+    /// The first digits of what is live in the server; nil where none runs.
+    private static func served(_ name: String, _ settings: ServerSettings) async throws(PushError) -> String? {
+        do throws(PushError) {
+            let answer = try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
+                try await client.get(ManagementClient.path("plugins"))
+            }
+            return answer["plugins"]?.array?.first { $0["name"]?.string == name }?["live"]?["version"]?.string
+        } catch {
+            guard error.code == "control.unreachable" else { throw error }
+            return nil
         }
     }
 }

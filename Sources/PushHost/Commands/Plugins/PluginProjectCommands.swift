@@ -91,7 +91,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
 }
 
 extension PluginCheckCommand {
-    private static func report(
+    static func report(
         _ name: String, _ entry: PluginList.Entry?, _ folder: PluginFolder, _ versions: PluginVersions
     ) async throws(PushError) -> (name: String, findings: [String], error: LuaError?) {
         let probe = PluginProbe(folder: folder)
@@ -141,9 +141,15 @@ struct PluginTestCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try options.folder()
+        var specs = 0
         for name in name {
             try PluginGrants.checkIsScript(name)
-            _ = try folder.source(of: name)
+            specs += try folder.source(of: name).specs.count
+        }
+        if let name = name.first, specs == 0 {
+            throw PushError(
+                "test.no_specs", "there is no file *_spec.lua below \(folder.folder(of: name))",
+                hint: "write \(folder.folder(of: name))/\(name)_spec.lua: docs/plugins.md shows one")
         }
         var arguments = name.isEmpty ? [folder.path] : name.map(folder.folder(of:))
         if let filter { arguments += ["--filter", filter] }
