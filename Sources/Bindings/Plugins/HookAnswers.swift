@@ -70,7 +70,8 @@ enum HookAnswers {
             .misuse("args.wrong_type", "\(binding.name) must return one table with names, got \(got)", hint: "write \(binding.example)")
         }
         guard values.count == 1 else { throw refusal("\(values.count) values") }
-        guard case .table(let table) = value, table.array.isEmpty else { throw refusal(value.phrase) }
+        guard case .table(let table) = value else { throw refusal(value.phrase) }
+        guard table.array.isEmpty else { throw refusal("one with a value that has none") }
         do throws(LuaError) {
             return try Arguments(LuaCall(arguments: [value], run: LuaRunID(rawValue: 0), attachment: run), for: binding)
         } catch {

@@ -54,9 +54,12 @@ private struct MatchedRoute: PluginRoute {
     var bodyLimit: Int { route.bodyLimit }
 
     func webhookSecret() -> Secret? {
-        guard case .webhook(let name, _) = route.authentication, instance.context.grants.allows(.secret(name: name)),
-            let script = try? instance.source.script
-        else { return nil }
+        guard case .webhook(let name, _) = route.authentication, let script = try? instance.source.script else { return nil }
+        guard instance.context.grants.allows(.secret(name: name)) else {
+            let denial = instance.context.denial(of: .secret(name: name), for: "the webhook \(route.path)")
+            host.tell(live, .error, "\(denial.message) (\(denial.code))\(denial.hint.map { "; \($0)" } ?? "")")
+            return nil
+        }
         return (try? host.services.world.secrets.secret(named: name, for: script)).flatMap { $0 }
     }
 

@@ -22,10 +22,13 @@ actor PluginTimers {
     /// How far back a moment may be that came while nobody could hear it.
     private static let grace = Duration.seconds(60)
 
-    private struct Key: Hashable {
+    /// What makes a timer the same from version to version, wherever it stands in the list.
+    fileprivate struct Key: Hashable {
         var plugin: String
-        /// From 1.
-        var number: Int
+        var schedule: CronSchedule
+        var timeZone: String
+        /// Among those of one plugin that ring at the same moments.
+        var place: Int
     }
 
     private struct Due: Sendable {
@@ -51,8 +54,7 @@ actor PluginTimers {
         var due: [(timer: Due, moment: Timestamp)] = []
         var known: Set<Key> = []
         for instance in host?.live.compactMap(\.plugin.script) ?? [] {
-            for (place, timer) in instance.manifest.timers.enumerated() {
-                let key = Key(plugin: instance.name, number: place + 1)
+            for (key, timer) in zip(instance.timerKeys, instance.manifest.timers) {
                 known.insert(key)
                 guard let rules = instance.zones[timer.timeZone],
                     let moment = timer.schedule.next(after: self.known.contains(key) ? unheard : now, in: rules)
@@ -79,19 +81,20 @@ actor PluginTimers {
         guard generation == self.generation, let host else { return }
         heard = moment
         for timer in timers {
-            let key = timer.key
+            var key = timer.key
             // Another version may be live by now: its timer is meant where it rings then, too.
-            guard let live = host.live.first(where: { $0.plugin.name == key.plugin }), let instance = live.plugin.script,
-                instance === timer.instance || instance.rings(key.number, at: moment)
+            guard let live = host.live.first(where: { [key] in $0.plugin.name == key.plugin }), let instance = live.plugin.script,
+                let place = instance.timerKeys.firstIndex(of: key) ?? instance.timer(ringingAt: moment, insteadOf: key)
             else { continue }
+            key = instance.timerKeys[place]
             guard busy.insert(key).inserted else {
-                host.tell(live, .warn, "every[\(key.number)] is left out: the call before is still under way")
+                host.tell(live, .warn, "every[\(place + 1)] is left out: the call before is still under way")
                 continue
             }
-            _ = start { [weak self] in
+            _ = start { [weak self, key] in
                 do throws(LuaError) {
                     _ = try await host.call(
-                        live, instance, instance.manifest.timers[key.number - 1].work, .timer, hub: nil, origin: [], [])
+                        live, instance, instance.manifest.timers[place].work, .timer, hub: nil, origin: [], [])
                 } catch {
                     host.failed(live, .timer, error)
                 }
@@ -105,11 +108,24 @@ actor PluginTimers {
 }
 
 extension PluginInstance {
-    /// - Parameter number: of a timer, from 1.
-    fileprivate func rings(_ number: Int, at moment: Timestamp) -> Bool {
-        guard manifest.timers.indices.contains(number - 1) else { return false }
-        let timer = manifest.timers[number - 1]
-        return zones[timer.timeZone].flatMap { timer.schedule.next(after: Timestamp(milliseconds: moment.milliseconds - 1), in: $0) }
-            == moment
+    /// The place of a timer of another schedule that rings at this moment, too.
+    fileprivate func timer(ringingAt moment: Timestamp, insteadOf key: PluginTimers.Key) -> Int? {
+        timerKeys.indices.first { place in
+            let other = timerKeys[place]
+            guard other.place == key.place else { return false }
+            return zones[other.timeZone].flatMap { other.schedule.next(after: Timestamp(milliseconds: moment.milliseconds - 1), in: $0) }
+                == moment
+        }
+    }
+
+    /// Of its timers, in their order.
+    fileprivate var timerKeys: [PluginTimers.Key] {
+        var counts: [PluginTimers.Key: Int] = [:]
+        return manifest.timers.map { timer in
+            var key = PluginTimers.Key(plugin: name, schedule: timer.schedule, timeZone: timer.timeZone, place: 0)
+            key.place = counts[key, default: 0]
+            counts[PluginTimers.Key(plugin: name, schedule: timer.schedule, timeZone: timer.timeZone, place: 0)] = key.place + 1
+            return key
+        }
     }
 }

@@ -144,8 +144,8 @@ struct PluginInterface: Sendable {
         asked.body = try await request.body.read(limit: route.bodyLimit)
         guard let key = route.webhookSecret().flatMap({ scheme.key($0) }) else {
             throw PushError(
-                "webhook.secret", "the secret that this webhook is signed with is not set",
-                hint: "set it on the server, as whoever sends the webhook knows it", status: 503,
+                "webhook.secret", "the secret that this webhook is signed with is not set, or not granted to the plugin",
+                hint: "set it on the server, as whoever sends the webhook knows it, and grant it; the log tells which", status: 503,
                 details: ["cause": .string("\(route.name) needs the secret \(secret)")])
         }
         try claim.check(asked.body, key, now: request.now)

@@ -187,5 +187,12 @@ import Testing
         ])
         try await until { bench.hub.clock.nextDeadline == HubBench.dawn + .seconds(60 * 21) }
         #expect(bench.texts == moments)
+        // Nor has one that rings at other moments from now on.
+        bench.host.install([
+            try await bench.load(
+                PluginBench.plugin("other", "every = { { cron = '*/20 * * * *', run = function() push.log 'other' end } }"))
+        ])
+        try await until { bench.hub.clock.nextDeadline == HubBench.dawn + .seconds(60 * 40) }
+        #expect(bench.texts == moments)
     }
 }

@@ -1,3 +1,4 @@
+import Bindings
 import Foundation
 import Testing
 
@@ -96,6 +97,22 @@ import Testing
         #expect(refused.status == 2 && refused.errors.contains("plugins.yaml is gone, and one would be out of use with a new one"))
         #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "plugins/plugins.yaml").path))
         #expect(try await Program.run(["plugin", "enable", "one"], in: folder.url).status == 0)
+    }
+
+    @Test func `nobody goes back to a version that his settings do not fit`() async throws {
+        let folder = try ScriptFolder([
+            "plugins/one/init.lua": "return { name = 'one', version = '2', config = { x = { type = 'integer' } } }",
+            "plugins/plugins.yaml": "- name: one\n  config: { x: 1 }\n",
+        ])
+        let versions = PluginVersions(path: folder.url.appending(path: "pushhost-data/plugins").path)
+        let old = PluginSource(
+            name: "one", folder: "plugins/one", files: ["init.lua": Array("return { name = 'one', version = '1' }".utf8)])
+        try versions.keep(old, now: EmbeddedWorld.dawn)
+        let refused = try await Program.run(["plugin", "rollback", "one", old.version], in: folder.url)
+        #expect(
+            refused.status == 2 && refused.errors.contains("version \(old.version) cannot be live as one is listed"), "\(refused.errors)")
+        let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
+        #expect(list == "- name: one\n  config: { x: 1 }\n")
     }
 
     @Test func `the time of a lab waits for what plugins do, and not while they sleep`() async throws {

@@ -194,29 +194,23 @@ struct PluginRollbackCommand: AsyncParsableCommand {
             try PluginGrants.checkIsScript(name)
             // A server knows what is live: what is in the folder may have been refused.
             let served = version == nil && !release ? try await Self.served(name, settings) : nil
+            guard let entry = try PluginOptions.list(of: folder)[name] else { throw PluginGrants.unlisted(name, in: folder) }
             var pin: String?
-            _ = try options.change(folder, name) { entry throws(PushError) in
-                guard let entry else { throw PluginGrants.unlisted(name, in: folder) }
-                guard !release else { return [.pin(nil)] }
+            if !release {
                 let chosen: String
-                if let version {
-                    chosen = version
-                } else {
-                    let known = versions.versions(of: name)
-                    let current = entry.pin ?? served ?? (try? folder.source(of: name))?.hash ?? known.first?.hash ?? ""
-                    // Behind the one that is live; before all where that one could not be kept.
-                    let place = known.firstIndex { $0.hash.hasPrefix(current) }
-                    guard let before = known.dropFirst(place.map { $0 + 1 } ?? 0).first
-                    else {
-                        throw PushError(
-                            "plugin.no_version", "no version of \(name) before this one is kept in \(versions.path)",
-                            hint: "the versions that were live are kept, the last \(PluginVersions.kept)")
-                    }
-                    chosen = before.hash
-                }
+                if let version { chosen = version } else { chosen = try Self.before(entry, served, folder, versions) }
                 let source = try versions.source(of: name, chosen, folder: folder.folder(of: name))
+                do throws(PushError) {
+                    _ = try await PluginProbe(folder: folder).load(source, entry, grantingAll: false)
+                } catch {
+                    throw PushError(
+                        error.code, "version \(source.version) cannot be live as \(name) is listed: \(error.message)", hint: error.hint)
+                }
                 pin = source.version
-                return [.pin(source.version)]
+            }
+            _ = try options.change(folder, name) { entry throws(PushError) in
+                guard entry != nil else { throw PluginGrants.unlisted(name, in: folder) }
+                return [.pin(pin)]
             }
             let shown = pin
             return CommandResult(
@@ -234,6 +228,22 @@ struct PluginRollbackCommand: AsyncParsableCommand {
 }
 
 extension PluginRollbackCommand {
+    /// The version that was live before the one that is.
+    private static func before(
+        _ entry: PluginList.Entry, _ served: String?, _ folder: PluginFolder, _ versions: PluginVersions
+    ) throws(PushError) -> String {
+        let known = versions.versions(of: entry.name)
+        let current = entry.pin ?? served ?? (try? folder.source(of: entry.name))?.hash ?? known.first?.hash ?? ""
+        // Behind the one that is live; before all where that one could not be kept.
+        let place = known.firstIndex { $0.hash.hasPrefix(current) }
+        guard let before = known.dropFirst(place.map { $0 + 1 } ?? 0).first else {
+            throw PushError(
+                "plugin.no_version", "no version of \(entry.name) before this one is kept in \(versions.path)",
+                hint: "the versions that were live are kept, the last \(PluginVersions.kept)")
+        }
+        return before.hash
+    }
+
     /// The first digits of what is live in the server; nil where none runs.
     private static func served(_ name: String, _ settings: ServerSettings) async throws(PushError) -> String? {
         do throws(PushError) {
