@@ -31,11 +31,6 @@ actor PluginTimers {
         var place: Int
     }
 
-    private struct Due: Sendable {
-        var key: Key
-        var instance: PluginInstance
-    }
-
     init(host: PluginHost) {
         self.host = host
         clock = host.services.world.clock
@@ -51,7 +46,7 @@ actor PluginTimers {
         // What came while others were being loaded has not rung yet; time that was set forward rings for little of it.
         let unheard = min(max(heard ?? now, Timestamp(milliseconds: now.milliseconds - Self.grace.milliseconds)), now)
         if heard == nil { heard = now }
-        var due: [(timer: Due, moment: Timestamp)] = []
+        var due: [(timer: Key, moment: Timestamp)] = []
         var known: Set<Key> = []
         for instance in host?.live.compactMap(\.plugin.script) ?? [] {
             for (key, timer) in zip(instance.timerKeys, instance.manifest.timers) {
@@ -59,7 +54,7 @@ actor PluginTimers {
                 guard let rules = instance.zones[timer.timeZone],
                     let moment = timer.schedule.next(after: self.known.contains(key) ? unheard : now, in: rules)
                 else { continue }
-                due.append((Due(key: key, instance: instance), moment))
+                due.append((key, moment))
             }
         }
         self.known = known
@@ -77,21 +72,20 @@ actor PluginTimers {
         generation += 1
     }
 
-    private func ring(_ timers: [Due], at moment: Timestamp, _ generation: Int) {
+    private func ring(_ timers: [Key], at moment: Timestamp, _ generation: Int) {
         guard generation == self.generation, let host else { return }
         heard = moment
         for timer in timers {
-            var key = timer.key
             // Another version may be live by now: its timer is meant where it rings then, too.
-            guard let live = host.live.first(where: { [key] in $0.plugin.name == key.plugin }), let instance = live.plugin.script,
-                let place = instance.timerKeys.firstIndex(of: key) ?? instance.timer(ringingAt: moment, insteadOf: key)
+            guard let live = host.live.first(where: { $0.plugin.name == timer.plugin }), let instance = live.plugin.script,
+                let place = instance.timerKeys.firstIndex(of: timer) ?? instance.timer(ringingAt: moment, insteadOf: timer)
             else { continue }
-            key = instance.timerKeys[place]
+            let key = instance.timerKeys[place]
             guard busy.insert(key).inserted else {
                 host.tell(live, .warn, "every[\(place + 1)] is left out: the call before is still under way")
                 continue
             }
-            _ = start { [weak self, key] in
+            _ = start { [weak self] in
                 do throws(LuaError) {
                     _ = try await host.call(
                         live, instance, instance.manifest.timers[place].work, .timer, hub: nil, origin: [], [])
@@ -123,8 +117,9 @@ extension PluginInstance {
         var counts: [PluginTimers.Key: Int] = [:]
         return manifest.timers.map { timer in
             var key = PluginTimers.Key(plugin: name, schedule: timer.schedule, timeZone: timer.timeZone, place: 0)
-            key.place = counts[key, default: 0]
-            counts[PluginTimers.Key(plugin: name, schedule: timer.schedule, timeZone: timer.timeZone, place: 0)] = key.place + 1
+            let count = counts[key, default: 0]
+            counts[key] = count + 1
+            key.place = count
             return key
         }
     }

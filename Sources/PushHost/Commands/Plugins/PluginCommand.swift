@@ -70,6 +70,18 @@ struct PluginOptions: ParsableArguments {
         return true
     }
 
+    /// What the server tells of its plugins; nil where none uses the data folder.
+    static func served(_ settings: ServerSettings) async throws(PushError) -> JSON? {
+        do throws(PushError) {
+            return try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
+                try await client.get(ManagementClient.path("plugins"))
+            }
+        } catch {
+            guard error.code == "control.unreachable" else { throw error }
+            return nil
+        }
+    }
+
     /// The list as it stands; empty where there is none.
     static func list(of folder: PluginFolder) throws(PushError) -> PluginList {
         try PluginList(text: try text(of: folder), path: folder.listPath)

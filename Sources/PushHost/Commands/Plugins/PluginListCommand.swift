@@ -15,24 +15,15 @@ struct PluginListCommand: AsyncParsableCommand {
         await options.session.run { () async throws(PushError) in
             let settings = try options.settings()
             let folder = PluginFolder(path: settings.plugins)
-            var plugins: [JSON] = []
-            var fault: String?
-            let isRunning: Bool
-            do throws(PushError) {
-                let answer = try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-                    try await client.get(ManagementClient.path("plugins"))
-                }
-                (plugins, fault, isRunning) = (answer["plugins"]?.array ?? [], answer["list"]?.string, true)
-            } catch {
-                guard error.code == "control.unreachable" else { throw error }
-                isRunning = false
-            }
+            let served = try await PluginOptions.served(settings)
+            var plugins = served?["plugins"]?.array ?? []
+            let (fault, isRunning) = (served?["list"]?.string, served != nil)
             if !isRunning {
                 for entry in try PluginOptions.list(of: folder).entries { plugins.append(try await Self.report(entry, folder, settings)) }
             }
             let listed = Set(plugins.compactMap { $0["name"]?.string })
             let others = (folder.names + NativeParts.plugins.map(\.name)).filter { !listed.contains($0) }
-            let (shown, broken) = (plugins, fault)
+            let shown = plugins
             return CommandResult(
                 json: .object([
                     "running": .bool(isRunning), "plugins": .array(plugins), "fault": fault.map(JSON.string) ?? .null,
@@ -40,7 +31,7 @@ struct PluginListCommand: AsyncParsableCommand {
                 ])
             ) { palette in
                 var lines = isRunning ? [] : [palette.dim("no server uses \(settings.data): this is what one would begin with")]
-                if let broken { lines.append("\(palette.red("✗")) the server goes on with the list as it was: \(broken)") }
+                if let fault { lines.append("\(palette.red("✗")) the server goes on with the list as it was: \(fault)") }
                 if shown.isEmpty { lines.append("\(folder.listPath) lists no plugin: pushhost plugin enable NAME") }
                 for plugin in shown { lines += Self.lines(plugin, isRunning: isRunning, palette) }
                 if !others.isEmpty { lines.append("not listed: \(others.joined(separator: ", "))") }

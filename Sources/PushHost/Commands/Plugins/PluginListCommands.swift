@@ -193,7 +193,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
             let versions = PluginVersions(path: "\(settings.data)/plugins")
             try PluginGrants.checkIsScript(name)
             // A server knows what is live: what is in the folder may have been refused.
-            let served = version == nil && !release ? try await Self.served(name, settings) : nil
+            let served = version == nil && !release ? try await PluginOptions.served(settings) : nil
             guard let entry = try PluginOptions.list(of: folder)[name] else { throw PluginGrants.unlisted(name, in: folder) }
             var pin: String?
             if !release {
@@ -230,10 +230,11 @@ struct PluginRollbackCommand: AsyncParsableCommand {
 extension PluginRollbackCommand {
     /// The version that was live before the one that is.
     private static func before(
-        _ entry: PluginList.Entry, _ served: String?, _ folder: PluginFolder, _ versions: PluginVersions
+        _ entry: PluginList.Entry, _ served: JSON?, _ folder: PluginFolder, _ versions: PluginVersions
     ) throws(PushError) -> String {
         let known = versions.versions(of: entry.name)
-        let current = entry.pin ?? served ?? (try? folder.source(of: entry.name))?.hash ?? known.first?.hash ?? ""
+        let live = served?["plugins"]?.array?.first { $0["name"]?.string == entry.name }?["live"]?["version"]?.string
+        let current = entry.pin ?? live ?? (try? folder.source(of: entry.name))?.hash ?? known.first?.hash ?? ""
         // Behind the one that is live; before all where that one could not be kept.
         let place = known.firstIndex { $0.hash.hasPrefix(current) }
         guard let before = known.dropFirst(place.map { $0 + 1 } ?? 0).first else {
@@ -242,19 +243,6 @@ extension PluginRollbackCommand {
                 hint: "the versions that were live are kept, the last \(PluginVersions.kept)")
         }
         return before.hash
-    }
-
-    /// The first digits of what is live in the server; nil where none runs.
-    private static func served(_ name: String, _ settings: ServerSettings) async throws(PushError) -> String? {
-        do throws(PushError) {
-            let answer = try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-                try await client.get(ManagementClient.path("plugins"))
-            }
-            return answer["plugins"]?.array?.first { $0["name"]?.string == name }?["live"]?["version"]?.string
-        } catch {
-            guard error.code == "control.unreachable" else { throw error }
-            return nil
-        }
     }
 }
 
