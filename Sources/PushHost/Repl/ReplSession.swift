@@ -136,8 +136,7 @@ final class ReplSession: Sendable {
 
     private func evaluate(_ talk: Talk, isWhole: Bool) async -> InteractiveFlow.Answer {
         let (chunk, first) = lines.withLock { ($0.chunk.joined(separator: "\n"), $0.first) }
-        let task = Task { await talk.flow.evaluate(chunk, firstLine: first, isWhole: isWhole) }
-        talk.signals.lineBegins { task.cancel() }
+        let task = talk.signals.begin { Task { await talk.flow.evaluate(chunk, firstLine: first, isWhole: isWhole) } }
         let answer = await task.value
         // What was typed ahead of an interruption counted on the line.
         if talk.signals.lineEnds() { talk.source.discard() }

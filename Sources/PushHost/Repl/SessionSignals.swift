@@ -38,8 +38,15 @@ final class SessionSignals: Sendable {
 
     var areFinal: Bool { state.withLock { $0.areFinal } }
 
-    /// A line runs, and can be cancelled.
-    func lineBegins(_ cancel: @escaping @Sendable () -> Void) { state.withLock { ($0.cancel, $0.count) = (cancel, 0) } }
+    /// Has a line run in a task, which can be cancelled from its first moment on: a signal that comes meanwhile waits for the
+    /// lock, and then finds the task.
+    func begin<Answer>(_ line: () -> Task<Answer, Never>) -> Task<Answer, Never> {
+        state.withLock { state in
+            let task = line()
+            (state.cancel, state.count) = ({ task.cancel() }, 0)
+            return task
+        }
+    }
 
     /// Whether the line was interrupted.
     func lineEnds() -> Bool {

@@ -355,6 +355,8 @@ import Testing
         let heard = try await session.hear("│ right")
         #expect(!heard.contains("│ wrong"))
         #expect(!heard.contains("│ too"))
+        // Between lines the terminal would make something else of Ctrl-D.
+        try await session.hear("repl:3> ")
         session.say("\u{4}")
         #expect(await session.end().status == 0)
     }
