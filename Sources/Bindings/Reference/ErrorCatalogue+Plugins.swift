@@ -262,6 +262,10 @@ extension ErrorCatalogue {
                 "webhook.replayed", .answer, means: "A webhook came twice.",
                 when: "The same message was taken before. Status 409.", cure: "Nothing: it was done the first time."),
             ErrorDescription(
+                "webhook.under_way", .answer, means: "A webhook came again while it was still being answered.",
+                when: "The first one may fail yet. Status 503 with Retry-After.",
+                cure: "Send it again later: it is taken where the first one failed, else refused with webhook.replayed."),
+            ErrorDescription(
                 "webhook.secret", .answer, means: "A webhook cannot be checked.",
                 when: "The secret that the route names is missing or unusable. Status 503; the log has its name.",
                 cure: "Set PUSHHOST_SECRET_NAME on the server, or write it into its secrets file."),

@@ -11,9 +11,11 @@ struct PluginInterface: Sendable {
     private let backend: BackendInterface
     private let log: Logger
     private let meter = PluginMeter()
+    private let receipts: WebhookReceipts
 
     init(services: PluginRouteServices, access: HubAccess, backend: BackendInterface, log: Logger) {
         (self.services, self.access, self.backend, self.log) = (services, access, backend, log)
+        receipts = WebhookReceipts(services.spaces)
     }
 
     func place(_ path: String, _ method: HTTPRequest.Method) -> PluginPlace? { PluginPlace(path, method, services.routing) }
@@ -150,25 +152,31 @@ struct PluginInterface: Sendable {
         }
         try claim.check(asked.body, key, now: request.now)
         asked.deliveryID = claim.id
-        let receipt = WebhookReceipt(
-            space: services.spaces.space("webhook:\(plugin)"), key: claim.name(asked.body, at: route.name), now: request.now)
-        let version = try await receipt.take(until: claim.end(now: request.now))
+        let receipt = try await receipts.begin(
+            claim.name(asked.body, at: route.name), of: plugin, until: claim.end(now: request.now), now: request.now)
         let result: Result<WebAnswer, PushError>
         do throws(PushError) {
             result = .success(try await run(route, asked, request))
         } catch {
             result = .failure(error)
         }
-        if result.asksToRepeat { await giveBack(receipt, version, request) }
+        await end(receipt, isTaken: !result.asksToRepeat, request)
         return try result.get()
     }
 
-    /// The sender may send it again. Also where the request was cancelled, so in a task of its own.
-    private func giveBack(_ receipt: WebhookReceipt, _ version: Int64, _ request: WebRequest) async {
-        let giving = Task { try await receipt.giveBack(version) }
-        guard case .failure(let error) = await giving.result else { return }
+    /// Also where the request was cancelled, so in a task of its own.
+    private func end(_ receipt: WebhookReceipts.Receipt, isTaken: Bool, _ request: WebRequest) async {
+        let ending = Task {
+            if isTaken {
+                try await receipts.take(receipt, now: request.now)
+            } else {
+                try await receipts.giveBack(receipt, now: request.now)
+            }
+        }
+        guard case .failure(let error) = await ending.result else { return }
         log.warning(
-            "a webhook that failed will be refused when it is sent again: \(error)", metadata: ["tracking_id": "\(request.trackingID)"])
+            "\(isTaken ? "a webhook that was taken would be taken again after a restart: " : "")\(error)",
+            metadata: ["tracking_id": "\(request.trackingID)"])
     }
 }
 

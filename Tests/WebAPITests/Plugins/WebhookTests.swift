@@ -208,6 +208,48 @@ import Testing
 
     // MARK: - Failures
 
+    /// What a message meets that comes again before the first one is answered, by the status of that answer: it may fail yet.
+    @Test(arguments: [(200, 409), (500, 200)])
+    func `What is under way is to be sent again later, and is taken then unless the first was`(first: Int, later: Int) async throws {
+        let (runs, gate) = (Happenings(), AsyncStream<Void>.makeStream())
+        let route = Self.route(.standard) { _ in
+            runs.note("run")
+            guard runs.count == 1 else { return PluginAnswer(status: 200) }
+            for await _ in gate.stream {}
+            return PluginAnswer(status: first)
+        }
+        try await ServedPlugins.serving(ScriptedPlugins([route])) { served async throws in
+            async let answer = served.post(Self.headers(.standard))
+            try await until { runs.count == 1 }
+            let meanwhile = try await served.post(Self.headers(.standard))
+            #expect(meanwhile.status == 503 && meanwhile.code == "webhook.under_way")
+            #expect(meanwhile.headers["retry-after"] == "5")
+            gate.continuation.finish()
+            #expect(try await answer.status == first)
+            #expect(try await served.post(Self.headers(.standard)).status == later)
+        }
+    }
+
+    @Test func `What a server had under way that was killed is taken by the next one`() async throws {
+        let (runs, gate, spaces) = (Happenings(), AsyncStream<Void>.makeStream(), MemoryKeyValueSpaces())
+        let route = Self.route(.standard) { _ in
+            runs.note("run")
+            if runs.count == 1 { for await _ in gate.stream {} }
+            return PluginAnswer(status: 200)
+        }
+        try await ServedPlugins.serving(ScriptedPlugins([route]), spaces: spaces) { killed async throws in
+            async let answer = killed.post(Self.headers(.standard))
+            try await until { runs.count == 1 }
+            // To another process it is as if that one were gone.
+            try await ServedPlugins.serving(ScriptedPlugins([route]), spaces: spaces) { next async throws in
+                for expected in [200, 409] { #expect(try await next.post(Self.headers(.standard)).status == expected) }
+            }
+            gate.continuation.finish()
+            _ = try await answer
+        }
+        #expect(runs.count == 2)
+    }
+
     @Test(arguments: [500, 503, 408, 425, 429])
     func `What failed, or is to come later, may come again`(status: Int) async throws {
         let runs = Happenings()
@@ -241,26 +283,6 @@ import Testing
                 #expect(try await served.post(Self.headers(.standard), to: "/plugins/greet/refusing").status == expected)
             }
         }
-    }
-
-    @Test func `Of two that come at once one runs`() async throws {
-        let (runs, gate) = (Happenings(), AsyncStream.makeStream(of: Void.self))
-        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-        let route = Self.route(.pushhost) { _ in
-            runs.note("run")
-            begin.yield()
-            for await _ in gate.stream {}
-            return PluginAnswer(status: 200)
-        }
-        try await ServedPlugins.serving(ScriptedPlugins([route])) { served async throws in
-            async let first = served.ask("POST", Self.target, Self.headers(.pushhost), Self.body)
-            var iterator = begun.makeAsyncIterator()
-            await iterator.next()
-            #expect(try await served.post(Self.headers(.pushhost)).status == 409)
-            gate.continuation.finish()
-            #expect(try await first.status == 200)
-        }
-        #expect(runs.count == 1)
     }
 
     @Test func `A sender that goes away before it has an answer may send it again`() async throws {
