@@ -32,6 +32,7 @@ extension PluginReport {
         }
         object["versions"] = .array(
             kept.map { .object(JSONObject([("version", .string($0.shown)), ("live", .string($0.live.description))])) })
+        object["last"] = last.map { .string($0.shown) } ?? .null
         return .object(object)
     }
 }

@@ -52,7 +52,7 @@ actor PluginSupervisor {
             await take(entry)
             guard live[entry.name] == nil, let refusal = refused[entry.name] else { continue }
             // A pin stands for what somebody has read.
-            guard entry.pin == nil, let last = versions.versions(of: entry.name).first,
+            guard entry.pin == nil, let last = versions.last(of: entry.name),
                 let source = try? versions.source(of: entry.name, last.hash, folder: "\(folder.shown)/\(entry.name)"),
                 let loaded = try? await host.load(source, configuration(of: entry))
             else {
@@ -212,6 +212,7 @@ actor PluginSupervisor {
             do throws(PushError) {
                 // One that somebody goes back to stays where it was in the order of versions, so that he can go back further.
                 if entry.pin == nil || !isKnown { try versions.keep(source, now: clock.now) }
+                try versions.remember(source)
             } catch {
                 tell(source, .warn, error.message)
             }
@@ -268,7 +269,8 @@ actor PluginSupervisor {
         return listed.map { entry in
             PluginReport(
                 entry: entry, status: statuses[entry.name], refusal: refused[entry.name]?.error,
-                refusedHash: refused[entry.name]?.hash, kept: versions.versions(of: entry.name))
+                refusedHash: refused[entry.name]?.hash, kept: versions.versions(of: entry.name),
+                last: versions.last(of: entry.name))
         }
     }
 }
@@ -282,6 +284,8 @@ struct PluginReport: Sendable {
     /// Of what was refused; nil where that could not be read.
     var refusedHash: String?
     var kept: [PluginVersions.Version]
+    /// Of those the one that was live last.
+    var last: PluginVersions.Version?
 }
 
 extension LuaError {

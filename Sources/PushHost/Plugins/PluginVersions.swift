@@ -14,15 +14,16 @@ struct PluginVersions: Sendable {
 
     struct Version: Sendable, Equatable {
         var hash: String
-        /// When it went live last, in milliseconds since 1970.
+        /// When it went live last other than by a pin, in milliseconds since 1970.
         var live: Timestamp
 
         var shown: String { String(hash.prefix(PluginSource.shownDigits)) }
     }
 
     private static let mark = "live"
+    private static let lastMark = "last"
 
-    /// Keeps a version as the one that is live now, and forgets the oldest. Throws `plugin.unkept`.
+    /// Keeps a version as the newest one, and forgets the oldest. Throws `plugin.unkept`.
     func keep(_ source: PluginSource, now: Timestamp) throws(PushError) {
         let folder = "\(path)/\(source.name)/\(source.hash)"
         do {
@@ -52,13 +53,32 @@ struct PluginVersions: Sendable {
         }
     }
 
+    /// Notes that a kept version is live now, also where it keeps its place in the order of versions. Throws `plugin.unkept`.
+    func remember(_ source: PluginSource) throws(PushError) {
+        guard last(of: source.name)?.hash != source.hash else { return }
+        do throws(PushError) {
+            try ResultFile.write(Array(source.hash.utf8), to: "\(path)/\(source.name)/\(Self.lastMark)", permissions: 0o600)
+        } catch {
+            throw PushError(
+                "plugin.unkept", "that \(source.version) of \(source.name) is live cannot be kept: \(error.message)",
+                hint: "make room, or let the folder be written to: a server that finds the plugin broken would begin with an older one")
+        }
+    }
+
+    /// The version that was live last: what a server begins with where the folder has something that does not load.
+    func last(of name: String) -> Version? {
+        let known = versions(of: name)
+        let noted = try? TextFile.read("\(path)/\(name)/\(Self.lastMark)", limit: 64, kind: "script")
+        return known.first { noted == Array($0.hash.utf8) } ?? known.first
+    }
+
     /// The plugins that were live.
     var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { PluginSource.isName($0) && !versions(of: $0).isEmpty }
             .sorted()
     }
 
-    /// Those that are kept, the one that went live last first.
+    /// Those that are kept, the newest first: in the order in which they went live, apart from those that somebody went back to.
     func versions(of name: String) -> [Version] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(name)")) ?? []
         return names.filter { $0.wholeMatch(of: /[0-9a-f]{64}/) != nil }.compactMap { hash in

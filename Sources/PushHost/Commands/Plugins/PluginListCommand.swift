@@ -45,7 +45,8 @@ struct PluginListCommand: AsyncParsableCommand {
         -> JSON
     {
         let versions = PluginVersions(path: "\(settings.data)/plugins")
-        var report = PluginReport(entry: entry, status: nil, refusal: nil, kept: versions.versions(of: entry.name))
+        var report = PluginReport(
+            entry: entry, status: nil, refusal: nil, kept: versions.versions(of: entry.name), last: versions.last(of: entry.name))
         do {
             report.status = PluginStatus(unused: try await PluginProbe(folder: folder).tried(entry, versions: versions))
         } catch let error as PushError {
@@ -77,7 +78,7 @@ struct PluginListCommand: AsyncParsableCommand {
             let version = refused["version"]?.string.map { "\($0): " } ?? ""
             lines.append(line("refused", "\(version)\(place)\(refused["message"]?.string ?? "") (\(refused["code"]?.string ?? ""))"))
             if !isRunning, plugin["enabled"] != false, plugin["pinned"]?.string == nil,
-                let last = plugin["versions"]?.array?.first?["version"]?.string
+                let last = plugin["last"]?.string
             {
                 lines.append(line("instead", "a server begins with version \(last), which was live last"))
             }

@@ -117,8 +117,10 @@ struct PluginGrantCommand: AsyncParsableCommand {
             try PluginGrants.checkIsScript(name)
             for text in capability { granted.append(try PluginGrants.capability(text)) }
             if capability.isEmpty {
+                let versions = PluginVersions(path: "\(try options.settings().data)/plugins")
                 let entry = try PluginOptions.list(of: folder)[name]
-                granted = try await PluginProbe(folder: folder).load(folder.source(of: name), entry, grantingAll: true).grants.needs
+                let source = try versions.source(of: entry ?? PluginList.Entry(name: name), in: folder)
+                granted = try await PluginProbe(folder: folder).load(source, entry, grantingAll: true).grants.needs
             }
             var all: [Capability] = []
             _ = try options.change(folder, name) { entry throws(PushError) in
@@ -212,15 +214,21 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                 guard entry != nil else { throw PluginGrants.unlisted(name, in: folder) }
                 return [.pin(pin)]
             }
-            let shown = pin
+            if let pin {
+                return CommandResult(json: .object(["name": .string(name), "version": .string(pin)])) { palette in
+                    [
+                        "\(palette.bold(name)) is pinned to version \(pin); pushhost plugin rollback \(name) --release lets the folder be live again"
+                    ]
+                }
+            }
+            let fault = await Self.fault(entry, folder)
             return CommandResult(
-                json: .object(["name": .string(name), "version": shown.map(JSON.string) ?? .null])
+                json: .object(["name": .string(name), "version": .null, "fault": fault.map { .string($0.message) } ?? .null])
             ) { palette in
-                [
-                    shown.map {
-                        "\(palette.bold(name)) is pinned to version \($0); pushhost plugin rollback \(name) --release lets the folder be live again"
-                    }
-                        ?? "\(palette.bold(name)) is what is in \(folder.folder(of: name)) again"
+                guard let fault else { return ["\(palette.bold(name)) is what is in \(folder.folder(of: name)) again"] }
+                return [
+                    "\(palette.bold(name)) is not pinned any more, but what is in its folder cannot be live: \(fault.message)",
+                    "  until it is mended the version stays live that is",
                 ]
             }
         }
@@ -228,6 +236,18 @@ struct PluginRollbackCommand: AsyncParsableCommand {
 }
 
 extension PluginRollbackCommand {
+    /// What keeps the folder of a plugin from being live.
+    private static func fault(_ entry: PluginList.Entry, _ folder: PluginFolder) async -> PushError? {
+        do throws(PushError) {
+            let source = try folder.source(of: entry.name)
+            _ = try await PluginProbe(folder: folder).load(source, entry, grantingAll: false)
+            try await PluginProbe(folder: folder).trial(of: source)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// The version that was live before the one that is.
     private static func before(
         _ entry: PluginList.Entry, _ served: JSON?, _ folder: PluginFolder, _ versions: PluginVersions
