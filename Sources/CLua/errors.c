@@ -42,6 +42,17 @@ bool clua_nearest_frame(lua_State *L, int level, const char **chunk, int *line) 
     return false;
 }
 
+bool clua_definition(lua_State *L, int index, const char **chunk, int *line) {
+    lua_Debug info;
+    lua_pushvalue(L, index);
+    lua_getinfo(L, ">S", &info);
+    bool is_named = info.source[0] == '@' || info.source[0] == '=';
+    if (info.linedefined <= 0 || !is_named || (info.source[0] == '=' && info.source[1] == '[')) return false;
+    *chunk = info.source + 1;
+    *line = info.linedefined;
+    return true;
+}
+
 // Pushes "file:line" of the script frames from `level` on, one per line.
 static void push_frames(lua_State *L, int level) {
     lua_Debug frame;

@@ -228,7 +228,7 @@ private struct Loose: LuaReadableRecord {
         let control = RunControl(limits: LuaLimits())
         weak var held: LuaFunctionReference?
         do {
-            let function = LuaFunctionReference(reference: 1, bin: ReferenceBin())
+            let function = LuaFunctionReference(reference: 1, definition: nil, bin: ReferenceBin())
             held = function
             control.end(with: .success([.function(function)]))
         }

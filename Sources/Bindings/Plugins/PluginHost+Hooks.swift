@@ -115,7 +115,7 @@ extension PluginHost: HubHooks {
                 } catch let veto as HookVeto {
                     throw veto
                 } catch {
-                    throw LuaError(hookFailure: error).annotated(by: run)
+                    throw LuaError(hookFailure: error).found(inAnswerOf: work, run)
                 }
             case .native(let native):
                 answer = try await call(live, native, phase, timeout: native.type.timeout, origin: question.origin, ask)
@@ -202,9 +202,10 @@ extension PluginHost: HubHooks {
 }
 
 extension LuaError {
-    /// Found by the host in what a run returned.
-    func annotated(by run: FlowRun) -> LuaError {
+    /// Found by the host in what a function returned: it has its place where the function begins.
+    func found(inAnswerOf work: PluginManifest.Work, _ run: FlowRun) -> LuaError {
         var error = self
+        if error.location == nil { error.location = work.function.definition }
         error.annotations.merge(run.annotations) { own, _ in own }
         return error
     }

@@ -30,7 +30,7 @@ extension PluginHost: PluginRouting {
         let routed = RoutedRequest(request: request, parameters: try route.values(of: matched.values, request.query))
         do throws(LuaError) {
             let (values, run) = try await call(live, instance, route.work, .route, hub: nil, origin: [], [HookObjects.object(routed)])
-            do throws(LuaError) { return try PluginAnswer(values, run: run) } catch { throw error.annotated(by: run) }
+            do throws(LuaError) { return try PluginAnswer(values, run: run) } catch { throw error.found(inAnswerOf: route.work, run) }
         } catch {
             if error.kind != .cancelled || !Task.isCancelled { failed(live, .route, error) }
             throw PushError(

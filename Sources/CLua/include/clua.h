@@ -177,6 +177,9 @@ int64_t clua_object_serial(lua_State *L, int index);
 bool clua_is_error(lua_State *L, int index);
 /// Finds the nearest frame of a script; false: there is none. The name lives as long as the function.
 bool clua_nearest_frame(lua_State *L, int level, const char **chunk, int *line);
+/// Finds where a function begins in the file of a script; false: it is the host's. The name lives as long as the function. Needs room
+/// for one value.
+bool clua_definition(lua_State *L, int index, const char **chunk, int *line);
 /// Pushes the recorded frames ("file:line" per line) of an error value, or nil.
 void clua_push_origin(lua_State *L, clua_run *run, int index);
 

@@ -80,8 +80,13 @@ extension Machine {
     private func readReference(_ L: OpaquePointer, _ index: Int32, path: () -> String) throws -> LuaValue {
         switch lua_type(L, index) {
         case LUA_TFUNCTION:
+            var chunk: UnsafePointer<CChar>?
+            var line: Int32 = 0
+            let isKnown = clua_definition(L, index, &chunk, &line)
+            let definition = isKnown ? chunk.map { SourceLocation(chunk: String(cString: $0), line: Int(line)) } : nil
             lua_pushvalue(L, index)
-            return .function(LuaFunctionReference(reference: luaL_ref(L, clua_registryindex()), bin: bin))
+            return .function(
+                LuaFunctionReference(reference: luaL_ref(L, clua_registryindex()), definition: definition, bin: bin))
         case LUA_TUSERDATA:
             if let object = object(L, index) as? LuaObject { return .object(object) }
             fallthrough

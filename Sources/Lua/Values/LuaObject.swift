@@ -53,11 +53,14 @@ public struct LuaObjectType: Sendable {
 /// The function lives in Lua at least as long as this reference. The reference may be released on any thread; the state
 /// lets go of the function later, on its own.
 public final class LuaFunctionReference: Sendable, Equatable {
+    /// Where the function begins in a script; nil for one of the host.
+    public let definition: SourceLocation?
     let reference: Int32
     let bin: ReferenceBin
 
-    init(reference: Int32, bin: ReferenceBin) {
+    init(reference: Int32, definition: SourceLocation?, bin: ReferenceBin) {
         self.reference = reference
+        self.definition = definition
         self.bin = bin
     }
 

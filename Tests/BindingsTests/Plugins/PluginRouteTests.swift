@@ -96,6 +96,7 @@ import Testing
         #expect(error?.message.contains("boom") == false)
         let line = try #require(bench.messages.first)
         #expect(line.text.contains("(\(code))"))
+        #expect(line.location?.description.hasPrefix("plugins/greet/init.lua:") == true, "\(line)")
         #expect(error?.details["run"]?.string == line.run)
     }
 
