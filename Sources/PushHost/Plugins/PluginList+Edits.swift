@@ -20,6 +20,11 @@ extension PluginList {
         let list = try PluginList(text: text, path: path)
         var expected = list[name] ?? Entry(name: name)
         if list[name] == nil {
+            // A list that was emptied in words.
+            if list.entries.isEmpty {
+                text = text.split(separator: "\n", omittingEmptySubsequences: false).filter { $0.filter { $0 != " " } != "[]" }.joined(
+                    separator: "\n")
+            }
             if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
             text += "- name: \(name)\n"
         }

@@ -51,21 +51,31 @@ actor PluginSupervisor {
         for entry in entries where entry.isEnabled {
             await take(entry)
             guard live[entry.name] == nil, let refusal = refused[entry.name] else { continue }
-            // A pin stands for what somebody has read.
-            guard entry.pin == nil, let last = versions.last(of: entry.name),
-                let source = try? versions.source(of: entry.name, last.hash, folder: "\(folder.shown)/\(entry.name)"),
-                let loaded = try? await host.load(source, configuration(of: entry))
-            else {
-                let place = refusal.error.location.map { "\($0): " } ?? ""
-                throw PushError(
-                    "plugin.refused", "the plugin \(entry.name) cannot be loaded: \(place)\(refusal.error.message) (\(refusal.error.code))",
-                    hint: refusal.error.hint
-                        ?? "pushhost plugin check \(entry.name) shows more; pushhost plugin disable \(entry.name) goes without it")
-            }
-            live[entry.name] = loaded
-            tell(loaded.source, .warn, "is live as it was before: what is in \(folder.folder(of: entry.name)) was refused")
+            let place = refusal.error.location.map { "\($0): " } ?? ""
+            throw PushError(
+                "plugin.refused", "the plugin \(entry.name) cannot be loaded: \(place)\(refusal.error.message) (\(refusal.error.code))",
+                hint: refusal.error.hint
+                    ?? "pushhost plugin check \(entry.name) shows more; pushhost plugin disable \(entry.name) goes without it")
         }
         install()
+    }
+
+    /// What goes on where a plugin was refused: the version that is live, or was last, as it is listed now. Without it, what it decides
+    /// about would go by it, although it is listed.
+    private func fallBack(_ entry: PluginList.Entry) async {
+        let (current, configuration) = (live[entry.name], configuration(of: entry))
+        // A pin stands for what somebody has read.
+        guard current != nil || entry.pin == nil, current?.configuration != configuration else { return }
+        let last = versions.last(of: entry.name).flatMap {
+            try? versions.source(of: entry.name, $0.hash, folder: "\(folder.shown)/\(entry.name)")
+        }
+        guard let source = current?.source ?? last, let loaded = try? await host.load(source, configuration), listed.contains(entry)
+        else { return }
+        live[entry.name] = loaded
+        restricted.remove(entry.name)
+        install()
+        let anew = current == nil ? "" : ", configured anew"
+        tell(source, .warn, "is live as it was before\(anew): what is in \(folder.folder(of: entry.name)) was refused")
     }
 
     /// Takes over what has changed since. One plugin waits for no other one's specs, and what is taken back or out of use is so at once.
@@ -173,11 +183,15 @@ actor PluginSupervisor {
             text = try TextFile.read(folder.listPath, limit: 1 << 20, kind: "script")
         } catch {
             guard error.code == "script.not_found" else { throw error }
-            // Whoever wants none empties it: a list that is gone is more often being written, or moved by mistake.
+            // Whoever wants none says so: a list that is gone is more often being written, or moved by mistake.
             guard listed.isEmpty else {
-                throw PushError("plugin.list", "\(folder.listPath) is gone", hint: "put it back; an empty list takes all out of use")
+                throw PushError("plugin.list", "\(folder.listPath) is gone", hint: "put it back; [] in it takes all out of use")
             }
             text = []
+        }
+        // The same of one without a byte: whoever writes a file begins so.
+        guard !text.isEmpty || listed.isEmpty else {
+            throw PushError("plugin.list", "\(folder.listPath) is empty", hint: "write [] into it to take all out of use")
         }
         listed = try PluginList(text: String(decoding: text, as: UTF8.self), path: folder.listPath).entries
         return listed
@@ -239,6 +253,7 @@ actor PluginSupervisor {
                     plugin: entry.name, version: hash.map { String($0.prefix(PluginSource.shownDigits)) } ?? "-", level: .error,
                     text: "was refused\(stays): \(error.message) (\(error.code))\(error.hint.map { "; \($0)" } ?? "")",
                     location: error.location))
+            await fallBack(entry)
         }
     }
 

@@ -1,5 +1,6 @@
 import Bindings
 import Foundation
+import PushCore
 import Testing
 
 @testable import PushHost
@@ -97,6 +98,36 @@ import Testing
         #expect(refused.status == 2 && refused.errors.contains("plugins.yaml is gone, and one would be out of use with a new one"))
         #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "plugins/plugins.yaml").path))
         #expect(try await Program.run(["plugin", "enable", "one"], in: folder.url).status == 0)
+    }
+
+    @Test func `without a server one goes back from what it would begin with`() async throws {
+        func text(_ release: Int) -> String { "return { name = 'one', version = '\(release)' }" }
+        let folder = try ScriptFolder(["plugins/one/init.lua": text(4), "plugins/plugins.yaml": "- name: one\n"])
+        let versions = PluginVersions(path: folder.url.appending(path: "pushhost-data/plugins").path)
+        let old = (1...3).map { PluginSource(name: "one", folder: "plugins/one", files: ["init.lua": Array(text($0).utf8)]) }
+        for (number, source) in old.enumerated() { try versions.keep(source, now: EmbeddedWorld.dawn + Duration.seconds(number)) }
+        // Somebody had gone back.
+        try versions.remember(old[1])
+        let list = folder.url.appending(path: "plugins/plugins.yaml")
+        for (file, pinned) in [(text(4), old[2]), ("broken", old[0])] {
+            try folder.write("plugins/one/init.lua", Data(file.utf8))
+            try Data("- name: one\n".utf8).write(to: list)
+            #expect(try await Program.run(["plugin", "rollback", "one"], in: folder.url).status == 0)
+            #expect(try String(contentsOf: list, encoding: .utf8).contains(pinned.version), "\(file)")
+        }
+        let released = try await Program.run(["plugin", "rollback", "one", "--release"], in: folder.url)
+        #expect(
+            released.status == 0 && released.output.contains("what is in its folder cannot be live: plugins/one/init.lua:1:"), "\(released)"
+        )
+    }
+
+    @Test func `a list that was emptied in words can be written to`() async throws {
+        let folder = try ScriptFolder([
+            "plugins/one/init.lua": "return { name = 'one', version = '1' }", "plugins/plugins.yaml": "# none yet\n[]\n",
+        ])
+        #expect(try await Program.run(["plugin", "enable", "one"], in: folder.url).status == 0)
+        let list = try String(contentsOf: folder.url.appending(path: "plugins/plugins.yaml"), encoding: .utf8)
+        #expect(list == "# none yet\n- name: one\n")
     }
 
     @Test func `nobody goes back to a version that his settings do not fit`() async throws {

@@ -172,16 +172,39 @@ import Testing
         #expect(error?.code == "plugin.spec" && error?.message.contains("its specs take longer than") == true)
     }
 
-    @Test func `a list that is gone takes nothing out of use, an empty one everything`() async throws {
+    @Test func `a list that is gone or has no byte takes nothing out of use, one that says that it is empty everything`() async throws {
         let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
         try await bench.supervisor.begin()
         try FileManager.default.removeItem(at: bench.folder.url.appending(path: "plugins/plugins.yaml"))
         await bench.supervisor.refresh()
         #expect(try await bench.word() == "one")
         #expect(bench.lines.last?.contains("plugins.yaml is gone") == true)
+        // As it is while somebody writes it.
         try bench.write("plugins.yaml", "")
         await bench.supervisor.refresh()
+        #expect(try await bench.word() == "one")
+        #expect(bench.lines.last?.contains("plugins.yaml is empty") == true)
+        try bench.write("plugins.yaml", "[]\n")
+        await bench.supervisor.refresh()
         #expect(try await bench.word() == nil)
+    }
+
+    @Test func `what is listed again is live as it was, and configured as it is listed, whatever is wrong with its folder`() async throws {
+        let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
+        try await bench.supervisor.begin()
+        try bench.write("greet/init.lua", "broken")
+        await bench.supervisor.refresh()
+        for (list, word) in [
+            ("- name: greet\n  enabled: false\n", nil), ("- name: greet\n", "one"), ("- name: greet\n  config: { tail: \"!\" }\n", "one!"),
+            ("[]\n", nil), ("- name: greet\n", "one"),
+            // What does not fit the version that is live changes nothing.
+            ("- name: greet\n  config: { tale: \"!\" }\n", "one"),
+        ] {
+            try bench.write("plugins.yaml", list)
+            await bench.supervisor.refresh()
+            #expect(try await bench.word() == word, "\(list)")
+        }
+        #expect(bench.lines.contains { $0.contains("is live as it was before, configured anew") })
     }
 
     @Test func `what lies outside of the folder is no file of the plugin, whatever links lead there`() async throws {

@@ -200,7 +200,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
             var pin: String?
             if !release {
                 let chosen: String
-                if let version { chosen = version } else { chosen = try Self.before(entry, served, folder, versions) }
+                if let version { chosen = version } else { chosen = try await Self.before(entry, served, folder, versions) }
                 let source = try versions.source(of: name, chosen, folder: folder.folder(of: name))
                 do throws(PushError) {
                     _ = try await PluginProbe(folder: folder).load(source, entry, grantingAll: false)
@@ -251,10 +251,13 @@ extension PluginRollbackCommand {
     /// The version that was live before the one that is.
     private static func before(
         _ entry: PluginList.Entry, _ served: JSON?, _ folder: PluginFolder, _ versions: PluginVersions
-    ) throws(PushError) -> String {
+    ) async throws(PushError) -> String {
         let known = versions.versions(of: entry.name)
         let live = served?["plugins"]?.array?.first { $0["name"]?.string == entry.name }?["live"]?["version"]?.string
-        let current = entry.pin ?? live ?? (try? folder.source(of: entry.name))?.hash ?? known.first?.hash ?? ""
+        // What a server would begin with.
+        let source = try? folder.source(of: entry.name)
+        let isFit = live == nil && entry.pin == nil ? await fault(entry, folder) == nil : true
+        let current = entry.pin ?? live ?? (isFit ? source?.hash : versions.last(of: entry.name)?.hash) ?? ""
         // Behind the one that is live; before all where that one could not be kept.
         let place = known.firstIndex { $0.hash.hasPrefix(current) }
         guard let before = known.dropFirst(place.map { $0 + 1 } ?? 0).first else {
