@@ -148,6 +148,9 @@ package final class PluginHost: Sendable {
             return try await instance.call(call, arguments, deadlines)
         } catch {
             if ["state.ended", "budget.step", "budget.memory"].contains(error.code) { revive(live, instance) }
+            // Of what is nowhere in the script, such as a value that cannot leave it.
+            var error = error
+            if error.location == nil { error.location = work.function.definition }
             throw error
         }
     }

@@ -85,7 +85,7 @@ package struct HubResponder: HTTPResponder {
             // Who speaks JSON can have its errors of all interfaces (RFC 9457, section 3).
             let isAsked = request.headers[.accept]?.contains(ProblemDocument.contentType) ?? false
             let isOurs = isManagement || isLab || plugin != nil || backendPath != nil
-            answer = failure(error, isProblem: isOurs || isAsked, trackingID: trackingID)
+            answer = failure(error, isProblem: isOurs || isAsked, plugin, trackingID: trackingID)
         }
         // Tokens and payloads among others.
         if backendPath != nil { answer.fields[.cacheControl] = "no-store" }
@@ -98,11 +98,8 @@ package struct HubResponder: HTTPResponder {
         let route = word ?? backendPath?.route ?? (isManagement ? management.route(of: path) : place?.route ?? "none")
         meter.answered(route, status: status, after: duration)
         if let plugin { plugins?.count(plugin, status: status) }
-        var metadata: Logger.Metadata = ["tracking_id": "\(trackingID)", "ms": "\(duration.preciseMilliseconds)"]
-        if let route = plugin?.route {
-            metadata["plugin"] = "\(route.name)"
-            metadata["version"] = "\(route.version)"
-        }
+        var metadata = Self.metadata(plugin, trackingID: trackingID)
+        metadata["ms"] = "\(duration.preciseMilliseconds)"
         log.log(
             level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)", metadata: metadata)
         let response = Response(
@@ -254,13 +251,21 @@ package struct HubResponder: HTTPResponder {
     }
 
     /// A key without the right to send is told so without a word, as clients of the hub's interface know it.
-    private func failure(_ error: PushError, isProblem: Bool, trackingID: String) -> WebAnswer {
+    /// Whose request it is, and of which version.
+    private static func metadata(_ plugin: PluginPlace?, trackingID: String) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["tracking_id": "\(trackingID)"]
+        metadata["plugin"] = plugin?.knownPlugin.map { "\($0)" }
+        metadata["version"] = (plugin?.route?.version).map { "\($0)" }
+        return metadata
+    }
+
+    private func failure(_ error: PushError, isProblem: Bool, _ plugin: PluginPlace? = nil, trackingID: String) -> WebAnswer {
         let document = ErrorDocument(error)
         if error.code == "sas.forbidden", document.status == 403, !isProblem { return WebAnswer(.forbidden) }
         if document.status >= 500 {
             let cause = error.details["cause"]?.string.map { ": \($0)" } ?? ""
-            var metadata: Logger.Metadata = ["tracking_id": "\(trackingID)"]
-            for name in ["plugin", "version", "run"] { metadata[name] = error.details[name]?.string.map { "\($0)" } }
+            var metadata = Self.metadata(plugin, trackingID: trackingID)
+            for name in ["plugin", "version", "run"] { metadata[name] = error.details[name]?.string.map { "\($0)" } ?? metadata[name] }
             log.error("\(error.description)\(cause)", metadata: metadata)
         }
         var answer = WebAnswer(

@@ -146,8 +146,8 @@ import Testing
             let failed = try await served.ask("GET", "/plugins/greet/secret")
             #expect(failed.status == 500 && !failed.text.contains("shall not see"))
             _ = try await served.ask("GET", "/plugins/other")
-            #expect(served.lines.all.contains("GET /plugins/greet/parameter 400 [greet GET /parameter] [1.2.0]"))
-            #expect(served.lines.all.contains("GET /plugins/greet/secret 500 [greet GET /secret] [1.2.0]"))
+            #expect(served.lines.all.contains("GET /plugins/greet/parameter 400 [greet] [1.2.0]"))
+            #expect(served.lines.all.contains("GET /plugins/greet/secret 500 [greet] [1.2.0]"))
             #expect(served.lines.all.contains("GET /plugins/other 404"))
         }
     }
