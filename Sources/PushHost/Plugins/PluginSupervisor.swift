@@ -14,6 +14,10 @@ actor PluginSupervisor {
     private let log: @Sendable (PluginMessage) -> Void
     private let tryOut: @Sendable (PluginSource) async throws -> Void
     private var live: [String: LoadedPlugin] = [:]
+    /// Those that were taken out, as they were then.
+    private var former: [String: LoadedPlugin] = [:]
+    /// What each was granted when it was taken over.
+    private var granted: [String: [Capability]] = [:]
     private var refused: [String: Refusal] = [:]
     /// Those that something was taken back from, and that were not loaded anew since.
     private var restricted: Set<String> = []
@@ -51,31 +55,51 @@ actor PluginSupervisor {
         for entry in entries where entry.isEnabled {
             await take(entry)
             guard live[entry.name] == nil, let refusal = refused[entry.name] else { continue }
-            let place = refusal.error.location.map { "\($0): " } ?? ""
-            throw PushError(
-                "plugin.refused", "the plugin \(entry.name) cannot be loaded: \(place)\(refusal.error.message) (\(refusal.error.code))",
-                hint: refusal.error.hint
-                    ?? "pushhost plugin check \(entry.name) shows more; pushhost plugin disable \(entry.name) goes without it")
+            // A pin stands for what somebody has read.
+            guard entry.pin == nil, let last = versions.last(of: entry.name),
+                let source = try? versions.source(of: entry.name, last.hash, folder: "\(folder.shown)/\(entry.name)"),
+                let loaded = try? await host.load(source, configuration(of: entry))
+            else {
+                let place = refusal.error.location.map { "\($0): " } ?? ""
+                throw PushError(
+                    "plugin.refused", "the plugin \(entry.name) cannot be loaded: \(place)\(refusal.error.message) (\(refusal.error.code))",
+                    hint: refusal.error.hint
+                        ?? "pushhost plugin check \(entry.name) shows more; pushhost plugin disable \(entry.name) goes without it")
+            }
+            live[entry.name] = loaded
+            granted[entry.name] = entry.grants
+            tell(loaded.source, .warn, "is live as it was before: what is in \(folder.folder(of: entry.name)) was refused")
+        }
+        // A list that says that it is empty was meant so.
+        if entries.isEmpty, (try? TextFile.read(folder.listPath, limit: 1 << 20, kind: "script"))?.isEmpty != false {
+            let names = versions.names
+            if !names.isEmpty {
+                tell(
+                    nil, .warn,
+                    "\(folder.listPath) is gone or empty, and \(names.joined(separator: ", ")) not in use; they were live before")
+            }
         }
         install()
     }
 
-    /// What goes on where a plugin was refused: the version that is live, or was last, as it is listed now. Without it, what it decides
-    /// about would go by it, although it is listed.
+    /// What goes on where a plugin was refused: the version that is live, or was until it was taken out, as it is listed now. Without it,
+    /// what it decides about would go by it, although it is listed. It gets nothing that it was not granted before: that is meant for
+    /// what was refused.
     private func fallBack(_ entry: PluginList.Entry) async {
-        let (current, configuration) = (live[entry.name], configuration(of: entry))
+        let current = live[entry.name]
         // A pin stands for what somebody has read.
-        guard current != nil || entry.pin == nil, current?.configuration != configuration else { return }
-        let last = versions.last(of: entry.name).flatMap {
-            try? versions.source(of: entry.name, $0.hash, folder: "\(folder.shown)/\(entry.name)")
-        }
-        guard let source = current?.source ?? last, let loaded = try? await host.load(source, configuration), listed.contains(entry)
+        guard let before = current ?? (entry.pin == nil ? former[entry.name] : nil) else { return }
+        var configuration = configuration(of: entry)
+        configuration.grants.removeAll { grant in !(granted[entry.name] ?? []).contains { $0.covers(grant) } }
+        guard current?.configuration != configuration || restricted.contains(entry.name),
+            let loaded = try? await host.load(before.source, configuration), listed.contains(entry)
         else { return }
         live[entry.name] = loaded
         restricted.remove(entry.name)
         install()
-        let anew = current == nil ? "" : ", configured anew"
-        tell(source, .warn, "is live as it was before\(anew): what is in \(folder.folder(of: entry.name)) was refused")
+        tell(
+            before.source, .warn,
+            "is live as it was before\(current == nil ? "" : ", configured anew"): what it is listed as now was refused")
     }
 
     /// Takes over what has changed since. One plugin waits for no other one's specs, and what is taken back or out of use is so at once.
@@ -125,6 +149,7 @@ actor PluginSupervisor {
         let gone = live.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
         for plugin in gone {
             live[plugin.name] = nil
+            former[plugin.name] = plugin
             restricted.remove(plugin.name)
         }
         refused = refused.filter { used.contains($0.key) }
@@ -231,6 +256,7 @@ actor PluginSupervisor {
                 tell(source, .warn, error.message)
             }
             let before = live.updateValue(loaded, forKey: entry.name)
+            granted[entry.name] = entry.grants
             refused[entry.name] = nil
             restricted.remove(entry.name)
             install()

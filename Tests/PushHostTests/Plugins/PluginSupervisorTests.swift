@@ -207,6 +207,57 @@ import Testing
         #expect(bench.lines.contains { $0.contains("is live as it was before, configured anew") })
     }
 
+    @Test func `what goes on for want of its successor gets nothing that it was not granted before`() async throws {
+        let bench = try PluginFolderBench([
+            "greet/init.lua": """
+            local push = require "push"
+            return { name = "greet", version = "1", needs = { "kv", "hub.read" }, routes = {
+              { path = "/word", auth = "open", run = function()
+                return { body = tostring(push.try(push.kv.get, "x")) .. " " .. tostring(push.try(push.registrations)) }
+              end } } }
+            """, "plugins.yaml": "- name: greet\n  grants: [kv]\n",
+        ])
+        func grants() async -> [String] {
+            await bench.supervisor.report.first?.status?.plugin.grants.missing.map(\.description) ?? ["not live"]
+        }
+        try await bench.supervisor.begin()
+        try bench.write("greet/init.lua", "broken")
+        for (list, missing) in [
+            ("- name: greet\n  grants: [kv, hub.read]\n", ["hub.read"]), ("- name: greet\n", ["kv", "hub.read"]),
+            ("- name: greet\n  grants: [kv]\n", ["hub.read"]),
+            ("[]\n", ["not live"]), ("- name: greet\n  grants: [kv, hub.read]\n", ["hub.read"]),
+        ] {
+            try bench.write("plugins.yaml", list)
+            await bench.supervisor.refresh()
+            #expect(await grants() == missing, "\(list)")
+        }
+    }
+
+    @Test func `what is given back works again, whatever was wrong meanwhile`() async throws {
+        let bench = try PluginFolderBench([
+            "greet/init.lua": "return { name = 'greet', version = '1', needs = { 'kv' } }",
+            "plugins.yaml": "- name: greet\n  grants: [kv]\n",
+        ])
+        try await bench.supervisor.begin()
+        try bench.write("greet/init.lua", "broken")
+        for list in ["- name: greet\n  config: { tale: 1 }\n", "- name: greet\n  grants: [kv]\n"] {
+            try bench.write("plugins.yaml", list)
+            await bench.supervisor.refresh()
+        }
+        #expect(await bench.supervisor.report.first?.status?.plugin.grants.missing == [])
+    }
+
+    @Test func `a server that begins without a list says so where plugins were live`() async throws {
+        let first = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
+        try await first.supervisor.begin()
+        for (list, isTold) in [("", true), ("[]\n", false)] {
+            try first.write("plugins.yaml", list)
+            let next = try PluginFolderBench(over: first.folder)
+            try await next.supervisor.begin()
+            #expect(next.lines.contains { $0.contains("greet not in use") } == isTold)
+        }
+    }
+
     @Test func `what lies outside of the folder is no file of the plugin, whatever links lead there`() async throws {
         let bench = try PluginFolderBench([
             "greet/init.lua": Self.greet("one"), "other/init.lua": "return 'secret'", "plugins.yaml": "- name: greet\n",
@@ -338,63 +389,5 @@ import Testing
           routes = { { path = "/word", auth = "open", run = function() return { body = "\(word)" .. push.config.tail } end } },
         }
         """
-    }
-}
-
-/// A folder of plugins and who keeps it live, without a server.
-final class PluginFolderBench: Sendable {
-    let folder: ScriptFolder
-    let clock = VirtualClock(now: EmbeddedWorld.dawn)
-    let host: PluginHost
-    let versions: PluginVersions
-    let supervisor: PluginSupervisor
-    private let messages: Messages
-
-    private final class Messages: Sendable {
-        let lines = Mutex<[String]>([])
-    }
-
-    convenience init(_ files: [String: String]) throws {
-        try self.init(over: ScriptFolder(plugins: files))
-    }
-
-    /// - Parameter tryOut: instead of the specs.
-    init(over folder: ScriptFolder, tryOut: (@Sendable (PluginSource) async throws -> Void)? = nil) throws {
-        let messages = Messages()
-        let thread = LuaThread(name: "world")
-        defer { thread.stop() }
-        var world = try EmbeddedWorld(seed: 1, thread: thread, secrets: ProjectSecrets(demoFolder: nil)).world
-        world.plugins = nil
-        world.clock = clock
-        let log: @Sendable (PluginMessage) -> Void = { message in
-            messages.lines.withLock { $0.append("\(message.level.rawValue) \(message.plugin): \(message.text)") }
-        }
-        host = PluginHost(
-            services: PluginServices(
-                world: world, keyValues: MemoryKeyValueSpaces(), http: NoServers(), deadlines: SystemClock(), log: log,
-                start: { work in Task { await work() } }))
-        versions = PluginVersions(path: folder.url.appending(path: "data/plugins").path)
-        // Messages show the path as it is given.
-        supervisor = PluginSupervisor(
-            folder: PluginFolder(path: folder.url.appending(path: "plugins").path, shown: "plugins"), versions: versions, host: host,
-            clock: clock, log: log, tryOut: tryOut ?? { try await PluginTrial(source: $0).run() })
-        self.folder = folder
-        self.messages = messages
-    }
-
-    var lines: [String] { messages.lines.withLock { $0 } }
-
-    func write(_ file: String, _ text: String) throws { try folder.write("plugins/\(file)", Data(text.utf8)) }
-
-    /// What the route of the plugin greet says; nil where it has none.
-    func word() async throws -> String? {
-        guard case .found(let route) = host.route(plugin: "greet", method: "GET", path: ["word"]) else { return nil }
-        return String(decoding: try await route.answer(PluginRequest(method: "GET", path: ["word"])).body, as: UTF8.self)
-    }
-}
-
-extension ScriptFolder {
-    convenience init(plugins files: [String: String]) throws {
-        try self.init(Dictionary(uniqueKeysWithValues: files.map { ("plugins/\($0.key)", $0.value) }))
     }
 }

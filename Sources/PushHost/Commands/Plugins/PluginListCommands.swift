@@ -256,8 +256,9 @@ extension PluginRollbackCommand {
         let live = served?["plugins"]?.array?.first { $0["name"]?.string == entry.name }?["live"]?["version"]?.string
         // What a server would begin with.
         let source = try? folder.source(of: entry.name)
-        let isFit = live == nil && entry.pin == nil ? await fault(entry, folder) == nil : true
-        let current = entry.pin ?? live ?? (isFit ? source?.hash : versions.last(of: entry.name)?.hash) ?? ""
+        let pin = entry.pin.flatMap { pin in known.contains { $0.hash.hasPrefix(pin) } ? pin : nil }
+        let isFit = live == nil && pin == nil ? await fault(entry, folder) == nil : true
+        let current = pin ?? live ?? (isFit ? source?.hash : versions.last(of: entry.name)?.hash) ?? ""
         // Behind the one that is live; before all where that one could not be kept.
         let place = known.firstIndex { $0.hash.hasPrefix(current) }
         guard let before = known.dropFirst(place.map { $0 + 1 } ?? 0).first else {
