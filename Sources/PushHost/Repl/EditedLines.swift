@@ -59,7 +59,7 @@ final class EditedLines: LineSource {
 
     func next(prompt: String) async -> LineInput {
         takeKeys()
-        defer { restore() }
+        defer { if settings.takeLines() { screen.put(Self.pasteMarks.off) } }
         state.withLock { state in
             state.editor.begin()
             (state.isInterrupted, state.isStale) = (false, false)
@@ -180,6 +180,18 @@ final class TerminalSettings: Sendable {
             settings.c_cc.5 = 0
             settings.c_cc.6 = 1
             tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+        }
+    }
+
+    /// As it was, but for Ctrl-D, which is a key that can be typed ahead like any other: the terminal would take it for an end
+    /// of the input that nobody sees once keys come one by one again. False when nothing was changed.
+    func takeLines() -> Bool {
+        original.withLock { original in
+            guard var settings = original else { return false }
+            // The fifth of c_cc is VEOF; a zero stands for no key.
+            settings.c_cc.4 = 0
+            tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+            return true
         }
     }
 

@@ -151,6 +151,7 @@ final class ReplSession: Sendable {
     }
 
     private func end(_ talk: Talk) async -> Int32 {
+        talk.source.restore()
         await talk.flow.end()
         await world.end()
         let isWritten = output.finish(reportingTo: errors)

@@ -355,9 +355,17 @@ import Testing
         let heard = try await session.hear("│ right")
         #expect(!heard.contains("│ wrong"))
         #expect(!heard.contains("│ too"))
-        // Between lines the terminal would make something else of Ctrl-D.
-        try await session.hear("repl:3> ")
         session.say("\u{4}")
+        #expect(await session.end().status == 0)
+    }
+
+    @Test func `what is typed ahead is taken when the line has ended, Ctrl-D too`() async throws {
+        let session = try Dialogue(["repl"], onTerminal: true)
+        try await session.hear("repl:1> ")
+        session.say("print 'on' for _ = 1, 30000000 do end\r")
+        try await session.hear("│ on")
+        session.say("'ah' .. 'ead'\r\u{4}")
+        try await session.hear("\"ahead\"")
         #expect(await session.end().status == 0)
     }
 
