@@ -28,6 +28,8 @@ package struct NativePluginType: Sendable {
     package var phases: Set<HookPhase>
     /// What becomes of the work when a hook of it fails.
     package var isFailClosed: Bool
+    /// What it decides about with `fail_closed`.
+    package var closedPhases: Set<HookPhase> { isFailClosed ? phases.filter(\.isDeciding) : [] }
     /// Of a call of a hook that decides.
     package var timeout: Duration
     /// Makes its hooks; throws where it cannot begin.

@@ -5,6 +5,7 @@ import Synchronization
 // What the hub and the app backend ask and tell plugins, one after the other.
 extension PluginHost: HubHooks {
     package func beforeSend(_ draft: SendDraft) async throws(PushError) -> SendDraft {
+        try checkAbsent(.beforeSend, origin: draft.origin)
         var draft = draft
         for hook in called(in: .beforeSend, origin: draft.origin) {
             let (given, now) = (draft, services.world.clock.now)
@@ -25,6 +26,7 @@ extension PluginHost: HubHooks {
     }
 
     package func beforeDeliver(_ group: any HookedGroup) async throws(PushError) {
+        if group.count > 0 { try checkAbsent(.beforeDeliver, origin: group.origin) }
         for hook in called(in: .beforeDeliver, origin: group.origin) where group.count > 0 {
             let asked = Question(phase: .beforeDeliver, hub: group.hub, origin: group.origin, argument: HookObjects.object(group))
             let rulings = try await decide(hook, asked) { values, run in
@@ -42,6 +44,7 @@ extension PluginHost: HubHooks {
     }
 
     package func onRegister(_ draft: RegistrationDraft) async throws(PushError) -> RegistrationDraft {
+        try checkAbsent(.onRegister, origin: draft.origin)
         var draft = draft
         for hook in called(in: .onRegister, origin: draft.origin) {
             let given = draft
@@ -62,6 +65,7 @@ extension PluginHost: HubHooks {
     }
 
     package func onLogin(_ login: LoginDraft) async throws(PushError) {
+        try checkAbsent(.onLogin, origin: [])
         for hook in called(in: .onLogin, origin: []) {
             let asked = Question(phase: .onLogin, hub: nil, origin: [], argument: HookObjects.object(login))
             _ = try await decide(hook, asked, Self.refusal) { try await $0.onLogin(login) }
@@ -69,6 +73,7 @@ extension PluginHost: HubHooks {
     }
 
     package func onSecureFetch(_ fetch: SecureFetch) async throws(PushError) {
+        try checkAbsent(.onSecureFetch, origin: [])
         for hook in called(in: .onSecureFetch, origin: []) {
             let asked = Question(phase: .onSecureFetch, hub: nil, origin: [], argument: HookObjects.object(fetch))
             _ = try await decide(hook, asked, Self.refusal) { try await $0.onSecureFetch(fetch) }
@@ -86,6 +91,15 @@ extension PluginHost: HubHooks {
         var hub: String?
         var origin: [String]
         var argument: LuaValue
+    }
+
+    /// Throws `hook.absent` (503) where somebody would have to be asked who is not live.
+    private func checkAbsent(_ phase: HookPhase, origin: [String]) throws(PushError) {
+        guard let plugin = absent(in: phase, origin: origin) else { return }
+        throw PushError(
+            "hook.absent", "the plugin \(plugin.name) decides in \(phase.rawValue), and is not live: it was refused",
+            hint: "mend the plugin, or disable it; pushhost plugin list tells why it was refused", status: 503, isRetryable: true,
+            details: ["plugin": .string(plugin.name)])
     }
 
     /// Asks one hook. Nil where it failed, or is left alone, and the work goes on without it.
@@ -202,10 +216,16 @@ extension PluginHost: HubHooks {
 }
 
 extension LuaError {
-    /// Found by the host in what a function returned: it has its place where the function begins.
-    func found(inAnswerOf work: PluginManifest.Work, _ run: FlowRun) -> LuaError {
+    /// What is nowhere in the script, such as a value that cannot leave it, has its place where the function begins.
+    func placed(in work: PluginManifest.Work) -> LuaError {
         var error = self
         if error.location == nil { error.location = work.function.definition }
+        return error
+    }
+
+    /// Found by the host in what a function returned.
+    func found(inAnswerOf work: PluginManifest.Work, _ run: FlowRun) -> LuaError {
+        var error = placed(in: work)
         error.annotations.merge(run.annotations) { own, _ in own }
         return error
     }

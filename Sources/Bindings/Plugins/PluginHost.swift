@@ -21,6 +21,7 @@ package final class PluginHost: Sendable {
     private struct State {
         var live: [LivePlugin] = []
         var slots: [String: PluginSlot] = [:]
+        var absent: [AbsentPlugin] = []
     }
 
     /// - Parameter thread: what all scripts run on; nil: one for each version.
@@ -49,10 +50,22 @@ package final class PluginHost: Sendable {
             configuration: configuration)
     }
 
+    /// The phases that a version would be asked in with `fail_closed`, whatever it is configured with; nil where its manifest cannot be
+    /// read.
+    package func closedPhases(of source: PluginSource) async -> Set<HookPhase>? {
+        let thread = OwnThread(sharedThread, name: "plugin-\(source.name)")
+        let instance = try? await PluginInstance.load(
+            source, nil, services: services, isGrantedAll: false, thread: thread, run: nextCall())
+        return instance.map { Set($0.manifest.hooks.filter { $0.value.policy == .closed }.keys) }
+    }
+
     /// Makes these the live ones, in this order. Of those that were live before and stay, calls go to the new version from now on.
-    package func install(_ plugins: [LoadedPlugin]) {
+    ///
+    /// - Parameter absent: those that would have to be asked as well, but are not live: what they decide about with `fail_closed` is refused.
+    package func install(_ plugins: [LoadedPlugin], absent: [AbsentPlugin] = []) {
         state.withLock { state in
             let (slots, before) = (state.slots, state.live)
+            state.absent = absent
             state.live = plugins.map { plugin in
                 // Its state may have been made anew meanwhile.
                 if let script = plugin.script, let anew = before.first(where: { $0.insteadOf === script }) { return anew }
@@ -63,10 +76,8 @@ package final class PluginHost: Sendable {
                 return LivePlugin(slot: slot ?? PluginSlot(), plugin: plugin)
             }
             state.slots = Dictionary(state.live.map { ($0.plugin.name, $0.slot) }) { first, _ in first }
-            let phases = state.live.reduce(into: 0) { bits, live in
-                for phase in live.plugin.hooks { bits |= phase.bit }
-            }
-            wanted.store(phases, ordering: .releasing)
+            let phases = state.live.flatMap(\.plugin.hooks) + absent.flatMap(\.phases)
+            wanted.store(phases.reduce(0) { $0 | $1.bit }, ordering: .releasing)
         }
         installing.withLock { $0 }?()
     }
@@ -148,10 +159,7 @@ package final class PluginHost: Sendable {
             return try await instance.call(call, arguments, deadlines)
         } catch {
             if ["state.ended", "budget.step", "budget.memory"].contains(error.code) { revive(live, instance) }
-            // Of what is nowhere in the script, such as a value that cannot leave it.
-            var error = error
-            if error.location == nil { error.location = work.function.definition }
-            throw error
+            throw error.placed(in: work)
         }
     }
 
@@ -167,6 +175,11 @@ package final class PluginHost: Sendable {
                 return CalledHook(live: live, policy: native.type.policy, body: .native(native))
             }
         }
+    }
+
+    /// Those that would have to be asked there, but are not live.
+    func absent(in phase: HookPhase, origin: [String]) -> AbsentPlugin? {
+        state.withLock { state in state.absent.first { $0.phases.contains(phase) && !origin.contains($0.name) } }
     }
 
     package func isWanted(_ phase: HookPhase) -> Bool { wanted.load(ordering: .acquiring) & phase.bit != 0 }
@@ -320,6 +333,18 @@ package struct LoadedPlugin: Sendable {
     package var routes: [String] { script?.manifest.routes.map { "\($0.method) /plugins/\(name)\($0.path)" } ?? [] }
     package var timers: [String] { script?.manifest.timers.map { "\($0.schedule.words), \($0.timeZone)" } ?? [] }
     package var flows: [String: String] { script?.manifest.flows ?? [:] }
+}
+
+/// A plugin that is in use, but none of its versions is live.
+package struct AbsentPlugin: Sendable, Equatable {
+    package var name: String
+    /// What it decides about with `fail_closed`.
+    package var phases: Set<HookPhase>
+
+    package init(name: String, phases: Set<HookPhase>) {
+        self.name = name
+        self.phases = phases
+    }
 }
 
 /// What a plugin is configured with.

@@ -19,8 +19,10 @@ final class PluginInstance: Sendable {
     var version: String { source.version }
 
     /// Runs `init.lua` and reads what it returns. Throws what is wrong with it, or with its configuration: `plugin.config`.
+    ///
+    /// - Parameter configuration: nil: for its manifest alone.
     static func load(
-        _ source: PluginSource, _ configuration: PluginConfiguration, services: PluginServices, isGrantedAll: Bool, thread: OwnThread,
+        _ source: PluginSource, _ configuration: PluginConfiguration?, services: PluginServices, isGrantedAll: Bool, thread: OwnThread,
         limits: LuaLimits = loadLimits, run: LuaRunID
     ) async throws(LuaError) -> PluginInstance {
         do {
@@ -36,7 +38,8 @@ final class PluginInstance: Sendable {
     static let loadLimits = LuaLimits(memory: 32 << 20, cpu: .seconds(2), tasks: 1000)
 
     private init(
-        _ source: PluginSource, _ configuration: PluginConfiguration, _ services: PluginServices, _ isGrantedAll: Bool, _ thread: OwnThread,
+        _ source: PluginSource, _ configuration: PluginConfiguration?, _ services: PluginServices, _ isGrantedAll: Bool,
+        _ thread: OwnThread,
         _ limits: LuaLimits,
         _ id: LuaRunID
     ) async throws {
@@ -58,6 +61,10 @@ final class PluginInstance: Sendable {
         }
         manifest = try PluginManifest(
             program.results, folder: source.name, file: script.name, files: Set(source.files.keys))
+        guard let configuration else {
+            zones = [:]
+            return
+        }
         zones = try Self.zones(of: manifest, script, services)
         let values = try Self.values(of: configuration, manifest.config, name: source.name, script: script, services)
         let needs = try Self.needs(of: manifest, values, configuration)

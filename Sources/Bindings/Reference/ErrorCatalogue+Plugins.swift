@@ -99,6 +99,11 @@ extension ErrorCatalogue {
                 when: "A hook that is fail_closed has failed five times in a row, and is left alone for a while. Status 503.",
                 cure: "Try again in a while. pushhost plugin list says until when, and what went wrong."),
             ErrorDescription(
+                "hook.absent", .failure, .answer, means: "A plugin that decides is not live.",
+                when:
+                    "A plugin that is fail_closed was listed anew in a running server, was refused, and no version of it can go on. Status 503.",
+                cure: "pushhost plugin list says why it was refused: mend it, or disable it."),
+            ErrorDescription(
                 "hook.timeout", .budget, means: "A call of a plugin took too long.",
                 when: "It waited, or computed, for longer than its timeout.",
                 cure: "Wait for less, or declare a longer timeout beside run."),

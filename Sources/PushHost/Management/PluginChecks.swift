@@ -25,7 +25,10 @@ struct PluginChecks {
         let name = plugin["name"]?.string ?? ""
         var found: [Check] = []
         if let refused = plugin["refused"] {
-            let stays = plugin["live"]?["version"]?.string.map { "; \($0) stays live" } ?? ""
+            let withheld = (refused["withheld"]?.array ?? []).compactMap(\.string)
+            let stays =
+                plugin["live"]?["version"]?.string.map { "; \($0) stays live" }
+                ?? (withheld.isEmpty ? "" : "; what \(withheld.joined(separator: ", ")) decides about is refused")
             found.append(
                 .wrong(
                     Self.name, "\(name) was refused: \(refused["message"]?.string ?? "")\(stays)",

@@ -28,6 +28,7 @@ extension PluginReport {
                     ("code", .string(refusal.code)), ("message", .string(refusal.message)),
                     ("hint", refusal.hint.map(JSON.string) ?? .null),
                     ("at", refusal.location.map { .string("\($0)") } ?? .null),
+                    ("withheld", .array(withheld.map(JSON.string))),
                 ]))
         }
         object["versions"] = .array(

@@ -19,6 +19,8 @@ actor PluginSupervisor {
     /// What each was granted when it was taken over.
     private var granted: [String: [Capability]] = [:]
     private var refused: [String: Refusal] = [:]
+    /// What those decide about with `fail_closed` that were refused while nothing of them was live.
+    private var withheld: [String: Set<HookPhase>] = [:]
     /// Those that something was taken back from, and that were not loaded anew since.
     private var restricted: Set<String> = []
     /// Those that are being loaded and tried out, and whether there is news of them since.
@@ -82,24 +84,51 @@ actor PluginSupervisor {
         install()
     }
 
-    /// What goes on where a plugin was refused: the version that is live, or was until it was taken out, as it is listed now. Without it,
-    /// what it decides about would go by it, although it is listed. It gets nothing that it was not granted before: that is meant for
-    /// what was refused.
+    /// What goes on where a plugin was refused: the version that is live, or was live last, as it is listed now. Without it, what it decides
+    /// about would go by it, although it is listed. It gets nothing that it was not granted before: that is meant for what was refused.
     private func fallBack(_ entry: PluginList.Entry) async {
         let current = live[entry.name]
         // A pin stands for what somebody has read.
-        guard let before = current ?? (entry.pin == nil ? former[entry.name] : nil) else { return }
+        guard let before = current?.source ?? (entry.pin == nil ? formerSource(of: entry.name) : nil) else { return }
         var configuration = configuration(of: entry)
-        configuration.grants.removeAll { grant in !(granted[entry.name] ?? []).contains { $0.covers(grant) } }
+        if let granted = granted[entry.name] { configuration.grants.removeAll { grant in !granted.contains { $0.covers(grant) } } }
         guard current?.configuration != configuration || restricted.contains(entry.name),
-            let loaded = try? await host.load(before.source, configuration), listed.contains(entry)
+            let loaded = try? await host.load(before, configuration), listed.contains(entry)
         else { return }
         live[entry.name] = loaded
         restricted.remove(entry.name)
         install()
         tell(
-            before.source, .warn,
+            before, .warn,
             "is live as it was before\(current == nil ? "" : ", configured anew"): what it is listed as now was refused")
+    }
+
+    /// The version that was live last, in this server or before it.
+    private func formerSource(of name: String) -> PluginSource? {
+        former[name]?.source
+            ?? versions.last(of: name).flatMap { try? versions.source(of: name, $0.hash, folder: "\(folder.shown)/\(name)") }
+    }
+
+    /// Where nothing of a plugin is live, what it has declared to decide about with `fail_closed` is refused: by what was refused, or, where
+    /// that cannot be read, by the version that was live last. One that nobody could ever read has declared nothing.
+    private func withhold(_ entry: PluginList.Entry, _ source: PluginSource?) async {
+        guard live[entry.name] == nil else { return }
+        var phases: Set<HookPhase>?
+        if let native = natives.first(where: { $0.name == entry.name }) {
+            phases = native.closedPhases
+        } else {
+            for case let known? in [source, formerSource(of: entry.name)] where phases == nil {
+                phases = await host.closedPhases(of: known)
+            }
+        }
+        guard listed.contains(entry), live[entry.name] == nil, refused[entry.name] != nil else { return }
+        withheld[entry.name] = phases
+        install()
+        guard let phases, !phases.isEmpty else { return }
+        log(
+            PluginMessage(
+                plugin: entry.name, version: source?.version ?? "-", level: .error,
+                text: "is not live, and fail_closed: what \(phases.names.joined(separator: ", ")) decides about is refused meanwhile"))
     }
 
     /// Takes over what has changed since. One plugin waits for no other one's specs, and what is taken back or out of use is so at once.
@@ -153,6 +182,7 @@ actor PluginSupervisor {
             restricted.remove(plugin.name)
         }
         refused = refused.filter { used.contains($0.key) }
+        withheld = withheld.filter { used.contains($0.key) }
         install()
         // What the log says is so.
         for plugin in gone { tell(plugin.source, .info, "is not live any more") }
@@ -186,10 +216,11 @@ actor PluginSupervisor {
     /// First watch, then look: what changes in between is seen either way, also folders that come meanwhile. Answers whether all of it
     /// can be watched.
     private func follow(_ watch: FolderWatch) throws(PushError) -> Bool {
-        var (folders, isComplete): (Set<String>, Bool) = ([], true)
+        // Not even the folder itself may be there yet.
+        var (folders, isComplete): (Set<String>?, Bool) = (nil, true)
         while case let found = foldersToWatch, found != folders {
             folders = found
-            isComplete = try watch.follow([folder.listPath, folder.path], allIn: folders)
+            isComplete = try watch.follow([folder.listPath, folder.path], allIn: found)
             takeOut()
         }
         return isComplete
@@ -228,14 +259,14 @@ actor PluginSupervisor {
 
     /// Makes a plugin live as it is listed, where it is not already, or notes why not.
     private func take(_ entry: PluginList.Entry) async {
-        var hash: String?
+        var (hash, read): (String?, PluginSource?)
         do {
             if let native = natives.first(where: { $0.name == entry.name }) {
                 hash = native.source.hash
                 return try take(native, entry)
             }
             let source = try versions.source(of: entry, in: folder)
-            hash = source.hash
+            (hash, read) = (source.hash, source)
             let configuration = configuration(of: entry)
             if let current = live[entry.name], current.source.hash == source.hash, current.configuration == configuration {
                 refused[entry.name] = nil
@@ -280,6 +311,7 @@ actor PluginSupervisor {
                     text: "was refused\(stays): \(error.message) (\(error.code))\(error.hint.map { "; \($0)" } ?? "")",
                     location: error.location))
             await fallBack(entry)
+            await withhold(entry, read)
         }
     }
 
@@ -296,7 +328,12 @@ actor PluginSupervisor {
         refused[entry.name] = nil
     }
 
-    private func install() { host.install(listed.filter(\.isEnabled).compactMap { live[$0.name] }) }
+    private func install() {
+        let names = listed.filter(\.isEnabled).map(\.name)
+        host.install(
+            names.compactMap { live[$0] },
+            absent: names.filter { live[$0] == nil }.compactMap { name in withheld[name].map { AbsentPlugin(name: name, phases: $0) } })
+    }
 
     private func tell(_ source: PluginSource?, _ level: PluginMessage.Level, _ text: String) {
         log(PluginMessage(plugin: source?.name ?? PluginMessage.list, version: source?.version ?? "-", level: level, text: text))
@@ -310,7 +347,8 @@ actor PluginSupervisor {
         return listed.map { entry in
             PluginReport(
                 entry: entry, status: statuses[entry.name], refusal: refused[entry.name]?.error,
-                refusedHash: refused[entry.name]?.hash, kept: versions.versions(of: entry.name),
+                refusedHash: refused[entry.name]?.hash, withheld: live[entry.name] == nil ? withheld[entry.name]?.names ?? [] : [],
+                kept: versions.versions(of: entry.name),
                 last: versions.last(of: entry.name))
         }
     }
@@ -324,9 +362,15 @@ struct PluginReport: Sendable {
     var refusal: LuaError?
     /// Of what was refused; nil where that could not be read.
     var refusedHash: String?
+    /// The phases where what it decides about is refused, as long as it is not live.
+    var withheld: [String] = []
     var kept: [PluginVersions.Version]
     /// Of those the one that was live last.
     var last: PluginVersions.Version?
+}
+
+extension Set<HookPhase> {
+    fileprivate var names: [String] { HookPhase.allCases.filter(contains).map(\.rawValue) }
 }
 
 extension LuaError {

@@ -5,7 +5,13 @@ import Synchronization
 /// runs it, so that one that was killed meanwhile lets it in again.
 final class WebhookReceipts: Sendable {
     private let spaces: any KeyValueSpaces
-    private let underWay = Mutex<Set<Message>>([])
+    private let known = Mutex<[Message: Standing]>([:])
+
+    private enum Standing {
+        case underWay
+        /// That it was taken could not be kept.
+        case taken(until: Timestamp)
+    }
 
     fileprivate struct Message: Hashable {
         let space: String
@@ -31,7 +37,10 @@ final class WebhookReceipts: Sendable {
     ///   - end: when it need not be known any more.
     func begin(_ name: String, of plugin: String, until end: Timestamp, now: Timestamp) async throws(PushError) -> Receipt {
         let message = Message(space: "webhook:\(plugin)", name: name)
-        guard underWay.withLock({ $0.insert(message).inserted }) else {
+        switch begin(message, now: now) {
+        case nil: break
+        case .taken: throw Self.replayed
+        case .underWay:
             // The first one may fail yet, and then somebody has to send it again.
             throw PushError(
                 "webhook.under_way", "this webhook has come before, and is still being answered", hint: "send it again a little later",
@@ -54,12 +63,31 @@ final class WebhookReceipts: Sendable {
     private static let replayed = PushError(
         "webhook.replayed", "this webhook has come before, and was taken", hint: "nothing is to be done; do not send it again", status: 409)
 
+    /// How it stands with a message that has come before; nil of a new one, which is under way from now on.
+    private func begin(_ message: Message, now: Timestamp) -> Standing? {
+        known.withLock { known in
+            let standing = known[message]
+            if case .taken(let end) = standing, end > now { return standing }
+            if case .underWay = standing { return standing }
+            known[message] = .underWay
+            return nil
+        }
+    }
+
     /// It was answered, and is not taken again. Where that cannot be kept, this process knows it all the same.
     func take(_ receipt: Receipt, now: Timestamp) async throws(PushError) {
         let space = spaces.space(receipt.message.space)
-        _ = try await space.put(
-            .string(now.description), for: receipt.message.name, expires: receipt.end, if: .version(receipt.version), now: now)
-        forget(receipt.message)
+        do throws(PushError) {
+            _ = try await space.put(
+                .string(now.description), for: receipt.message.name, expires: receipt.end, if: .version(receipt.version), now: now)
+            forget(receipt.message)
+        } catch {
+            known.withLock { known in
+                known = known.filter { if case .taken(let end) = $1 { end > now } else { true } }
+                known[receipt.message] = .taken(until: receipt.end)
+            }
+            throw error
+        }
     }
 
     /// It failed, and may come once more.
@@ -68,5 +96,5 @@ final class WebhookReceipts: Sendable {
         _ = try await spaces.space(receipt.message.space).remove(receipt.message.name, if: .version(receipt.version), now: now)
     }
 
-    private func forget(_ message: Message) { _ = underWay.withLock { $0.remove(message) } }
+    private func forget(_ message: Message) { known.withLock { $0[message] = nil } }
 }

@@ -189,64 +189,6 @@ import Testing
         #expect(try await bench.word() == nil)
     }
 
-    @Test func `what is listed again is live as it was, and configured as it is listed, whatever is wrong with its folder`() async throws {
-        let bench = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
-        try await bench.supervisor.begin()
-        try bench.write("greet/init.lua", "broken")
-        await bench.supervisor.refresh()
-        for (list, word) in [
-            ("- name: greet\n  enabled: false\n", nil), ("- name: greet\n", "one"), ("- name: greet\n  config: { tail: \"!\" }\n", "one!"),
-            ("[]\n", nil), ("- name: greet\n", "one"),
-            // What does not fit the version that is live changes nothing.
-            ("- name: greet\n  config: { tale: \"!\" }\n", "one"),
-        ] {
-            try bench.write("plugins.yaml", list)
-            await bench.supervisor.refresh()
-            #expect(try await bench.word() == word, "\(list)")
-        }
-        #expect(bench.lines.contains { $0.contains("is live as it was before, configured anew") })
-    }
-
-    @Test func `what goes on for want of its successor gets nothing that it was not granted before`() async throws {
-        let bench = try PluginFolderBench([
-            "greet/init.lua": """
-            local push = require "push"
-            return { name = "greet", version = "1", needs = { "kv", "hub.read" }, routes = {
-              { path = "/word", auth = "open", run = function()
-                return { body = tostring(push.try(push.kv.get, "x")) .. " " .. tostring(push.try(push.registrations)) }
-              end } } }
-            """, "plugins.yaml": "- name: greet\n  grants: [kv]\n",
-        ])
-        func grants() async -> [String] {
-            await bench.supervisor.report.first?.status?.plugin.grants.missing.map(\.description) ?? ["not live"]
-        }
-        try await bench.supervisor.begin()
-        try bench.write("greet/init.lua", "broken")
-        for (list, missing) in [
-            ("- name: greet\n  grants: [kv, hub.read]\n", ["hub.read"]), ("- name: greet\n", ["kv", "hub.read"]),
-            ("- name: greet\n  grants: [kv]\n", ["hub.read"]),
-            ("[]\n", ["not live"]), ("- name: greet\n  grants: [kv, hub.read]\n", ["hub.read"]),
-        ] {
-            try bench.write("plugins.yaml", list)
-            await bench.supervisor.refresh()
-            #expect(await grants() == missing, "\(list)")
-        }
-    }
-
-    @Test func `what is given back works again, whatever was wrong meanwhile`() async throws {
-        let bench = try PluginFolderBench([
-            "greet/init.lua": "return { name = 'greet', version = '1', needs = { 'kv' } }",
-            "plugins.yaml": "- name: greet\n  grants: [kv]\n",
-        ])
-        try await bench.supervisor.begin()
-        try bench.write("greet/init.lua", "broken")
-        for list in ["- name: greet\n  config: { tale: 1 }\n", "- name: greet\n  grants: [kv]\n"] {
-            try bench.write("plugins.yaml", list)
-            await bench.supervisor.refresh()
-        }
-        #expect(await bench.supervisor.report.first?.status?.plugin.grants.missing == [])
-    }
-
     @Test func `a server that begins without a list says so where plugins were live`() async throws {
         let first = try PluginFolderBench(["greet/init.lua": Self.greet("one"), "plugins.yaml": "- name: greet\n"])
         try await first.supervisor.begin()
@@ -319,6 +261,22 @@ import Testing
             kill -TERM $server; cat <&3 > /dev/null; wait $server
             """, in: folder.url)
         #expect(program.output == "taken over\n", "\(program.errors)")
+    }
+
+    @Test func `the folder of plugins may come after the server`() async throws {
+        let folder = try ScriptFolder()
+        let program = try await Program.shell(
+            """
+            mkfifo out log
+            timeout 120 "$P" serve --port 0 --tls-port none > out 2> log &
+            server=$!
+            exec 4< out 3< log
+            read -r line <&4
+            "$P" plugin new greet > /dev/null && "$P" plugin enable greet
+            while read -r line <&3; do case "$line" in *"greet: is live"*) echo taken over; break;; esac; done
+            kill -TERM $server; cat <&3 > /dev/null; wait $server
+            """, in: folder.url)
+        #expect(program.output.hasSuffix("taken over\n"), "\(program.output) \(program.errors)")
     }
 
     @Test func `a pinned version is live whatever is in the folder, and of versions ten are kept`() async throws {

@@ -77,6 +77,10 @@ struct PluginListCommand: AsyncParsableCommand {
             let place = refused["at"]?.string.map { "\($0): " } ?? ""
             let version = refused["version"]?.string.map { "\($0): " } ?? ""
             lines.append(line("refused", "\(version)\(place)\(refused["message"]?.string ?? "") (\(refused["code"]?.string ?? ""))"))
+            let withheld = texts(refused["withheld"])
+            if !withheld.isEmpty {
+                lines.append(line("refuses", "what \(withheld.joined(separator: ", ")) decides about: it is fail_closed, and not live"))
+            }
             if !isRunning, plugin["enabled"] != false, plugin["pinned"]?.string == nil,
                 let last = plugin["last"]?.string
             {

@@ -1,0 +1,149 @@
+import Bindings
+import PushCore
+import Support
+import Testing
+
+@testable import PushHost
+
+/// What goes on of a listed plugin that was refused, and what becomes of what it decides about where nothing does.
+@Suite struct RefusedPluginTests {
+    @Test func `what is listed again is live as it was, and configured as it is listed, whatever is wrong with its folder`() async throws {
+        let bench = try PluginFolderBench(["greet/init.lua": PluginSupervisorTests.greet("one"), "plugins.yaml": "- name: greet\n"])
+        try await bench.supervisor.begin()
+        try bench.write("greet/init.lua", "broken")
+        await bench.supervisor.refresh()
+        for (list, word) in [
+            ("- name: greet\n  enabled: false\n", nil), ("- name: greet\n", "one"), ("- name: greet\n  config: { tail: \"!\" }\n", "one!"),
+            ("[]\n", nil), ("- name: greet\n", "one"),
+            // What does not fit the version that is live changes nothing.
+            ("- name: greet\n  config: { tale: \"!\" }\n", "one"),
+        ] {
+            try bench.write("plugins.yaml", list)
+            await bench.supervisor.refresh()
+            #expect(try await bench.word() == word, "\(list)")
+        }
+        #expect(bench.lines.contains { $0.contains("is live as it was before, configured anew") })
+    }
+
+    @Test func `what goes on for want of its successor gets nothing that it was not granted before`() async throws {
+        let bench = try PluginFolderBench([
+            "greet/init.lua": """
+            local push = require "push"
+            return { name = "greet", version = "1", needs = { "kv", "hub.read" }, routes = {
+              { path = "/word", auth = "open", run = function()
+                return { body = tostring(push.try(push.kv.get, "x")) .. " " .. tostring(push.try(push.registrations)) }
+              end } } }
+            """, "plugins.yaml": "- name: greet\n  grants: [kv]\n",
+        ])
+        func grants() async -> [String] {
+            await bench.supervisor.report.first?.status?.plugin.grants.missing.map(\.description) ?? ["not live"]
+        }
+        try await bench.supervisor.begin()
+        try bench.write("greet/init.lua", "broken")
+        for (list, missing) in [
+            ("- name: greet\n  grants: [kv, hub.read]\n", ["hub.read"]), ("- name: greet\n", ["kv", "hub.read"]),
+            ("- name: greet\n  grants: [kv]\n", ["hub.read"]),
+            ("[]\n", ["not live"]), ("- name: greet\n  grants: [kv, hub.read]\n", ["hub.read"]),
+        ] {
+            try bench.write("plugins.yaml", list)
+            await bench.supervisor.refresh()
+            #expect(await grants() == missing, "\(list)")
+        }
+    }
+
+    @Test func `what is given back works again, whatever was wrong meanwhile`() async throws {
+        let bench = try PluginFolderBench([
+            "greet/init.lua": "return { name = 'greet', version = '1', needs = { 'kv' } }",
+            "plugins.yaml": "- name: greet\n  grants: [kv]\n",
+        ])
+        try await bench.supervisor.begin()
+        try bench.write("greet/init.lua", "broken")
+        for list in ["- name: greet\n  config: { tale: 1 }\n", "- name: greet\n  grants: [kv]\n"] {
+            try bench.write("plugins.yaml", list)
+            await bench.supervisor.refresh()
+        }
+        #expect(await bench.supervisor.report.first?.status?.plugin.grants.missing == [])
+    }
+
+    /// Decides who logs in.
+    private static func guardian(_ policy: String, _ more: String = "") -> String {
+        """
+        return { name = "guard", version = "1", \(more)
+          hooks = { on_login = { on_failure = "\(policy)", run = function() return { veto = "closed" } end } } }
+        """
+    }
+
+    /// Nil: logged in.
+    private static func login(_ bench: PluginFolderBench) async -> String? {
+        do throws(PushError) {
+            try await bench.host.onLogin(LoginDraft(username: "alice"))
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test(
+        arguments: [
+            // Its manifest can be read: a spec of it fails, or the settings do not fit.
+            (["init.lua": Self.guardian("fail_closed"), "guard_spec.lua": "error 'no'"], "- name: guard\n", "hook.absent"),
+            (["init.lua": Self.guardian("fail_closed")], "- name: guard\n  config: { x: 1 }\n", "hook.absent"),
+            (
+                ["init.lua": Self.guardian("fail_closed", "every = { { cron = '* * * * *', time_zone = 'No/Where', run = print } },")],
+                "- name: guard\n", "hook.absent"
+            ),
+            (["init.lua": Self.guardian("fail_open")], "- name: guard\n  config: { x: 1 }\n", nil),
+            // It cannot: nothing is declared.
+            (["init.lua": "broken"], "- name: guard\n", nil), ([:], "- name: guard\n", nil),
+            (["init.lua": Self.guardian("fail_closed")], "- name: guard\n  version: \"abcdef\"\n", nil),
+        ] as [([String: String], String, String?)])
+    func `one that never was live is as it declares, as far as that can be read`(files: [String: String], list: String, code: String?)
+        async throws
+    {
+        let bench = try PluginFolderBench(["plugins.yaml": "[]\n"])
+        try await bench.supervisor.begin()
+        for (file, text) in files { try bench.write("guard/\(file)", text) }
+        try bench.write("plugins.yaml", list)
+        for _ in 1...2 {
+            await bench.supervisor.refresh()
+            #expect(await Self.login(bench) == code)
+        }
+        await bench.supervisor.retry()
+        #expect(await Self.login(bench) == code)
+        let report = try #require(await bench.supervisor.report.first)
+        #expect(report.refusal != nil && report.status == nil)
+        #expect(report.withheld == (code == nil ? [] : ["on_login"]))
+        #expect(bench.lines.contains { $0.contains("what on_login decides about is refused meanwhile") } == (code != nil))
+        // Whoever does not want to wait for it says so.
+        try bench.write("plugins.yaml", "- name: guard\n  enabled: false\n")
+        await bench.supervisor.refresh()
+        #expect(await Self.login(bench) == nil)
+        try bench.write("guard/init.lua", Self.guardian("fail_closed"))
+        try bench.write("guard/guard_spec.lua", "require('push').test.it('is there', function() end)")
+        try bench.write("plugins.yaml", "- name: guard\n")
+        await bench.supervisor.refresh()
+        #expect(await Self.login(bench) == "hook.veto", "\(bench.lines)")
+        #expect(await bench.supervisor.report.first?.withheld == [])
+    }
+
+    @Test func `what was live says what is declared where an unknown version is listed, in this server or before it`() async throws {
+        let bench = try PluginFolderBench(["guard/init.lua": Self.guardian("fail_closed"), "plugins.yaml": "- name: guard\n"])
+        try await bench.supervisor.begin()
+        let unknown = "- name: guard\n  version: \"abcdef\"\n"
+        // With nothing that takes it out of use the version before it stays.
+        for (list, code) in [(unknown, "hook.veto"), ("[]\n", nil), (unknown, "hook.absent"), ("- name: guard\n", "hook.veto")] {
+            try bench.write("plugins.yaml", list)
+            await bench.supervisor.refresh()
+            #expect(await Self.login(bench) == code, "\(list)")
+        }
+        try bench.write("plugins.yaml", "[]\n")
+        let next = try PluginFolderBench(over: bench.folder)
+        try await next.supervisor.begin()
+        try next.write("guard/init.lua", "broken")
+        for (list, code) in [(unknown, "hook.absent"), ("- name: guard\n", "hook.veto"), ("[]\n", nil)] {
+            try next.write("plugins.yaml", list)
+            await next.supervisor.refresh()
+            #expect(await Self.login(next) == code, "\(list)")
+        }
+    }
+}
