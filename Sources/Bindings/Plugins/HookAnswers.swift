@@ -11,7 +11,14 @@ enum HookAnswers {
             .optional("after", .duration, "sends it later"),
             .optional("to", .audience, "goes to others"),
         ] + Binding.notificationParameters.filter { !["to", "device", "pace"].contains($0.name) },
-        example: "return { after = \"1h\" }", body: .prelude)
+        example: "return { after = \"1h\" }",
+        constraint: { keys, name throws(LuaError) in
+            if keys.isSuperset(of: ["at", "after"]) {
+                throw .misuse("hook.answer", "\(name): \"at\" and \"after\" exclude each other", hint: "keep one of them")
+            }
+            // Without a content it stays as it is, and has its title and headers already.
+            if !keys.isDisjoint(with: Binding.notificationContents + ["title", "headers"]) { try Binding.requireContent(keys, name) }
+        }, body: .prelude)
 
     static let beforeDeliver = Binding(
         "before_deliver", "One ruling about some of the devices; of each device the first one holds.", style: .table,

@@ -13,9 +13,9 @@ extension PluginHost: HubHooks {
             draft =
                 try await decide(hook, asked) { values, run in
                     guard let answer = try HookAnswers.arguments(values, HookAnswers.beforeSend, run: run) else { return given }
-                    return try given.changed(by: answer, now: now).verified(now: now)
+                    return try given.changed(by: answer, now: now).verified(since: given, now: now)
                 } native: {
-                    try await $0.beforeSend(given).verified(now: now)
+                    try await $0.beforeSend(given).verified(since: given, now: now)
                 } ?? given
         }
         return draft

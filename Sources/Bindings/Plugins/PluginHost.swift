@@ -56,7 +56,7 @@ package final class PluginHost: Sendable {
         let thread = OwnThread(sharedThread, name: "plugin-\(source.name)")
         let instance = try? await PluginInstance.load(
             source, nil, services: services, isGrantedAll: false, thread: thread, run: nextCall())
-        return instance.map { Set($0.manifest.hooks.filter { $0.value.policy == .closed }.keys) }
+        return instance?.manifest.closedPhases
     }
 
     /// Makes these the live ones, in this order. Of those that were live before and stay, calls go to the new version from now on.
@@ -327,6 +327,14 @@ package struct LoadedPlugin: Sendable {
             case .native(let native): native.type.phases
             }
         return HookPhase.allCases.filter(phases.contains)
+    }
+
+    /// What it decides about with `fail_closed`.
+    package var closedPhases: Set<HookPhase> {
+        switch body {
+        case .script(let instance): instance.manifest.closedPhases
+        case .native(let native): native.type.closedPhases
+        }
     }
 
     package var grants: Grants { script?.context.grants ?? Grants() }

@@ -14,6 +14,9 @@ struct PluginManifest: Sendable {
     /// Files of the plugin that are flows, by their names.
     var flows: [String: String]
 
+    /// What it decides about with `fail_closed`.
+    var closedPhases: Set<HookPhase> { Set(hooks.filter { $0.value.policy == .closed }.keys) }
+
     /// A function and what it may use.
     struct Work: Sendable {
         var function: LuaFunctionReference

@@ -23,7 +23,7 @@ extension Binding {
             hint: "write to = push.tag.user \"alice\", to = \"Sports && !muted\", or to = push.everyone")
     }
 
-    private static func requireContent(_ keys: Set<String>, _ name: String) throws(LuaError) {
+    static func requireContent(_ keys: Set<String>, _ name: String) throws(LuaError) {
         let given = notificationContents.filter(keys.contains)
         guard given.count == 1, let kind = given.first else {
             let names = given.map { "\"\($0)\"" }.joined(separator: " and ")

@@ -75,7 +75,7 @@ package struct SealedPayload: Sendable, Equatable {
             grantedReads += 1
             if let maximumReads, grantedReads >= maximumReads { end(.exhausted) }
         case .expired: end(.expired)
-        case .forbidden, .exhausted, .revoked: break
+        case .forbidden, .exhausted, .revoked, .vetoed: break
         }
     }
 }

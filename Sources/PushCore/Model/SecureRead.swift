@@ -8,6 +8,8 @@ package struct SecureRead: Sendable, Equatable {
         /// It had been read as often as its sender allowed.
         case exhausted
         case revoked
+        /// A plugin did not let its addressee have it.
+        case vetoed
     }
 
     package var time: Timestamp

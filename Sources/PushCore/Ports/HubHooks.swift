@@ -83,9 +83,10 @@ package struct SendDraft: Sendable, Equatable {
 
 extension SendDraft {
     /// As a hook has changed it, where the hub could take it. Throws what the hub would refuse; it checks what it accepts itself, too.
-    package func verified(now: Timestamp) throws(PushError) -> SendDraft {
+    /// A content of its own that is too large is the hook's, and no push service gets to see it.
+    package func verified(since given: SendDraft, now: Timestamp) throws(PushError) -> SendDraft {
         var draft = self
-        draft.request = try request.checked(refusingLarge: false)
+        draft.request = try request.checked(refusingLarge: request.content != given.request.content)
         if let moment { try Self.check(moment, now: now) }
         return draft
     }

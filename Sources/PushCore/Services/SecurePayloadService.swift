@@ -158,7 +158,14 @@ package actor SecurePayloadService {
         guard environment.hooks.isWanted(.onSecureFetch), let payload = try await store.payload(id),
             payload.answer(to: user, at: environment.clock.now) == .granted
         else { return }
-        try await environment.hooks.onSecureFetch(SecureFetch(id: id, username: username))
+        do throws(PushError) {
+            try await environment.hooks.onSecureFetch(SecureFetch(id: id, username: username))
+        } catch {
+            let read = SecureRead(time: environment.clock.now, username: username, result: .vetoed)
+            _ = try await store.update(id) { $0.record(read) }
+            environment.note(.backend, "secure payload \(id) asked for by \(username): vetoed")
+            throw error
+        }
     }
 
     /// One that has ended already stays as it ended. Throws `secure.forbidden` unless by the sender or the addressee.
@@ -255,7 +262,7 @@ package actor SecurePayloadService {
     private static func refusal(_ result: SecureRead.Result, _ payload: SealedPayload) -> PushError {
         let again = "ask for it to be sent again"
         switch result {
-        case .forbidden, .granted:
+        case .forbidden, .granted, .vetoed:
             return PushError(
                 "secure.forbidden", "secure payload \(payload.id) is for another user", hint: "log in as its addressee",
                 status: 403)

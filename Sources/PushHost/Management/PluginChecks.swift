@@ -25,7 +25,7 @@ struct PluginChecks {
         let name = plugin["name"]?.string ?? ""
         var found: [Check] = []
         if let refused = plugin["refused"] {
-            let withheld = (refused["withheld"]?.array ?? []).compactMap(\.string)
+            let withheld = (plugin["withheld"]?.array ?? []).compactMap(\.string)
             let stays =
                 plugin["live"]?["version"]?.string.map { "; \($0) stays live" }
                 ?? (withheld.isEmpty ? "" : "; what \(withheld.joined(separator: ", ")) decides about is refused")

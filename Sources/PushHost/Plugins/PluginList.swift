@@ -23,6 +23,8 @@ struct PluginList: Sendable {
     }
 
     private(set) var entries: [Entry] = []
+    /// False of a text that says nothing, not even that no plugin is in use.
+    private(set) var isList = false
     /// Where the entries and their keys stand, for edits: lines from 0.
     private(set) var places: [Place] = []
 
@@ -54,6 +56,7 @@ struct PluginList: Sendable {
         guard let sequence = root.sequence else {
             throw Self.refusal(["\(path):\(root.mark?.line ?? 1): plugins are written as a list: - name: quiet-hours"])
         }
+        isList = true
         var faults: [String] = []
         let lines = text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).count
         for (number, node) in sequence.enumerated() {

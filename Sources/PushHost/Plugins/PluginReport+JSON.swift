@@ -28,9 +28,10 @@ extension PluginReport {
                     ("code", .string(refusal.code)), ("message", .string(refusal.message)),
                     ("hint", refusal.hint.map(JSON.string) ?? .null),
                     ("at", refusal.location.map { .string("\($0)") } ?? .null),
-                    ("withheld", .array(withheld.map(JSON.string))),
                 ]))
         }
+        if let trying { object["trying"] = .string(trying) }
+        if !withheld.isEmpty { object["withheld"] = .array(withheld.map { .string($0.rawValue) }) }
         object["versions"] = .array(
             kept.map { .object(JSONObject([("version", .string($0.shown)), ("live", .string($0.live.description))])) })
         object["last"] = last.map { .string($0.shown) } ?? .null

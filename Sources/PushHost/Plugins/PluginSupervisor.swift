@@ -23,6 +23,10 @@ actor PluginSupervisor {
     private var withheld: [String: Set<HookPhase>] = [:]
     /// Those that something was taken back from, and that were not loaded anew since.
     private var restricted: Set<String> = []
+    /// Versions whose specs run, by the plugins' names.
+    private var trying: [String: String] = [:]
+    /// Whether somebody is served by what is live.
+    private var hasBegun = false
     /// Those that are being loaded and tried out, and whether there is news of them since.
     private var underWay: [String: Bool] = [:]
     /// Why the list could not be read.
@@ -53,54 +57,55 @@ actor PluginSupervisor {
     /// Loads what is listed for the first time. A plugin that does not load begins with the version that was live last; where there is
     /// none it is thrown why, for a server must not begin without what it shall ask.
     func begin() async throws(PushError) {
-        let entries = try readList()
+        let (entries, isList) = try readList()
         for entry in entries where entry.isEnabled {
             await take(entry)
             guard live[entry.name] == nil, let refusal = refused[entry.name] else { continue }
-            // A pin stands for what somebody has read.
-            guard entry.pin == nil, let last = versions.last(of: entry.name),
-                let source = try? versions.source(of: entry.name, last.hash, folder: "\(folder.shown)/\(entry.name)"),
-                let loaded = try? await host.load(source, configuration(of: entry))
-            else {
-                let place = refusal.error.location.map { "\($0): " } ?? ""
-                throw PushError(
-                    "plugin.refused", "the plugin \(entry.name) cannot be loaded: \(place)\(refusal.error.message) (\(refusal.error.code))",
-                    hint: refusal.error.hint
-                        ?? "pushhost plugin check \(entry.name) shows more; pushhost plugin disable \(entry.name) goes without it")
-            }
-            live[entry.name] = loaded
-            granted[entry.name] = entry.grants
-            tell(loaded.source, .warn, "is live as it was before: what is in \(folder.folder(of: entry.name)) was refused")
+            let place = refusal.error.location.map { "\($0): " } ?? ""
+            throw PushError(
+                "plugin.refused", "the plugin \(entry.name) cannot be loaded: \(place)\(refusal.error.message) (\(refusal.error.code))",
+                hint: refusal.error.hint
+                    ?? "pushhost plugin check \(entry.name) shows more; pushhost plugin disable \(entry.name) goes without it")
         }
         // A list that says that it is empty was meant so.
-        if entries.isEmpty, (try? TextFile.read(folder.listPath, limit: 1 << 20, kind: "script"))?.isEmpty != false {
-            let names = versions.names
-            if !names.isEmpty {
-                tell(
-                    nil, .warn,
-                    "\(folder.listPath) is gone or empty, and \(names.joined(separator: ", ")) not in use; they were live before")
-            }
+        let names = isList ? [] : versions.names
+        if !names.isEmpty {
+            tell(
+                nil, .warn,
+                "\(folder.listPath) is gone or empty, and \(names.joined(separator: ", ")) not in use; they were live before")
         }
+        hasBegun = true
         install()
     }
 
-    /// What goes on where a plugin was refused: the version that is live, or was live last, as it is listed now. Without it, what it decides
-    /// about would go by it, although it is listed. It gets nothing that it was not granted before: that is meant for what was refused.
-    private func fallBack(_ entry: PluginList.Entry) async {
+    /// What goes on where a plugin was refused, or is tried out: the version that is live, or was live last, as it is listed now. Without
+    /// it, what it decides about would go by it, although it is listed. It gets nothing that it was not granted before: that is meant for
+    /// the other one.
+    private func fallBack(_ entry: PluginList.Entry, _ why: String) async {
         let current = live[entry.name]
         // A pin stands for what somebody has read.
         guard let before = current?.source ?? (entry.pin == nil ? formerSource(of: entry.name) : nil) else { return }
         var configuration = configuration(of: entry)
-        if let granted = granted[entry.name] { configuration.grants.removeAll { grant in !granted.contains { $0.covers(grant) } } }
+        if let granted = granted[entry.name] ?? versions.granted(entry.name) {
+            configuration.grants.removeAll { grant in !granted.contains { $0.covers(grant) } }
+        }
         guard current?.configuration != configuration || restricted.contains(entry.name),
             let loaded = try? await host.load(before, configuration), listed.contains(entry)
         else { return }
         live[entry.name] = loaded
         restricted.remove(entry.name)
         install()
-        tell(
-            before, .warn,
-            "is live as it was before\(current == nil ? "" : ", configured anew"): what it is listed as now was refused")
+        tell(before, .warn, "is live as it was before\(current == nil ? "" : ", configured anew"): \(why)")
+    }
+
+    /// What becomes of a plugin while its specs run. Where it is live, that goes on; one that is not decides about something already.
+    private func bridge(_ entry: PluginList.Entry, _ loaded: LoadedPlugin) async {
+        guard hasBegun, live[entry.name] == nil else { return }
+        await fallBack(entry, "\(loaded.source.version) is tried out")
+        guard live[entry.name] == nil, listed.contains(entry), !loaded.closedPhases.isEmpty else { return }
+        withheld[entry.name] = loaded.closedPhases
+        install()
+        tell(loaded.source, .warn, "is tried out; it is fail_closed: what \(loaded.closedPhases.names) decides about is refused meanwhile")
     }
 
     /// The version that was live last, in this server or before it.
@@ -112,7 +117,7 @@ actor PluginSupervisor {
     /// Where nothing of a plugin is live, what it has declared to decide about with `fail_closed` is refused: by what was refused, or, where
     /// that cannot be read, by the version that was live last. One that nobody could ever read has declared nothing.
     private func withhold(_ entry: PluginList.Entry, _ source: PluginSource?) async {
-        guard live[entry.name] == nil else { return }
+        guard hasBegun, live[entry.name] == nil else { return }
         var phases: Set<HookPhase>?
         if let native = natives.first(where: { $0.name == entry.name }) {
             phases = native.closedPhases
@@ -122,19 +127,21 @@ actor PluginSupervisor {
             }
         }
         guard listed.contains(entry), live[entry.name] == nil, refused[entry.name] != nil else { return }
-        withheld[entry.name] = phases
+        // What could be read of it before still holds.
+        withheld[entry.name] = phases ?? withheld[entry.name]
         install()
-        guard let phases, !phases.isEmpty else { return }
+        guard let phases = withheld[entry.name], !phases.isEmpty else { return }
         log(
             PluginMessage(
                 plugin: entry.name, version: source?.version ?? "-", level: .error,
-                text: "is not live, and fail_closed: what \(phases.names.joined(separator: ", ")) decides about is refused meanwhile"))
+                text: "is not live, and fail_closed: what \(phases.names) decides about is refused meanwhile"))
     }
 
     /// Takes over what has changed since. One plugin waits for no other one's specs, and what is taken back or out of use is so at once.
     /// What is being tried out already is looked at once more afterwards: of two at a time the older one could have the last word.
     func refresh() async {
-        guard takeOut() else { return }
+        // Files are taken over also by the list that holds because the new one cannot be read.
+        takeOut()
         await withDiscardingTaskGroup { group in
             for entry in listed where entry.isEnabled { group.addTask { await self.takeOver(entry.name) } }
         }
@@ -155,17 +162,16 @@ actor PluginSupervisor {
     }
 
     /// Reads the list, and takes out of use what it has not any more, and back what it does not grant any more: whatever becomes of the
-    /// rest, and whatever takes long. False where there is no list to go by.
-    @discardableResult
-    private func takeOut() -> Bool {
+    /// rest, and whatever takes long.
+    private func takeOut() {
         let entries: [PluginList.Entry]
         do throws(PushError) {
-            entries = try readList()
+            entries = try readList().entries
             listFailure = nil
         } catch {
             if listFailure != error { tell(nil, .error, "the list stays as it was: \(error.message)") }
             listFailure = error
-            return false
+            return
         }
         for entry in entries {
             guard let grants = live[entry.name]?.configuration.grants,
@@ -186,7 +192,6 @@ actor PluginSupervisor {
         install()
         // What the log says is so.
         for plugin in gone { tell(plugin.source, .info, "is not live any more") }
-        return true
     }
 
     /// The same, and what was refused is tried again: the cause may have been outside of its files.
@@ -233,24 +238,25 @@ actor PluginSupervisor {
         Set(ScriptFinder.folders(under: [folder.path] + listed.map { folder.folder(of: $0.name) }))
     }
 
-    private func readList() throws(PushError) -> [PluginList.Entry] {
-        let text: [UInt8]
+    /// The entries, and whether there is a list at all.
+    private func readList() throws(PushError) -> (entries: [PluginList.Entry], isList: Bool) {
+        var list: PluginList?
         do throws(PushError) {
-            text = try TextFile.read(folder.listPath, limit: 1 << 20, kind: "script")
+            list = try PluginList(
+                text: String(decoding: try TextFile.read(folder.listPath, limit: 1 << 20, kind: "script"), as: UTF8.self),
+                path: folder.listPath)
         } catch {
             guard error.code == "script.not_found" else { throw error }
-            // Whoever wants none says so: a list that is gone is more often being written, or moved by mistake.
-            guard listed.isEmpty else {
-                throw PushError("plugin.list", "\(folder.listPath) is gone", hint: "put it back; [] in it takes all out of use")
-            }
-            text = []
         }
-        // The same of one without a byte: whoever writes a file begins so.
-        guard !text.isEmpty || listed.isEmpty else {
-            throw PushError("plugin.list", "\(folder.listPath) is empty", hint: "write [] into it to take all out of use")
+        let isList = list?.isList == true
+        // Whoever wants none says so: a list that is gone is more often being written, or moved by mistake, and whoever writes a file
+        // begins with nothing.
+        guard isList || listed.isEmpty else {
+            let (what, cure) = list == nil ? ("is gone", "put it back; ") : ("is empty", "write it; ")
+            throw PushError("plugin.list", "\(folder.listPath) \(what)", hint: "\(cure)[] in it takes all out of use")
         }
-        listed = try PluginList(text: String(decoding: text, as: UTF8.self), path: folder.listPath).entries
-        return listed
+        listed = list?.entries ?? []
+        return (listed, isList)
     }
 
     private func configuration(of entry: PluginList.Entry) -> PluginConfiguration {
@@ -277,18 +283,24 @@ actor PluginSupervisor {
             let loaded = try await host.load(source, configuration)
             // What was live once has passed.
             let isKnown = versions.versions(of: entry.name).contains { $0.hash == source.hash }
-            if live[entry.name]?.source.hash != source.hash, !isKnown { try await tryOut(source) }
+            if live[entry.name]?.source.hash != source.hash, !isKnown {
+                trying[entry.name] = source.version
+                defer { trying[entry.name] = nil }
+                await bridge(entry, loaded)
+                try await tryOut(source)
+            }
             guard listed.contains(entry) else { return }
             do throws(PushError) {
                 // One that somebody goes back to stays where it was in the order of versions, so that he can go back further.
                 if entry.pin == nil || !isKnown { try versions.keep(source, now: clock.now) }
-                try versions.remember(source)
+                try versions.remember(source, granted: entry.grants)
             } catch {
                 tell(source, .warn, error.message)
             }
             let before = live.updateValue(loaded, forKey: entry.name)
             granted[entry.name] = entry.grants
             refused[entry.name] = nil
+            withheld[entry.name] = nil
             restricted.remove(entry.name)
             install()
             tell(
@@ -310,7 +322,7 @@ actor PluginSupervisor {
                     plugin: entry.name, version: hash.map { String($0.prefix(PluginSource.shownDigits)) } ?? "-", level: .error,
                     text: "was refused\(stays): \(error.message) (\(error.code))\(error.hint.map { "; \($0)" } ?? "")",
                     location: error.location))
-            await fallBack(entry)
+            await fallBack(entry, "what it is listed as now was refused")
             await withhold(entry, read)
         }
     }
@@ -347,8 +359,8 @@ actor PluginSupervisor {
         return listed.map { entry in
             PluginReport(
                 entry: entry, status: statuses[entry.name], refusal: refused[entry.name]?.error,
-                refusedHash: refused[entry.name]?.hash, withheld: live[entry.name] == nil ? withheld[entry.name]?.names ?? [] : [],
-                kept: versions.versions(of: entry.name),
+                refusedHash: refused[entry.name]?.hash, trying: trying[entry.name],
+                withheld: live[entry.name] == nil ? withheld[entry.name]?.inOrder ?? [] : [], kept: versions.versions(of: entry.name),
                 last: versions.last(of: entry.name))
         }
     }
@@ -362,15 +374,18 @@ struct PluginReport: Sendable {
     var refusal: LuaError?
     /// Of what was refused; nil where that could not be read.
     var refusedHash: String?
+    /// A version whose specs run.
+    var trying: String?
     /// The phases where what it decides about is refused, as long as it is not live.
-    var withheld: [String] = []
+    var withheld: [HookPhase] = []
     var kept: [PluginVersions.Version]
     /// Of those the one that was live last.
     var last: PluginVersions.Version?
 }
 
 extension Set<HookPhase> {
-    fileprivate var names: [String] { HookPhase.allCases.filter(contains).map(\.rawValue) }
+    fileprivate var inOrder: [HookPhase] { HookPhase.allCases.filter(contains) }
+    fileprivate var names: String { inOrder.map(\.rawValue).joined(separator: ", ") }
 }
 
 extension LuaError {

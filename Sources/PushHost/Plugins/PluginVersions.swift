@@ -22,6 +22,7 @@ struct PluginVersions: Sendable {
 
     private static let mark = "live"
     private static let lastMark = "last"
+    private static let grantedMark = "granted"
 
     /// Keeps a version as the newest one, and forgets the oldest. Throws `plugin.unkept`.
     func keep(_ source: PluginSource, now: Timestamp) throws(PushError) {
@@ -53,16 +54,29 @@ struct PluginVersions: Sendable {
         }
     }
 
-    /// Notes that a kept version is live now, also where it keeps its place in the order of versions. Throws `plugin.unkept`.
-    func remember(_ source: PluginSource) throws(PushError) {
-        guard last(of: source.name)?.hash != source.hash else { return }
+    /// Notes that a kept version is live now, also where it keeps its place in the order of versions, and what the plugin was granted
+    /// then. Throws `plugin.unkept`.
+    func remember(_ source: PluginSource, granted: [Capability]) throws(PushError) {
+        let texts = granted.map(\.description).sorted()
         do throws(PushError) {
-            try ResultFile.write(Array(source.hash.utf8), to: "\(path)/\(source.name)/\(Self.lastMark)", permissions: 0o600)
+            if last(of: source.name)?.hash != source.hash {
+                try ResultFile.write(Array(source.hash.utf8), to: "\(path)/\(source.name)/\(Self.lastMark)", permissions: 0o600)
+            }
+            if self.granted(source.name)?.map(\.description).sorted() != texts {
+                let text = texts.map { "\($0)\n" }.joined()
+                try ResultFile.write(Array(text.utf8), to: "\(path)/\(source.name)/\(Self.grantedMark)", permissions: 0o600)
+            }
         } catch {
             throw PushError(
                 "plugin.unkept", "that \(source.version) of \(source.name) is live cannot be kept: \(error.message)",
                 hint: "make room, or let the folder be written to: a server that finds the plugin broken would begin with an older one")
         }
+    }
+
+    /// What a plugin was granted when a version of it went live last; nil where that is not known.
+    func granted(_ name: String) -> [Capability]? {
+        guard let text = try? TextFile.read("\(path)/\(name)/\(Self.grantedMark)", limit: 1 << 20, kind: "script") else { return nil }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { try? Capability(parsing: String($0)) }
     }
 
     /// The version that was live last: what a server begins with where the folder has something that does not load.

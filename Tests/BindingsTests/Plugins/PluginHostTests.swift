@@ -121,7 +121,9 @@ import Testing
         let draft = try bench.draft()
         for answer in [
             "{ after = '8d' }", "{ collapse_id = ('x'):rep(100) }", "{ payload = { apns = 'not json' } }", "{ veto = '' }",
-            "{ properties = { ['bad name $()'] = 'x' } }",
+            "{ properties = { ['bad name $()'] = 'x' } }", "{ title = 'x' }", "{ headers = { apns = { ['x-y'] = '1' } } }",
+            "{ at = '2026-01-06T00:00:00Z', after = '1h' }", "{ alert = 'x', payload = { apns = { aps = { alert = 'x' } } } }",
+            "{ alert = ('x'):rep(5000) }",
         ] {
             try await bench.install(plugin(answer, "fail_open"))
             #expect(try await bench.host.beforeSend(draft) == draft, "\(answer)")

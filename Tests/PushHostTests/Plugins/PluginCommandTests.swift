@@ -107,7 +107,7 @@ import Testing
         let old = (1...3).map { PluginSource(name: "one", folder: "plugins/one", files: ["init.lua": Array(text($0).utf8)]) }
         for (number, source) in old.enumerated() { try versions.keep(source, now: EmbeddedWorld.dawn + Duration.seconds(number)) }
         // Somebody had gone back.
-        try versions.remember(old[1])
+        try versions.remember(old[1], granted: [])
         let list = folder.url.appending(path: "plugins/plugins.yaml")
         for (file, pinned) in [(text(4), old[2]), ("broken", old[0])] {
             try folder.write("plugins/one/init.lua", Data(file.utf8))

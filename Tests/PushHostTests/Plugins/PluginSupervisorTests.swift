@@ -180,10 +180,16 @@ import Testing
         #expect(try await bench.word() == "one")
         #expect(bench.lines.last?.contains("plugins.yaml is gone") == true)
         // As it is while somebody writes it.
-        try bench.write("plugins.yaml", "")
+        for text in ["", "# - name: greet\n", "~\n"] {
+            try bench.write("plugins.yaml", text)
+            await bench.supervisor.refresh()
+            #expect(try await bench.word() == "one")
+            #expect(bench.lines.last?.contains("plugins.yaml is empty") == true)
+        }
+        // Files of plugins are taken over all the same.
+        try bench.write("greet/init.lua", Self.greet("two"))
         await bench.supervisor.refresh()
-        #expect(try await bench.word() == "one")
-        #expect(bench.lines.last?.contains("plugins.yaml is empty") == true)
+        #expect(try await bench.word() == "two")
         try bench.write("plugins.yaml", "[]\n")
         await bench.supervisor.refresh()
         #expect(try await bench.word() == nil)

@@ -1,6 +1,7 @@
 import Bindings
 import PushCore
 import Support
+import Synchronization
 import Testing
 
 @testable import PushHost
@@ -49,6 +50,10 @@ import Testing
             await bench.supervisor.refresh()
             #expect(await grants() == missing, "\(list)")
         }
+        // A server that begins then knows it, too.
+        let next = try PluginFolderBench(over: bench.folder)
+        try await next.supervisor.begin()
+        #expect(await next.supervisor.report.first?.status?.plugin.grants.missing.map(\.description) == ["hub.read"])
     }
 
     @Test func `what is given back works again, whatever was wrong meanwhile`() async throws {
@@ -112,7 +117,7 @@ import Testing
         #expect(await Self.login(bench) == code)
         let report = try #require(await bench.supervisor.report.first)
         #expect(report.refusal != nil && report.status == nil)
-        #expect(report.withheld == (code == nil ? [] : ["on_login"]))
+        #expect(report.withheld == (code == nil ? [] : [.onLogin]))
         #expect(bench.lines.contains { $0.contains("what on_login decides about is refused meanwhile") } == (code != nil))
         // Whoever does not want to wait for it says so.
         try bench.write("plugins.yaml", "- name: guard\n  enabled: false\n")
@@ -145,5 +150,51 @@ import Testing
             await next.supervisor.refresh()
             #expect(await Self.login(next) == code, "\(list)")
         }
+    }
+
+    @Test func `what was known of one holds while its files cannot be read`() async throws {
+        let bench = try PluginFolderBench(["plugins.yaml": "[]\n"])
+        try await bench.supervisor.begin()
+        try bench.write("plugins.yaml", "- name: guard\n  config: { x: 1 }\n")
+        for text in [Self.guardian("fail_closed"), "broken", Self.guardian("fail_closed"), ""] {
+            try bench.write("guard/init.lua", text)
+            await bench.supervisor.refresh()
+            #expect(await Self.login(bench) == "hook.absent", "\(text)")
+            #expect(bench.lines.last?.contains("what on_login decides about is refused meanwhile") == true)
+        }
+        try bench.write("guard/init.lua", Self.guardian("fail_open"))
+        await bench.supervisor.refresh()
+        #expect(await Self.login(bench) == nil)
+    }
+
+    @Test func `while specs run the version before decides, and without one what the new one declares`() async throws {
+        let gates = Mutex<[Gate]>([])
+        let bench = try PluginFolderBench(over: ScriptFolder(plugins: ["plugins.yaml": "[]\n"])) { _ in
+            let gate = Gate()
+            gates.withLock { $0.append(gate) }
+            await gate.wait()
+        }
+        func refreshing(_ code: String?, _ trying: Int) async throws {
+            async let refreshed: Void = bench.supervisor.refresh()
+            try await until { gates.withLock { $0.count == trying && $0[trying - 1].isAwaited } }
+            #expect(await Self.login(bench) == code)
+            #expect(await bench.supervisor.report.first?.trying != nil)
+            gates.withLock { $0[trying - 1] }.open()
+            await refreshed
+            #expect(await bench.supervisor.report.first?.trying == nil)
+        }
+        try await bench.supervisor.begin()
+        try bench.write("guard/init.lua", Self.guardian("fail_closed"))
+        try bench.write("plugins.yaml", "- name: guard\n")
+        try await refreshing("hook.absent", 1)
+        #expect(await Self.login(bench) == "hook.veto")
+        try bench.write("plugins.yaml", "[]\n")
+        await bench.supervisor.refresh()
+        #expect(await Self.login(bench) == nil)
+        try bench.write("guard/init.lua", Self.guardian("fail_closed").replacing("veto = \"closed\"", with: ""))
+        try bench.write("plugins.yaml", "- name: guard\n")
+        try await refreshing("hook.veto", 2)
+        #expect(await Self.login(bench) == nil)
+        #expect(bench.lines.last?.contains("is live, after") == true)
     }
 }

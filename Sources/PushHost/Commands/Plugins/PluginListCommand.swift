@@ -77,15 +77,16 @@ struct PluginListCommand: AsyncParsableCommand {
             let place = refused["at"]?.string.map { "\($0): " } ?? ""
             let version = refused["version"]?.string.map { "\($0): " } ?? ""
             lines.append(line("refused", "\(version)\(place)\(refused["message"]?.string ?? "") (\(refused["code"]?.string ?? ""))"))
-            let withheld = texts(refused["withheld"])
-            if !withheld.isEmpty {
-                lines.append(line("refuses", "what \(withheld.joined(separator: ", ")) decides about: it is fail_closed, and not live"))
-            }
             if !isRunning, plugin["enabled"] != false, plugin["pinned"]?.string == nil,
                 let last = plugin["last"]?.string
             {
                 lines.append(line("instead", "a server begins with version \(last), which was live last"))
             }
+        }
+        if let trying = plugin["trying"]?.string { lines.append(line("trying", "\(trying): its specs run")) }
+        let withheld = texts(plugin["withheld"])
+        if !withheld.isEmpty {
+            lines.append(line("refuses", "what \(withheld.joined(separator: ", ")) decides about: it is fail_closed, and not live"))
         }
         if let live {
             let hooks = texts(live["hooks"])
