@@ -10,6 +10,7 @@ struct SourceValue: ArgumentValue {
     var literal: Range<Int>?
     /// Where the keys of a table are written.
     var keys: [String: Range<Int>] = [:]
+    var mayBeNil = false
 
     init(_ content: ArgumentContent<SourceValue>, at range: Range<Int>) {
         self.content = content

@@ -97,8 +97,8 @@ extension PluginHost: HubHooks {
     private func checkAbsent(_ phase: HookPhase, origin: [String]) throws(PushError) {
         guard let plugin = absent(in: phase, origin: origin) else { return }
         throw PushError(
-            "hook.absent", "the plugin \(plugin.name) decides in \(phase.rawValue), and is not live: it was refused",
-            hint: "mend the plugin, or disable it; pushhost plugin list tells why it was refused", status: 503, isRetryable: true,
+            "hook.absent", "the plugin \(plugin.name) decides in \(phase.rawValue), and is not live",
+            hint: "pushhost plugin list tells whether it is being tried out, or why it was refused", status: 503, isRetryable: true,
             details: ["plugin": .string(plugin.name)])
     }
 

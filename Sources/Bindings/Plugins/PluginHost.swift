@@ -102,7 +102,7 @@ package final class PluginHost: Sendable {
 
     var live: [LivePlugin] { state.withLock { $0.live } }
 
-    package var statuses: [PluginStatus] { live.map { PluginStatus($0) } }
+    package var statuses: [PluginStatus] { live.map { PluginStatus($0, now: services.world.clock.now) } }
 
     /// Takes back at once what is not among these grants, from calls under way as well, and from a state that is made anew.
     package func restrict(_ name: String, to grants: [Capability]) {
@@ -377,8 +377,8 @@ package struct PluginStatus: Sendable {
     /// Of those that are told: calls that were not made, because too many were under way or the hook is left alone.
     package var dropped: Int
     package var lastError: LuaError?
-    /// Hooks that are left alone, until when.
-    package var open: [(hook: HookPhase, until: Timestamp)]
+    /// Hooks that are left alone, until when; what is due is tried with the next call.
+    package var open: [(hook: HookPhase, until: Timestamp, isDue: Bool)]
 
     /// Of one that nobody has called.
     package init(unused plugin: LoadedPlugin) {
@@ -386,11 +386,11 @@ package struct PluginStatus: Sendable {
         (calls, failures, dropped, open) = (0, 0, 0, [])
     }
 
-    fileprivate init(_ live: LivePlugin) {
+    fileprivate init(_ live: LivePlugin, now: Timestamp) {
         plugin = live.plugin
         let figures = live.slot.current
         (calls, failures, dropped, lastError) = (figures.calls, figures.failures, figures.dropped, figures.lastError)
-        open = HookPhase.allCases.compactMap { phase in live.slot.breakers[phase]?.openUntil.map { (phase, $0) } }
+        open = HookPhase.allCases.compactMap { phase in live.slot.breakers[phase]?.openUntil.map { (phase, $0, $0 <= now) } }
     }
 }
 

@@ -101,8 +101,8 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "hook.absent", .failure, .answer, means: "A plugin that decides is not live.",
                 when:
-                    "A plugin that is fail_closed was listed anew in a running server, was refused, and no version of it can go on. Status 503.",
-                cure: "pushhost plugin list says why it was refused: mend it, or disable it."),
+                    "A plugin that is fail_closed was listed anew in a running server, is tried out or was refused, and no version of it can go on. Status 503.",
+                cure: "pushhost plugin list says which. Wait for its specs; one that was refused says why there: mend it, or disable it."),
             ErrorDescription(
                 "hook.timeout", .budget, means: "A call of a plugin took too long.",
                 when: "It waited, or computed, for longer than its timeout.",

@@ -54,7 +54,19 @@ struct ArgumentCheck<Value: ArgumentValue> {
         do throws(LuaError) {
             try constraint(Set(values.keys), binding.name)
         } catch {
+            guard !mayHold(constraint) else { return }
             fail(error.code, error.message, hint: error.hint, key: error.key)
+        }
+    }
+
+    /// Whether a constraint holds for some of what may be given.
+    private func mayHold(_ constraint: Binding.Constraint) -> Bool {
+        let doubtful = values.filter { $0.value.mayBeNil }.keys.sorted()
+        let certain = Set(values.keys).subtracting(doubtful)
+        guard doubtful.count <= 8 else { return true }
+        return (0..<(1 << doubtful.count)).contains { choice in
+            let given = doubtful.indices.filter { choice & 1 << $0 != 0 }.map { doubtful[$0] }
+            return (try? constraint(certain.union(given), binding.name)) != nil
         }
     }
 

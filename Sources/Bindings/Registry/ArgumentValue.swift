@@ -3,6 +3,8 @@ import Lua
 /// What argument checks look at: a value of a run, or what the source of a script tells about one.
 protocol ArgumentValue: Sendable {
     var content: ArgumentContent<Self> { get }
+    /// Whether it may turn out not to be given: `x and x.version`.
+    var mayBeNil: Bool { get }
 }
 
 enum ArgumentContent<Value: Sendable>: Sendable {
@@ -67,6 +69,8 @@ extension ArgumentContent {
 }
 
 extension LuaValue: ArgumentValue {
+    var mayBeNil: Bool { false }
+
     var content: ArgumentContent<LuaValue> {
         switch self {
         case .nil: .nil

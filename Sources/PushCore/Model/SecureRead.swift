@@ -8,7 +8,7 @@ package struct SecureRead: Sendable, Equatable {
         /// It had been read as often as its sender allowed.
         case exhausted
         case revoked
-        /// A plugin did not let its addressee have it.
+        /// A plugin did not let its addressee have it, or should have been asked and could not.
         case vetoed
     }
 

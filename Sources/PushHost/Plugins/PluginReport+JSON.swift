@@ -49,7 +49,14 @@ extension PluginStatus {
             ("calls", .integer(Int64(calls))), ("failures", .integer(Int64(failures))), ("dropped", .integer(Int64(dropped))),
             (
                 "open",
-                .array(open.map { .object(JSONObject([("hook", .string($0.hook.rawValue)), ("until", .string($0.until.description))])) })
+                .array(
+                    open.map { open in
+                        .object(
+                            JSONObject([
+                                ("hook", .string(open.hook.rawValue)), ("until", .string(open.until.description)),
+                                ("due", .bool(open.isDue)),
+                            ]))
+                    })
             ),
         ])
         if let lastError {

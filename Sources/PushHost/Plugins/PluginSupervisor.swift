@@ -23,8 +23,8 @@ actor PluginSupervisor {
     private var withheld: [String: Set<HookPhase>] = [:]
     /// Those that something was taken back from, and that were not loaded anew since.
     private var restricted: Set<String> = []
-    /// Versions whose specs run, by the plugins' names.
-    private var trying: [String: String] = [:]
+    /// Versions whose specs run.
+    private var trying: [String: LoadedPlugin] = [:]
     /// Whether somebody is served by what is live.
     private var hasBegun = false
     /// Those that are being loaded and tried out, and whether there is news of them since.
@@ -150,6 +150,10 @@ actor PluginSupervisor {
     private func takeOver(_ name: String) async {
         guard underWay[name] == nil else {
             underWay[name] = true
+            // It may have been taken out of use and put back.
+            if let loaded = trying[name], let entry = listed.first(where: { $0.name == name }), entry.isEnabled {
+                await bridge(entry, loaded)
+            }
             return
         }
         defer { underWay[name] = nil }
@@ -284,7 +288,7 @@ actor PluginSupervisor {
             // What was live once has passed.
             let isKnown = versions.versions(of: entry.name).contains { $0.hash == source.hash }
             if live[entry.name]?.source.hash != source.hash, !isKnown {
-                trying[entry.name] = source.version
+                trying[entry.name] = loaded
                 defer { trying[entry.name] = nil }
                 await bridge(entry, loaded)
                 try await tryOut(source)
@@ -314,7 +318,7 @@ actor PluginSupervisor {
             let error = (error as? LuaError) ?? (error as? PushError).map(LuaError.init) ?? .hostFailure("\(error)")
             guard listed.contains(entry), !Task.isCancelled else { return }
             // A folder that cannot be read says nothing new each time.
-            if let known = refused[entry.name], known.error == error, known.entry == entry { return }
+            if let known = refused[entry.name], known.hash == hash, known.error == error, known.entry == entry { return }
             refused[entry.name] = Refusal(hash: hash, entry: entry, error: error)
             let stays = live[entry.name].map { ": \($0.source.version) stays live" } ?? ""
             log(
@@ -359,7 +363,7 @@ actor PluginSupervisor {
         return listed.map { entry in
             PluginReport(
                 entry: entry, status: statuses[entry.name], refusal: refused[entry.name]?.error,
-                refusedHash: refused[entry.name]?.hash, trying: trying[entry.name],
+                refusedHash: refused[entry.name]?.hash, trying: trying[entry.name]?.source.version,
                 withheld: live[entry.name] == nil ? withheld[entry.name]?.inOrder ?? [] : [], kept: versions.versions(of: entry.name),
                 last: versions.last(of: entry.name))
         }

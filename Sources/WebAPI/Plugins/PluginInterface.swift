@@ -181,11 +181,12 @@ struct PluginInterface: Sendable {
 }
 
 extension Result where Success == WebAnswer, Failure == PushError {
-    /// Whether the same request may succeed later.
+    /// Whether the same request may succeed later, or where it should have gone. Failures are the host's: the plugin had none of it, or
+    /// did not come to its end.
     fileprivate var asksToRepeat: Bool {
         switch self {
         case .success(let answer): answer.status.code >= 500 || [408, 425, 429].contains(answer.status.code)
-        case .failure(let error): error.isRetryable || error.status ?? 500 >= 500
+        case .failure: true
         }
     }
 }

@@ -101,6 +101,8 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             "push.tag.any(push.json.decode '[]')", "local p = push.find_device 'a'\nlocal inbox = p.inbox\npush.try(inbox, p)\ninbox(p)",
             "pcall(push.send, { anything = 1 })", "local ok, s = pcall(push.login, {})\ns:anything()", "goto done\n::done::",
             "return { push.everyone, push.target }",
+            "local to, phone = ...\npush.send { to = to and 'a', device = (not to) and phone or nil, alert = 'x' }",
+            "local text = ...\npush.send { to = 'a', alert = text or nil, properties = (not text and { a = 'b' }) }",
         ])
     func `silence where nothing is certain`(lua: String) {
         #expect(findings(in: lua).filter { $0.severity == .error }.isEmpty, "\(findings(in: lua))")
@@ -118,6 +120,8 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
             ("push.send { to = 'a', payload = { apnz = {} } }", ["args.platform 1:35"]),
             ("push.send { to = '  ', alert = 'x' }", ["send.no_audience 1:18"]), ("push.send { alert = 'x' }", ["send.no_audience 1:1"]),
             ("push.send { to = 'a' }", ["send.no_content 1:1"]),
+            ("local x = ...\npush.send { to = x and 'a', alert = 'x', payload = {} }", ["send.no_content 2:1"]),
+            ("local x = ...\npush.send { to = x or 'a', device = x, alert = 'x' }", ["send.audience 2:28"]),
             ("push.schedule { to = 'a', alert = 'x' }", ["schedule.when 1:1"]),
             ("push.schedule { after = '2 h', to = 'a', alert = 'x' }", ["args.duration 1:25"]),
             ("push.schedule { at = 'tomorrow', to = 'a', alert = 'x' }", ["args.time 1:22"]),

@@ -1,4 +1,5 @@
 import Bindings
+import Foundation
 import PushCore
 import Support
 import Synchronization
@@ -196,5 +197,55 @@ import Testing
         try await refreshing("hook.veto", 2)
         #expect(await Self.login(bench) == nil)
         #expect(bench.lines.last?.contains("is live, after") == true)
+    }
+
+    @Test func `each version that is refused is told, and decides as it declares, also with the fault of the one before`() async throws {
+        let bench = try PluginFolderBench(["plugins.yaml": "[]\n"])
+        try await bench.supervisor.begin()
+        try bench.write("guard/guard_spec.lua", "error 'no'")
+        try bench.write("plugins.yaml", "- name: guard\n")
+        for (policy, code) in [("fail_open", nil), ("fail_closed", "hook.absent"), ("fail_open", nil)] {
+            try bench.write("guard/init.lua", Self.guardian(policy))
+            let told = bench.lines.count { $0.contains("was refused") }
+            // What changes beside it is nothing new.
+            for _ in 1...2 { await bench.supervisor.refresh() }
+            #expect(await Self.login(bench) == code)
+            #expect(bench.lines.count { $0.contains("was refused") } == told + 1)
+            let source = try PluginFolder(path: bench.folder.url.appending(path: "plugins").path).source(of: "guard")
+            #expect(await bench.supervisor.report.first?.refusedHash == source.hash)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `one that is taken out of use and put back while its specs run decides again at once`(wasLive: Bool) async throws {
+        let gate = Gate()
+        let tried = Mutex(0)
+        let bench = try PluginFolderBench(
+            over: ScriptFolder(plugins: [
+                "guard/init.lua": Self.guardian("fail_closed"), "plugins.yaml": wasLive ? "- name: guard\n" : "[]\n",
+            ])
+        ) { _ in
+            if tried.withLock({ count in
+                count += 1
+                return count > (wasLive ? 1 : 0)
+            }) {
+                await gate.wait()
+            }
+        }
+        try await bench.supervisor.begin()
+        try bench.write("guard/init.lua", Self.guardian("fail_closed") + "-- another one\n")
+        try bench.write("plugins.yaml", "- name: guard\n")
+        async let refreshed: Void = bench.supervisor.refresh()
+        try await until { gate.isAwaited }
+        let code = wasLive ? "hook.veto" : "hook.absent"
+        for (list, expected) in [("- name: guard\n", code), ("[]\n", nil), ("- name: guard\n", code)] {
+            try bench.write("plugins.yaml", list)
+            await bench.supervisor.refresh()
+            #expect(await Self.login(bench) == expected, "\(list)")
+        }
+        gate.open()
+        await refreshed
+        #expect(await Self.login(bench) == "hook.veto")
+        #expect(await bench.supervisor.report.first?.withheld == [])
     }
 }

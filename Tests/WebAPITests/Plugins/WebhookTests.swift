@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    @Test func `What throws may come again, but what was refused stays refused`() async throws {
+    @Test func `What throws may come again, what the plugin itself refused is taken`() async throws {
         let runs = Happenings()
         let throwing = Self.route(.standard) { _ throws(PushError) in
             runs.note("run")
@@ -275,12 +275,17 @@ import Testing
         let refusing = Self.route(.standard, at: "refusing") { _ throws(PushError) in
             throw PushError("request.parameter", "n is no number", status: 400)
         }
-        try await ServedPlugins.serving(ScriptedPlugins([throwing, refusing])) { served async throws in
+        let answering = Self.route(.standard, at: "answering") { _ in PluginAnswer(status: 422) }
+        try await ServedPlugins.serving(ScriptedPlugins([throwing, refusing, answering])) { served async throws in
             for expected in [500, 500, 200, 409] {
                 #expect(try await served.post(Self.headers(.standard)).status == expected)
             }
-            for expected in [400, 409] {
+            // The host: the plugin has not seen it, and the right address may be another one.
+            for expected in [400, 400] {
                 #expect(try await served.post(Self.headers(.standard), to: "/plugins/greet/refusing").status == expected)
+            }
+            for expected in [422, 409] {
+                #expect(try await served.post(Self.headers(.standard), to: "/plugins/greet/answering").status == expected)
             }
         }
     }

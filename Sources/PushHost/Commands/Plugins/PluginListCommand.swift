@@ -95,7 +95,7 @@ struct PluginListCommand: AsyncParsableCommand {
             for flow in texts(live["flows"]) { lines.append(line("flow", "pushhost run \(name):\(flow)")) }
             for timer in texts(live["timers"]) { lines.append(line("every", timer)) }
             for open in live["open"]?.array ?? [] {
-                lines.append(line("open", "\(open["hook"]?.string ?? "") is left alone until \(open["until"]?.string ?? "")"))
+                lines.append(line("open", "\(open["hook"]?.string ?? "") \(PluginChecks.words(open))"))
             }
             if let calls = live["calls"]?.int, calls > 0 {
                 let failures = live["failures"]?.int ?? 0

@@ -8,7 +8,7 @@ struct PluginEnableCommand: AsyncParsableCommand {
         commandName: "enable", abstract: "Make a plugin live: puts it into the list, behind the others.",
         discussion: """
             It is loaded and runs its specs first; what else pushhost plugin check would find is told. What it needs has to be granted: \
-            --grant, or pushhost plugin grant.
+            --grant, or pushhost plugin grant. Where a server runs, the command ends when it is live there.
             """)
 
     @Argument(help: "The plugin's name.")
@@ -22,10 +22,11 @@ struct PluginEnableCommand: AsyncParsableCommand {
 
     func run() async {
         await options.session.run { () async throws(PushError) in
-            let folder = try options.folder()
+            let settings = try options.settings()
+            let folder = PluginFolder(path: settings.plugins)
             let entry = try PluginOptions.list(of: folder)[name]
             if let native = NativeParts.plugin(named: name) { return try await enable(native, entry, folder) }
-            let versions = PluginVersions(path: "\(try options.settings().data)/plugins")
+            let versions = PluginVersions(path: "\(settings.data)/plugins")
             let listed = entry ?? PluginList.Entry(name: name)
             let source = try versions.source(of: listed, in: folder)
             let findings = try await PluginCheckCommand.report(name, listed, folder, versions).findings
@@ -35,17 +36,18 @@ struct PluginEnableCommand: AsyncParsableCommand {
                 [.enabled(true)] + (grant ? [.grants(PluginGrants.merged(entry?.grants ?? [], probe.grants.needs))] : [])
             }
             let missing = grant ? [] : probe.grants.missing
+            let takeOver = await TakeOver.settled(name, source, settings)
             return CommandResult(
                 json: .object(
                     JSONObject([
                         ("name", .string(name)), ("changed", .bool(changed)), ("version", .string(source.version)),
                         ("missing", .array(missing.map { .string($0.description) })),
-                        ("findings", .array(findings.map(JSON.string))),
+                        ("findings", .array(findings.map(JSON.string))), ("server", takeOver.json),
                     ]))
             ) { palette in
                 [changed ? "\(palette.bold(name)) is enabled, version \(source.version)" : "\(palette.bold(name)) was enabled already"]
                     + missing.map { "  needs \($0), which it was not granted: pushhost plugin grant \(name) \($0)" }
-                    + (findings.isEmpty ? [] : ["  pushhost plugin check \(name) finds what may be wrong in it"])
+                    + (findings.isEmpty ? [] : ["  pushhost plugin check \(name) finds what may be wrong in it"]) + takeOver.lines
             }
         }
     }
@@ -197,7 +199,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
             // A server knows what is live: what is in the folder may have been refused.
             let served = version == nil && !release ? try await PluginOptions.served(settings) : nil
             guard let entry = try PluginOptions.list(of: folder)[name] else { throw PluginGrants.unlisted(name, in: folder) }
-            var pin: String?
+            var pinned: PluginSource?
             if !release {
                 let chosen: String
                 if let version { chosen = version } else { chosen = try await Self.before(entry, served, folder, versions) }
@@ -208,17 +210,20 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                     throw PushError(
                         error.code, "version \(source.version) cannot be live as \(name) is listed: \(error.message)", hint: error.hint)
                 }
-                pin = source.version
+                pinned = source
             }
             _ = try options.change(folder, name) { entry throws(PushError) in
                 guard entry != nil else { throw PluginGrants.unlisted(name, in: folder) }
-                return [.pin(pin)]
+                return [.pin(pinned?.version)]
             }
-            if let pin {
-                return CommandResult(json: .object(["name": .string(name), "version": .string(pin)])) { palette in
+            if let pinned {
+                let (pin, takeOver) = (pinned.version, await TakeOver.settled(name, pinned, settings))
+                return CommandResult(
+                    json: .object(["name": .string(name), "version": .string(pin), "server": takeOver.json])
+                ) { palette in
                     [
                         "\(palette.bold(name)) is pinned to version \(pin); pushhost plugin rollback \(name) --release lets the folder be live again"
-                    ]
+                    ] + takeOver.lines
                 }
             }
             let fault = await Self.fault(entry, folder)
