@@ -103,8 +103,7 @@ extension FlowWalk {
         for (place, field) in fields.enumerated() {
             if case .name(let name) = field.key { noteUse(.by(.field(name.text)), of: field.value) }
             let knowledge = value(of: field.value)
-            var item = knowledge.argument(at: field.value.range, vocabulary)
-            item.mayBeNil = knowledge.isUnknown && field.value.mayBeNil
+            let item = knowledge.argument(at: field.value.range, vocabulary)
             let name: Name
             switch field.key {
             case .position:
@@ -277,22 +276,5 @@ extension LuaError {
     /// The words of the machine (functions.c), for handles.
     fileprivate static func readOnlyHandle(_ type: String) -> LuaError {
         .misuse("script.read_only", "a \(type) cannot be changed by assigning to its fields", hint: "keep it in a local variable")
-    }
-}
-
-extension Expression {
-    /// Whether it is written so that it may be nothing: `x and x.version`, `(not x) or nil`.
-    fileprivate var mayBeNil: Bool {
-        switch kind {
-        case .nil: true
-        case .parenthesized(let inner): inner.mayBeNil
-        case .operations(_, let operations):
-            switch operations.last?.operator {
-            case .and?: true
-            case .or?: operations.last?.operand.mayBeNil == true
-            default: false
-            }
-        default: false
-        }
     }
 }

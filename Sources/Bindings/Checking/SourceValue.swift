@@ -10,7 +10,7 @@ struct SourceValue: ArgumentValue {
     var literal: Range<Int>?
     /// Where the keys of a table are written.
     var keys: [String: Range<Int>] = [:]
-    var mayBeNil = false
+    var mayBeNil: Bool { if case .unknown = content { true } else { false } }
 
     init(_ content: ArgumentContent<SourceValue>, at range: Range<Int>) {
         self.content = content

@@ -3,7 +3,7 @@ import Lua
 /// What argument checks look at: a value of a run, or what the source of a script tells about one.
 protocol ArgumentValue: Sendable {
     var content: ArgumentContent<Self> { get }
-    /// Whether it may turn out not to be given: `x and x.version`.
+    /// Whether it may turn out not to be given.
     var mayBeNil: Bool { get }
 }
 

@@ -8,16 +8,19 @@ package struct KeptNotification: Sendable, Equatable {
     package var outcome: NotificationOutcome
     /// The plugins on whose behalf it was sent, the last one first; hooks of theirs are not asked about it, and not told of it.
     package var origin: [String]
+    /// Those of its devices that wait for their moment.
+    package var holds: Holds
 
     package init(
         sequence: Int64, request: NotificationRequest, idempotency: IdempotencyKey? = nil, outcome: NotificationOutcome,
-        origin: [String] = []
+        origin: [String] = [], holds: Holds = Holds()
     ) {
         self.sequence = sequence
         self.request = request
         self.idempotency = idempotency
         self.outcome = outcome
         self.origin = origin
+        self.holds = holds
     }
 }
 
@@ -57,19 +60,23 @@ package struct NotificationProgress: Sendable, Equatable {
     package var devices: OutcomeBatch
     /// Registrations, by place, whose last outcome is now another than before.
     package var lastOutcomes: [UInt32: OutcomeName]
+    /// Devices that wait for their moment; nil where they are the same as before. A notification that has ended has none.
+    package var holds: Holds?
 
     package init(
-        sequence: Int64, outcome: NotificationOutcome, devices: OutcomeBatch, lastOutcomes: [UInt32: OutcomeName] = [:]
+        sequence: Int64, outcome: NotificationOutcome, devices: OutcomeBatch, lastOutcomes: [UInt32: OutcomeName] = [:], holds: Holds? = nil
     ) {
         self.sequence = sequence
         self.outcome = outcome
         self.devices = devices
         self.lastOutcomes = lastOutcomes
+        self.holds = holds
     }
 
     package init(
-        sequence: Int64, outcome: NotificationOutcome, devices: [DeviceOutcome], lastOutcomes: [UInt32: OutcomeName] = [:]
+        sequence: Int64, outcome: NotificationOutcome, devices: [DeviceOutcome], lastOutcomes: [UInt32: OutcomeName] = [:],
+        holds: Holds? = nil
     ) {
-        self.init(sequence: sequence, outcome: outcome, devices: OutcomeBatch(devices), lastOutcomes: lastOutcomes)
+        self.init(sequence: sequence, outcome: outcome, devices: OutcomeBatch(devices), lastOutcomes: lastOutcomes, holds: holds)
     }
 }

@@ -20,6 +20,11 @@ struct Delivery: Sendable {
     /// With whom they belong to.
     private var lastOutcomes: [(place: UInt32, id: RegistrationID, outcome: OutcomeName)] = []
     private(set) var isKept = false
+    /// Those that wait for their moment.
+    var holds: Holds {
+        didSet { areHoldsKept = areHoldsKept && holds == oldValue }
+    }
+    private var areHoldsKept = true
     private(set) var done = DoneTargets()
 
     init(_ kept: KeptNotification, start: Timestamp, holdsDevices: Bool) {
@@ -27,6 +32,7 @@ struct Delivery: Sendable {
         sequence = kept.sequence
         origin = kept.origin
         outcome = kept.outcome
+        holds = kept.holds
     }
 
     /// The devices in the order of the targets; none where they are not held.
@@ -46,7 +52,7 @@ struct Delivery: Sendable {
             sequence: sequence, outcome: outcome, devices: unkept,
             lastOutcomes: lastOutcomes.reduce(into: Dictionary(minimumCapacity: lastOutcomes.count)) { kept, last in
                 if table.stands(last.id, at: last.place) { kept[last.place] = last.outcome }
-            })
+            }, holds: areHoldsKept ? nil : holds)
     }
 
     mutating func add(_ news: [News]) {
@@ -65,7 +71,7 @@ struct Delivery: Sendable {
     mutating func wasKept() {
         unkept = OutcomeBatch()
         lastOutcomes = []
-        isKept = true
+        (isKept, areHoldsKept) = (true, true)
     }
 
     /// These have no verdict and will get none: the work was cancelled.

@@ -1,14 +1,14 @@
-/// Devices of a notification that hooks hold: they have no verdict, and their turn comes later.
-struct Holds: Sendable {
+/// Devices of a notification that hooks hold: they have no verdict, and nobody is asked about them before their moment.
+package struct Holds: Sendable, Equatable {
     private struct Wait: Hashable {
         var moment: Timestamp
         var reason: String
+        var platform: Platform
     }
 
-    private var waits: [Wait: Int] = [:]
-    /// As they are abandoned where the notification ends before.
-    private(set) var groups: [(group: RecipientGroup, members: [UInt32])] = []
-    /// Those that wait with them.
+    /// By places of registrations, or numbers of handles.
+    private var waits: [Wait: PlaceSet] = [:]
+    /// Those that wait with them; found anew each time.
     var duplicates: [UInt32] = []
 
     /// Most that a hook may hold something ahead.
@@ -16,19 +16,48 @@ struct Holds: Sendable {
     /// A hook that asked for less again and again would keep the hub busy with nothing else.
     static let shortest: Duration = .seconds(1)
 
-    var isEmpty: Bool { groups.isEmpty }
+    package init() {}
+
+    package var isEmpty: Bool { waits.isEmpty }
 
     /// When the first of them may go on.
     var moment: Timestamp? { waits.keys.map(\.moment).min() }
 
-    mutating func add(_ members: [UInt32], on platform: Platform, until moment: Timestamp, _ reason: String) {
-        waits[Wait(moment: moment, reason: reason), default: 0] += members.count
-        if let place = groups.firstIndex(where: { $0.group.platform == platform }) {
-            groups[place].members += members
-        } else {
-            groups.append((RecipientGroup(platform: platform), members))
-        }
+    /// As they are abandoned where the notification ends before.
+    var groups: [(group: RecipientGroup, members: [UInt32])] {
+        let sets = Dictionary(grouping: waits, by: \.key.platform).mapValues { PlaceSet.union($0.map(\.value)) }
+        return sets.sorted { $0.key < $1.key }.map { (RecipientGroup(platform: $0.key), $0.value.places) }
     }
+
+    mutating func add(_ devices: PlaceSet, on platform: Platform, until moment: Timestamp, _ reason: String) {
+        guard !devices.isEmpty else { return }
+        waits[Wait(moment: moment, reason: reason, platform: platform), default: PlaceSet()].formUnion(devices)
+    }
+
+    mutating func add(_ others: Holds) {
+        for (wait, devices) in others.waits { waits[wait, default: PlaceSet()].formUnion(devices) }
+        duplicates += others.duplicates
+    }
+
+    /// Those whose moment has not come, taken out of the targets with their duplicates; who is no target any more has left.
+    func waiting(after now: Timestamp, outOf targets: inout Targets) -> Holds {
+        var found = Holds()
+        guard waits.keys.contains(where: { $0.moment > now }) else { return found }
+        let open = Dictionary(uniqueKeysWithValues: targets.byPlatform.map { ($0.platform, PlaceSet($0.members)) })
+        for (wait, devices) in waits where wait.moment > now {
+            guard var present = open[wait.platform] else { continue }
+            present.formIntersection(devices)
+            found.add(present, on: wait.platform, until: wait.moment, wait.reason)
+        }
+        guard !found.isEmpty else { return found }
+        let pairs = targets.take(PlaceSet.union(Array(found.waits.values)))
+        found.duplicates = pairs.map(\.duplicate)
+        // A handle that was told as a duplicate would count as done when the other one goes on.
+        if targets.direct != nil { (found.duplicates, targets.duplicates) = (targets.duplicates, []) }
+        return found
+    }
+
+    package static func == (left: Holds, right: Holds) -> Bool { left.waits == right.waits }
 
     // MARK: - Notices
 
@@ -37,10 +66,18 @@ struct Holds: Sendable {
 
     /// For people, the first moment first.
     var notices: [String] {
-        let sorted = waits.sorted { ($0.key.moment, $0.key.reason) < ($1.key.moment, $1.key.reason) }
+        let counts = waits.reduce(into: [Notice: Int]()) {
+            $0[Notice(moment: $1.key.moment, reason: $1.key.reason), default: 0] += $1.value.count
+        }
+        let sorted = counts.sorted { ($0.key.moment, $0.key.reason) < ($1.key.moment, $1.key.reason) }
         let told = sorted.prefix(Self.mostNotices).map { Self.notice($0.value, "\($0.key.moment): \($0.key.reason)") }
         let others = sorted.dropFirst(Self.mostNotices).reduce(0) { $0 + $1.value }
         return others == 0 ? told : told + [Self.notice(others, "later moments")]
+    }
+
+    private struct Notice: Hashable {
+        var moment: Timestamp
+        var reason: String
     }
 
     private static func notice(_ count: Int, _ moment: String) -> String {
@@ -51,6 +88,55 @@ struct Holds: Sendable {
     static func isNotice(_ text: String) -> Bool {
         let rest = text.drop { $0.isWholeNumber }
         return rest.count < text.count && (rest.hasPrefix(" device waits until ") || rest.hasPrefix(" devices wait until "))
+    }
+}
+
+// MARK: - Stored
+
+extension Holds {
+    /// As bytes: for each wait its moment in milliseconds since 1970, its reason, its platform, and how many devices there are with the
+    /// distance of each from the one before.
+    package var stored: [UInt8] {
+        var bytes: [UInt8] = []
+        let sorted = waits.sorted {
+            ($0.key.moment, $0.key.reason, $0.key.platform.rawValue) < ($1.key.moment, $1.key.reason, $1.key.platform.rawValue)
+        }
+        for (wait, devices) in sorted {
+            bytes.append(word: UInt64(bitPattern: wait.moment.milliseconds))
+            bytes.append(text: wait.reason)
+            bytes.append(text: wait.platform.rawValue)
+            bytes.append(number: UInt64(devices.count))
+            var last: UInt32 = 0
+            for place in devices.places {
+                bytes.append(number: UInt64(place - last))
+                last = place
+            }
+        }
+        return bytes
+    }
+
+    /// Nil for bytes that are none.
+    package init?(stored bytes: [UInt8]) {
+        self.init()
+        let isWhole = bytes.withUnsafeBytes { buffer in
+            var cursor = ByteCursor(buffer)
+            while !cursor.isAtEnd, !cursor.isBeyond {
+                let moment = Timestamp(milliseconds: Int64(bitPattern: cursor.word()))
+                let (reason, platform) = (cursor.text(), Platform(rawValue: cursor.text()))
+                let count = cursor.count()
+                var (places, last) = ([UInt32](), UInt64(0))
+                places.reserveCapacity(count)
+                for _ in 0..<count {
+                    last += cursor.number() & 0xffff_ffff
+                    guard let place = UInt32(exactly: last) else { return false }
+                    places.append(place)
+                }
+                guard let platform, !places.isEmpty, !cursor.isBeyond else { return false }
+                add(PlaceSet(places), on: platform, until: moment, reason)
+            }
+            return cursor.isAtEnd
+        }
+        guard isWhole else { return nil }
     }
 }
 

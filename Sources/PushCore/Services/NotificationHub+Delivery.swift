@@ -63,6 +63,7 @@ extension NotificationHub {
         targets.drop(delivery.done, in: table)
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
         let holds = await askAbout(&targets, kept, since: start, &delivery)
+        delivery.holds = holds
         if stops.contains(kept.sequence) {
             abandon(
                 targets.groups.map { (RecipientGroup($0), $0.members) } + holds.groups, targets.duplicates + holds.duplicates, of: targets,

@@ -2,14 +2,14 @@
 extension NotificationHub {
     /// Asks hooks about the targets of a notification, platform by platform, and settles those that are not to have it.
     ///
-    /// Nobody is asked about what has to end now, or has expired.
+    /// Nobody is asked about what has to end now, or has expired, nor about those that wait for their moment already.
     /// - Returns: those that are held. They are no targets any more.
     func askAbout(
         _ targets: inout Targets, _ kept: KeptNotification, since start: Timestamp, _ delivery: inout Delivery
     ) async -> Holds {
-        guard environment.hooks.isWanted(.beforeDeliver), !targets.isEmpty, !stops.contains(kept.sequence),
-            !hasExpired(delivery.outcome, kept.request)
-        else { return Holds() }
+        guard !targets.isEmpty, !stops.contains(kept.sequence), !hasExpired(delivery.outcome, kept.request) else { return Holds() }
+        let waiting = kept.holds.waiting(after: environment.clock.now, outOf: &targets)
+        guard environment.hooks.isWanted(.beforeDeliver), !targets.isEmpty else { return waiting }
         var rulings = Rulings()
         for (platform, members) in targets.byPlatform {
             let group = DeliveryGroup(
@@ -21,7 +21,7 @@ extension NotificationHub {
                 failure = error
             }
             // Of whoever was cut off nobody knows what it would have said.
-            if stops.contains(kept.sequence) || isStopping && Task.isCancelled { return Holds() }
+            if stops.contains(kept.sequence) || isStopping && Task.isCancelled { return waiting }
             rulings.add(group, failure, isTest: kept.request.isTest, now: environment.clock.now)
         }
         let parts = rulings.take(from: &targets)
@@ -35,7 +35,9 @@ extension NotificationHub {
                 await note(settled, since: start, &delivery)
             }
         }
-        return rulings.holds
+        var holds = waiting
+        holds.add(rulings.holds)
+        return holds
     }
 
     /// When a notification with such holds goes on; nil where nothing is held. What expires before that is told so then.
@@ -128,7 +130,7 @@ private struct Rulings {
             // Hooks behind it were not asked about these: they are when the moment has come, which may be now.
             case .hold(let moment) where !isTest:
                 let moment = min(max(moment, now + Holds.shortest), now + Holds.longest)
-                holds.add(ruling.devices.places, on: group.platform, until: moment, ruling.reason)
+                holds.add(ruling.devices, on: group.platform, until: moment, ruling.reason)
                 held.formUnion(ruling.devices)
             // Whoever sends a test waits for the verdicts.
             case .hold, .skip: refuse(ruling.devices, .skipped, ruling.reason)

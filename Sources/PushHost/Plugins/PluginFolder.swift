@@ -20,6 +20,18 @@ struct PluginFolder: Sendable {
 
     var listPath: String { "\(path)/\(Self.list)" }
 
+    /// The folder without links, from the root: the same for everybody who uses it.
+    var place: String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Of the list as it stands.
+    var revision: String {
+        (try? TextFile.read(listPath, limit: 1 << 20, kind: "script")).map { PluginList.revision($0) } ?? ""
+    }
+
     func folder(of name: String) -> String { "\(path)/\(name)" }
 
     /// The plugins that there are, in use or not.

@@ -1,4 +1,5 @@
 import Bindings
+import Crypto
 import PushCore
 import Yams
 
@@ -40,6 +41,9 @@ struct PluginList: Sendable {
     }
 
     static let keys = ["name", "enabled", "grants", "config", "version"]
+
+    /// What tells a text from another one.
+    static func revision(_ text: [UInt8]) -> String { SHA256.hash(data: text).map { String($0, radix: 16) }.joined(separator: ".") }
 
     subscript(name: String) -> Entry? { entries.first { $0.name == name } }
 

@@ -5,7 +5,7 @@ import PushCore
 /// Keeps what is live the same as what is listed: loads what has changed, tries it out before it is called, and leaves the version before
 /// it where that fails.
 actor PluginSupervisor {
-    private let folder: PluginFolder
+    let folder: PluginFolder
     private let versions: PluginVersions
     private let host: PluginHost
     /// Of the program.
@@ -32,6 +32,10 @@ actor PluginSupervisor {
     /// Why the list could not be read.
     private(set) var listFailure: PushError?
     private var listed: [PluginList.Entry] = []
+    /// The hash of the list that was read last.
+    private(set) var revision = ""
+    /// Those whose entry has changed, until something has come of that.
+    private var changed: Set<String> = []
 
     /// What was not taken over, and why.
     struct Refusal: Sendable {
@@ -159,6 +163,7 @@ actor PluginSupervisor {
         defer { underWay[name] = nil }
         repeat {
             underWay[name] = false
+            changed.remove(name)
             // Its specs may take a while, and the list be another one then.
             guard let entry = listed.first(where: { $0.name == name }), entry.isEnabled else { return }
             await take(entry)
@@ -168,8 +173,9 @@ actor PluginSupervisor {
     /// Reads the list, and takes out of use what it has not any more, and back what it does not grant any more: whatever becomes of the
     /// rest, and whatever takes long.
     private func takeOut() {
-        let entries: [PluginList.Entry]
+        let (entries, before): ([PluginList.Entry], [PluginList.Entry])
         do throws(PushError) {
+            before = listed
             entries = try readList().entries
             listFailure = nil
         } catch {
@@ -184,6 +190,7 @@ actor PluginSupervisor {
             host.restrict(entry.name, to: entry.grants)
             restricted.insert(entry.name)
         }
+        changed = changed.union(entries.filter { $0.isEnabled && !before.contains($0) }.map(\.name))
         let used = Set(entries.filter(\.isEnabled).map(\.name))
         let gone = live.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
         for plugin in gone {
@@ -245,10 +252,11 @@ actor PluginSupervisor {
     /// The entries, and whether there is a list at all.
     private func readList() throws(PushError) -> (entries: [PluginList.Entry], isList: Bool) {
         var list: PluginList?
+        var revision = ""
         do throws(PushError) {
-            list = try PluginList(
-                text: String(decoding: try TextFile.read(folder.listPath, limit: 1 << 20, kind: "script"), as: UTF8.self),
-                path: folder.listPath)
+            let text = try TextFile.read(folder.listPath, limit: 1 << 20, kind: "script")
+            list = try PluginList(text: String(decoding: text, as: UTF8.self), path: folder.listPath)
+            revision = PluginList.revision(text)
         } catch {
             guard error.code == "script.not_found" else { throw error }
         }
@@ -259,7 +267,7 @@ actor PluginSupervisor {
             let (what, cure) = list == nil ? ("is gone", "put it back; ") : ("is empty", "write it; ")
             throw PushError("plugin.list", "\(folder.listPath) \(what)", hint: "\(cure)[] in it takes all out of use")
         }
-        listed = list?.entries ?? []
+        (listed, self.revision) = (list?.entries ?? [], revision)
         return (listed, isList)
     }
 
@@ -292,6 +300,11 @@ actor PluginSupervisor {
                 defer { trying[entry.name] = nil }
                 await bridge(entry, loaded)
                 try await tryOut(source)
+                // Of a folder that is still being written this is a part.
+                if hasBegun, entry.pin == nil, (try? folder.source(of: entry.name))?.hash != source.hash {
+                    underWay[entry.name] = true
+                    return
+                }
             }
             guard listed.contains(entry) else { return }
             do throws(PushError) {
@@ -364,27 +377,11 @@ actor PluginSupervisor {
             PluginReport(
                 entry: entry, status: statuses[entry.name], refusal: refused[entry.name]?.error,
                 refusedHash: refused[entry.name]?.hash, trying: trying[entry.name]?.source.version,
+                isPending: changed.contains(entry.name) || underWay[entry.name] != nil,
                 withheld: live[entry.name] == nil ? withheld[entry.name]?.inOrder ?? [] : [], kept: versions.versions(of: entry.name),
                 last: versions.last(of: entry.name))
         }
     }
-}
-
-/// How a listed plugin stands.
-struct PluginReport: Sendable {
-    var entry: PluginList.Entry
-    /// Nil where it is not live.
-    var status: PluginStatus?
-    var refusal: LuaError?
-    /// Of what was refused; nil where that could not be read.
-    var refusedHash: String?
-    /// A version whose specs run.
-    var trying: String?
-    /// The phases where what it decides about is refused, as long as it is not live.
-    var withheld: [HookPhase] = []
-    var kept: [PluginVersions.Version]
-    /// Of those the one that was live last.
-    var last: PluginVersions.Version?
 }
 
 extension Set<HookPhase> {

@@ -15,13 +15,17 @@ final class FolderWatch: Sendable {
     /// Whether there is nothing to watch for once nobody reads what the program prints.
     private let endsWithOutput: Bool
 
-    /// How long nothing must happen for a burst of writes to be over, and how many times more may come before.
-    private static let quiet = Duration.milliseconds(60)
-    private static let longestBurst = 30
+    /// How long nothing must happen for a burst of writes to be over, and how long one may be.
+    private let quiet: Duration
+    private let longestBurst: Duration
 
     /// Throws `watch.failed`.
-    init(endsWithOutput: Bool) throws(PushError) {
+    init(
+        endsWithOutput: Bool, quiet: Duration = .milliseconds(60), longestBurst: Duration = .seconds(5)
+    ) throws(PushError) {
         self.endsWithOutput = endsWithOutput
+        self.quiet = quiet
+        self.longestBurst = longestBurst
         var ends: [Int32] = [0, 0]
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0, pipe(&ends) == 0 else { throw Self.failure(errno) }
@@ -81,8 +85,9 @@ final class FolderWatch: Sendable {
     }
 
     private func settleNow() -> Bool {
-        for _ in 0..<Self.longestBurst {
-            switch listen(for: Self.quiet) {
+        let end = ContinuousClock.now + longestBurst
+        while ContinuousClock.now < end {
+            switch listen(for: quiet) {
             case .news: continue
             case .nothing: return true
             case .end: return false

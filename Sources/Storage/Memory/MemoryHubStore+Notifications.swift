@@ -89,6 +89,8 @@ struct MemoryNotifications {
         rows[place].notification.outcome = progress.outcome
         rows[place].notification.outcome.id = id
         rows[place].notification.outcome.devices = []
+        if let holds = progress.holds { rows[place].notification.holds = holds }
+        if progress.outcome.state.isFinal { rows[place].notification.holds = Holds() }
         rows[place].append(progress.devices)
     }
 

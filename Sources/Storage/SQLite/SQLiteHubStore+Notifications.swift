@@ -10,6 +10,7 @@ extension SQLiteHubStore: NotificationStore {
         let nearMisses = notification.outcome.storedNearMisses?.text()
         let remarks = notification.outcome.storedRemarks?.text()
         let origin = notification.origin.isEmpty ? nil : JSON.array(notification.origin.map { .string($0) }).text()
+        let holds = notification.holds.isEmpty ? nil : notification.holds.stored
         return try await database.write { [hub] database in
             if let idempotency = notification.idempotency, let known = try Self.acceptance(under: idempotency, hub, database) {
                 return known
@@ -18,12 +19,12 @@ extension SQLiteHubStore: NotificationStore {
             try database.run(
                 """
                 INSERT INTO notification (key, hub, id, request, idempotency_key, fingerprint, state, is_final, tags,
-                    enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses, remarks, origin)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses, remarks, origin, holds)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, key, hub, outcome.id, request, notification.idempotency?.key,
                 notification.idempotency?.fingerprint, outcome.state.rawValue, outcome.state.isFinal, outcome.tags,
                 outcome.enqueuedAt.milliseconds, outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds,
-                outcome.scheduledFor?.milliseconds, counts, nearMisses, remarks, origin)
+                outcome.scheduledFor?.milliseconds, counts, nearMisses, remarks, origin, holds)
             return .accepted
         }
     }
@@ -63,17 +64,20 @@ extension SQLiteHubStore: NotificationStore {
         let counts = progress.outcome.storedCounts?.text()
         let remarks = progress.outcome.storedRemarks?.text()
         let lastOutcomes = progress.lastOutcomes.map { (place: $0.key, code: $0.value.storedCode) }.sorted { $0.place < $1.place }
-        try await database.write(size: rows.reduce(0) { $0 + $1.content.count }) { [hub] database in
+        let holds = progress.holds?.stored
+        try await database.write(size: rows.reduce(holds?.count ?? 0) { $0 + $1.content.count }) { [hub] database in
             let outcome = progress.outcome
             let before = database.totalChangesCount
             try database.run(
                 """
                 UPDATE notification SET state = ?, is_final = ?, tags = ?, enqueued_at = ?, started_at = ?, ended_at = ?,
-                    scheduled_for = ?, counts = ?, near_misses = ?, remarks = ?
+                    scheduled_for = ?, counts = ?, near_misses = ?, remarks = ?,
+                    holds = CASE WHEN ? THEN ? ELSE holds END
                 WHERE key = ?
                 """, outcome.state.rawValue, outcome.state.isFinal, outcome.tags, outcome.enqueuedAt.milliseconds,
                 outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds, outcome.scheduledFor?.milliseconds,
-                counts, outcome.storedNearMisses?.text(), remarks, key.stored)
+                counts, outcome.storedNearMisses?.text(), remarks, holds != nil || outcome.state.isFinal,
+                outcome.state.isFinal || holds?.isEmpty != false ? nil : holds, key.stored)
             // News of a notification that has been forgotten meanwhile is no news.
             if database.totalChangesCount > before { try Self.append(rows, to: key, in: database) }
             try LastOutcomes.set(lastOutcomes, hub: hub, in: database)
@@ -132,7 +136,7 @@ extension SQLiteHubStore: NotificationStore {
 
     private static let columns = """
         key, id, request, idempotency_key, fingerprint, state, tags, enqueued_at, started_at, ended_at, scheduled_for, counts,
-        near_misses, hub, remarks, origin
+        near_misses, hub, remarks, origin, holds
         """
 
     private static func notification(_ row: SQLRow) throws -> KeptNotification {
@@ -145,10 +149,17 @@ extension SQLiteHubStore: NotificationStore {
             if !row.isNull(11) { try outcome.setCounts(stored: row.json(11)) }
             if !row.isNull(12) { outcome.nearMisses = try row.json(12).storedArray().map { try $0.storedText() } }
             if !row.isNull(14) { try outcome.setRemarks(stored: row.json(14)) }
+            var holds = Holds()
+            if !row.isNull(16) {
+                guard let stored = Holds(stored: row.bytes(16)) else {
+                    throw UnreadableValue(reason: "the devices that are held are not readable")
+                }
+                holds = stored
+            }
             return KeptNotification(
                 sequence: sequence, request: try NotificationRequest(stored: row.json(2)),
                 idempotency: row.optional(3) { IdempotencyKey(key: row.text($0), fingerprint: row.bytes(4)) }, outcome: outcome,
-                origin: row.isNull(15) ? [] : try row.json(15).storedArray().map { try $0.storedText() })
+                origin: row.isNull(15) ? [] : try row.json(15).storedArray().map { try $0.storedText() }, holds: holds)
         }
     }
 }

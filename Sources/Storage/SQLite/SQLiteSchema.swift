@@ -52,6 +52,9 @@ enum SQLiteSchema {
         migrator.registerMigration("origins of notifications") { database in
             try database.execute(sql: "ALTER TABLE notification ADD COLUMN origin TEXT")
         }
+        migrator.registerMigration("devices that are held") { database in
+            try database.execute(sql: "ALTER TABLE notification ADD COLUMN holds BLOB")
+        }
         return migrator
     }()
 

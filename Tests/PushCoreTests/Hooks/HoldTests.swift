@@ -1,8 +1,9 @@
-import PushCore
 import Storage
 import Support
 import Synchronization
 import Testing
+
+@testable import PushCore
 
 /// Devices that a hook holds until a moment.
 @Suite struct HoldTests {
@@ -75,9 +76,49 @@ import Testing
         #expect(outcome.startedAt == HubBench.dawn && outcome.endedAt == Self.eleven)
         #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])
         #expect(reached == [.phone(1), .phone(2), .phone(3), .phone(4)])
-        // Nobody is asked about who has it.
-        #expect(hooks.groups.map(\.count) == [4, 3, 1])
+        // Nobody is asked about who has it, or has another moment.
+        #expect(hooks.groups.map(\.count) == [4, 2, 1])
         #expect(hooks.ended.map(\.outcome) == [try #require(try await bench.store.notification(1)).outcome])
+    }
+
+    @Test(arguments: [false, true])
+    func `a hook that rules once holds each device until its moment, whatever it says when the first comes`(isNewProcess: Bool) async throws
+    {
+        try await registerFour()
+        var hub = try await hub()
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        try await untilHeld(id, hub, total: 1)
+        hooks.beforeDelivering { _ in }
+        if isNewProcess {
+            await hub.stop()
+            hub = try await self.hub()
+            try await bench.untilSomebodySleeps()
+            #expect(try await bench.store.notification(1)?.outcome.notices == Self.notices)
+        }
+        await bench.settle()
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])
+        #expect(try await hub.outcome(of: id).counts == [.apns: [.success: 4]])
+        #expect(try await bench.store.notification(1)?.holds.isEmpty == true)
+    }
+
+    @Test func `what is held is read as it was written, and other bytes are none`() throws {
+        var holds = Holds()
+        for (place, platform) in Platform.delivered.enumerated() {
+            let places = (0...UInt32(place * 40)).map { $0 * $0 * 3_000 + UInt32(place) }
+            holds.add(PlaceSet(places), on: platform, until: Self.ten + .seconds(place), "quiet: \u{1F634} \(place % 2)")
+            holds.add(PlaceSet([.max]), on: platform, until: Self.ten, "")
+        }
+        let bytes = holds.stored
+        #expect(Holds(stored: bytes) == holds)
+        #expect(Holds(stored: []) == Holds())
+        for end in 1..<bytes.count where Holds(stored: Array(bytes[..<end]))?.stored == bytes {
+            Issue.record("\(end) bytes are read as all")
+        }
+        for place in bytes.indices {
+            var changed = bytes
+            changed[place] ^= 0xff
+            #expect(Holds(stored: changed) != holds)
+        }
     }
 
     @Test func `where all are held nothing is lost, not even that it has begun`() async throws {
@@ -158,14 +199,14 @@ import Testing
 
     // MARK: - When the moment comes
 
-    @Test func `a hook that is gone holds nobody any more`() async throws {
+    @Test func `of a hook that is gone the moments stay that it had chosen`() async throws {
         try await registerFour()
         let hub = try await hub()
         let id = try await hub.accept(.alert(to: "a")).outcome.id
         try await untilHeld(id, hub, total: 1)
         hooks.beforeDelivering(nil)
         await bench.settle()
-        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten])
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .completed && outcome.sent == 4 && outcome.notices.isEmpty)
     }
@@ -184,12 +225,16 @@ import Testing
             ])
         }
         bench.advance(by: .seconds(3600))
-        try await untilHeld(id, hub, total: 3)
-        #expect(reached == [.phone(1), .phone(4)])
+        try await untilHeld(id, hub, total: 2)
+        #expect(reached == [.phone(1)])
+        #expect(
+            try await hub.outcome(of: id).notices == [
+                "1 device waits until 2026-01-05T11:00:00.000Z: quiet: asleep", Self.notices[1],
+            ])
         hooks.beforeDelivering { _ throws(PushError) in throw .veto }
         await bench.settle()
         let outcome = try await hub.outcome(of: id)
-        #expect(outcome.state == .completed && outcome.counts == [.apns: [.success: 2, .skipped: 1, .abandoned: 1]])
+        #expect(outcome.state == .completed && outcome.counts == [.apns: [.success: 1, .skipped: 1, .abandoned: 2]])
         #expect(outcome.devices.map(\.explanation).suffix(1) == ["quiet: not on Sundays"])
     }
 
@@ -233,7 +278,7 @@ import Testing
         #expect(outcome.state == .completed && outcome.counts == [.apns: [.success: 3, .abandoned: 1]])
         #expect(outcome.endedAt == Self.ten + .seconds(60))
         #expect(outcome.devices.last?.reason == "Expired" && outcome.devices.last?.handle == .phone(4))
-        #expect(hooks.groups.map(\.count) == [4, 3])
+        #expect(hooks.groups.map(\.count) == [4, 2])
     }
 
     @Test func `what expired while no process ran is not sent late`() async throws {

@@ -281,11 +281,17 @@ import Testing
             cat <&3 > log.txt &
             "$P" plugin new greet > /dev/null && "$P" plugin enable greet --json
             "$P" plugin list --json
+            printf -- '- name: greet\n  config: { greetign: x }\n' > plugins/plugins.yaml
+            until "$P" plugin list | grep -q refused; do :; done
+            echo '- name: greet' > plugins/plugins.yaml
+            "$P" plugin enable greet
             kill -TERM $server; wait
             """, in: folder.url)
         // When the command ends it is so.
         #expect(program.output.contains("\"server\": \"live\""), "\(program.output) \(program.errors)")
         #expect(program.output.contains("GET /plugins/greet/"), "\(program.output) \(program.errors)")
+        // What it had refused before says nothing of what is listed now.
+        #expect(!program.output.contains("has refused it"), "\(program.output)")
     }
 
     @Test func `a pinned version is live whatever is in the folder, and of versions ten are kept`() async throws {

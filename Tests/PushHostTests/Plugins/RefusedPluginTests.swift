@@ -216,6 +216,25 @@ import Testing
         }
     }
 
+    @Test func `a folder that is still being written while its specs run is no version`() async throws {
+        let tried = Mutex<[String]>([])
+        let folder = try ScriptFolder(plugins: ["plugins.yaml": "[]\n", "guard/init.lua": Self.guardian("fail_open")])
+        let bench = try PluginFolderBench(over: folder) { source in
+            let count = tried.withLock { tried in
+                tried.append(source.version)
+                return tried.count
+            }
+            if count == 1 { try folder.write("plugins/guard/more.lua", Data("return 1".utf8)) }
+        }
+        try await bench.supervisor.begin()
+        try bench.write("plugins.yaml", "- name: guard\n")
+        await bench.supervisor.refresh()
+        let versions = tried.withLock { $0 }
+        #expect(versions.count == 2)
+        #expect(bench.host.installed.map(\.source.version) == versions.suffix(1))
+        #expect(bench.versions.versions(of: "guard").map(\.shown) == versions.suffix(1))
+    }
+
     @Test(arguments: [true, false])
     func `one that is taken out of use and put back while its specs run decides again at once`(wasLive: Bool) async throws {
         let gate = Gate()

@@ -1,5 +1,6 @@
 import Foundation
 import PushCore
+import Synchronization
 import Testing
 
 @testable import PushHost
@@ -208,6 +209,20 @@ import Testing
         try write("box/flow.lua", "print 'third'", in: folder)
         try await watch.hear("│ third")
         await end(watch)
+    }
+
+    @Test func `a burst is over when nothing more happens, however many writes there are`() async throws {
+        let folder = try ScriptFolder()
+        let watch = try FolderWatch(endsWithOutput: false, quiet: .seconds(3), longestBurst: .seconds(300))
+        #expect(try watch.follow([], allIn: [folder.url.path]))
+        let written = Atomic(0)
+        async let atItsEnd = watch.next(within: nil) ? written.load(ordering: .acquiring) : -1
+        for number in 1...500 {
+            try folder.write("\(number).lua", Data("return \(number)".utf8))
+            written.store(number, ordering: .releasing)
+            await Task.yield()
+        }
+        #expect(await atItsEnd == 500)
     }
 
     @Test func `a failure says which folder and why, with a cure only where it is one`() {

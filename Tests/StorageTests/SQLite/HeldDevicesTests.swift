@@ -80,7 +80,7 @@ import Testing
         withExtendedLifetime(folder) {}
     }
 
-    @Test func `the next process sends at once where nobody holds them any more`() async throws {
+    @Test func `the next process waits for their moment, also where nobody holds them any more`() async throws {
         let folder = try Folder()
         let file = folder.file("hub.db")
         var (hub, storage) = try await open(file)
@@ -90,8 +90,11 @@ import Testing
         await hub.stop()
         try await storage.close()
         (hub, storage) = try await open(file, hooks: NoHooks())
-        #expect(try await hub.finish(id).counts == [.apns: [.success: 1]])
-        #expect(clock.now == HubBench.dawn)
+        _ = try await untilHeld(id, hub)
+        #expect(connector.batches.isEmpty)
+        clock.advance(to: Self.moment)
+        try await until { try await hub.finish(id).state == .completed }
+        #expect(connector.deliveries.map(\.time) == [Self.moment])
         await hub.stop()
         try await storage.close()
         withExtendedLifetime(folder) {}

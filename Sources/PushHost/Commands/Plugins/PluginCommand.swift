@@ -71,10 +71,10 @@ struct PluginOptions: ParsableArguments {
     }
 
     /// What the server tells of its plugins; nil where none uses the data folder.
-    static func served(_ settings: ServerSettings) async throws(PushError) -> JSON? {
+    static func served(_ settings: ServerSettings, patience: Duration = ManagementClient.patience) async throws(PushError) -> JSON? {
         do throws(PushError) {
             return try await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
-                try await client.get(ManagementClient.path("plugins"))
+                try await client.get(ManagementClient.path("plugins"), patience: patience)
             }
         } catch {
             guard error.code == "control.unreachable" else { throw error }

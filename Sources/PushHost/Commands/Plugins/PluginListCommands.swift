@@ -36,7 +36,7 @@ struct PluginEnableCommand: AsyncParsableCommand {
                 [.enabled(true)] + (grant ? [.grants(PluginGrants.merged(entry?.grants ?? [], probe.grants.needs))] : [])
             }
             let missing = grant ? [] : probe.grants.missing
-            let takeOver = await TakeOver.settled(name, source, settings)
+            let takeOver = await TakeOver.settled(name, source, in: folder, settings)
             return CommandResult(
                 json: .object(
                     JSONObject([
@@ -217,7 +217,7 @@ struct PluginRollbackCommand: AsyncParsableCommand {
                 return [.pin(pinned?.version)]
             }
             if let pinned {
-                let (pin, takeOver) = (pinned.version, await TakeOver.settled(name, pinned, settings))
+                let (pin, takeOver) = (pinned.version, await TakeOver.settled(name, pinned, in: folder, settings))
                 return CommandResult(
                     json: .object(["name": .string(name), "version": .string(pin), "server": takeOver.json])
                 ) { palette in

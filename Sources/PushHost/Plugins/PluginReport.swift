@@ -2,11 +2,31 @@ import Bindings
 import Lua
 import PushCore
 
+/// How a listed plugin stands.
+struct PluginReport: Sendable {
+    var entry: PluginList.Entry
+    /// Nil where it is not live.
+    var status: PluginStatus?
+    var refusal: LuaError?
+    /// Of what was refused; nil where that could not be read.
+    var refusedHash: String?
+    /// A version whose specs run.
+    var trying: String?
+    /// Whether something is still to come of what is listed.
+    var isPending = false
+    /// The phases where what it decides about is refused, as long as it is not live.
+    var withheld: [HookPhase] = []
+    var kept: [PluginVersions.Version]
+    /// Of those the one that was live last.
+    var last: PluginVersions.Version?
+}
+
 extension PluginSupervisor {
     /// What `GET /api/v1/plugins` answers.
     var json: JSON {
         .object([
             "plugins": .array(report.map(\.json)), "list": listFailure.map { .string($0.message) } ?? .null,
+            "folder": .string(folder.place), "revision": .string(revision),
         ])
     }
 }
@@ -30,6 +50,7 @@ extension PluginReport {
                     ("at", refusal.location.map { .string("\($0)") } ?? .null),
                 ]))
         }
+        object["pending"] = .bool(isPending)
         if let trying { object["trying"] = .string(trying) }
         if !withheld.isEmpty { object["withheld"] = .array(withheld.map { .string($0.rawValue) }) }
         object["versions"] = .array(
