@@ -77,7 +77,8 @@ struct PluginOptions: ParsableArguments {
                 try await client.get(ManagementClient.path("plugins"), patience: patience)
             }
         } catch {
-            guard error.code == "control.unreachable" else { throw error }
+            // One that is there and says nothing is another matter.
+            guard error.code == "control.unreachable", error.details[ManagementClient.isUnsent] != false else { throw error }
             return nil
         }
     }
