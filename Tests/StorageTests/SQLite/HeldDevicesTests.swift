@@ -50,6 +50,12 @@ import Testing
         }
     }
 
+    /// Answers once the end is kept, with all devices.
+    private func untilEnded(_ storage: SQLiteStorage) async throws {
+        let store = storage.namespace.store(ofHub: 1)
+        try await until { try await store.notification(1)?.outcome.state == .completed }
+    }
+
     @Test func `they survive each process and have it once, at their moment`() async throws {
         let folder = try Folder()
         let file = folder.file("hub.db")
@@ -70,7 +76,7 @@ import Testing
         }
         _ = try await untilHeld(id, hub)
         clock.advance(to: Self.moment)
-        try await until { try await hub.finish(id).state == .completed }
+        try await untilEnded(storage)
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.counts == [.apns: [.success: 3]] && outcome.devices.count == 3 && outcome.notices.isEmpty)
         #expect(connector.batches.flatMap(\.handles) == [.phone(1), .phone(2), .phone(3)])
@@ -93,7 +99,7 @@ import Testing
         _ = try await untilHeld(id, hub)
         #expect(connector.batches.isEmpty)
         clock.advance(to: Self.moment)
-        try await until { try await hub.finish(id).state == .completed }
+        try await untilEnded(storage)
         #expect(connector.deliveries.map(\.time) == [Self.moment])
         await hub.stop()
         try await storage.close()
