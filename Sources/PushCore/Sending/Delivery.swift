@@ -25,6 +25,8 @@ struct Delivery: Sendable {
         didSet { areHoldsKept = areHoldsKept && holds == oldValue }
     }
     private var areHoldsKept = true
+    /// Whether others wait than is kept.
+    var hasNewHolds: Bool { !areHoldsKept }
     private(set) var done = DoneTargets()
 
     init(_ kept: KeptNotification, start: Timestamp, holdsDevices: Bool) {

@@ -8,6 +8,8 @@ package struct Holds: Sendable, Equatable {
 
     /// By places of registrations, or numbers of handles.
     private var waits: [Wait: PlaceSet] = [:]
+    /// What tells who stood at each place from whoever comes after him; none of handles.
+    private var marks: [UInt32: UInt32] = [:]
     /// Those that wait with them; found anew each time.
     var duplicates: [UInt32] = []
 
@@ -36,17 +38,29 @@ package struct Holds: Sendable, Equatable {
 
     mutating func add(_ others: Holds) {
         for (wait, devices) in others.waits { waits[wait, default: PlaceSet()].formUnion(devices) }
+        marks.merge(others.marks) { _, new in new }
         duplicates += others.duplicates
     }
 
-    /// Those whose moment has not come, taken out of the targets with their duplicates; who is no target any more has left.
-    func waiting(after now: Timestamp, outOf targets: inout Targets) -> Holds {
+    /// Notes who stands where, of those that are new.
+    mutating func note(_ mark: (UInt32) -> UInt32) {
+        for place in waits.values.lazy.flatMap(\.places) where marks[place] == nil { marks[place] = mark(place) }
+    }
+
+    /// Those whose moment has not come, taken out of the targets with their duplicates; who is no target any more has left, and whoever
+    /// has come to his place is asked about.
+    func waiting(after now: Timestamp, outOf targets: inout Targets, _ mark: (UInt32) -> UInt32) -> Holds {
         var found = Holds()
         guard waits.keys.contains(where: { $0.moment > now }) else { return found }
         let open = Dictionary(uniqueKeysWithValues: targets.byPlatform.map { ($0.platform, PlaceSet($0.members)) })
         for (wait, devices) in waits where wait.moment > now {
             guard var present = open[wait.platform] else { continue }
             present.formIntersection(devices)
+            if targets.direct == nil {
+                for place in present.places {
+                    if marks[place] == mark(place) { found.marks[place] = marks[place] } else { present.remove(place) }
+                }
+            }
             found.add(present, on: wait.platform, until: wait.moment, wait.reason)
         }
         guard !found.isEmpty else { return found }
@@ -57,7 +71,7 @@ package struct Holds: Sendable, Equatable {
         return found
     }
 
-    package static func == (left: Holds, right: Holds) -> Bool { left.waits == right.waits }
+    package static func == (left: Holds, right: Holds) -> Bool { left.waits == right.waits && left.marks == right.marks }
 
     // MARK: - Notices
 
@@ -95,7 +109,7 @@ package struct Holds: Sendable, Equatable {
 
 extension Holds {
     /// As bytes: for each wait its moment in milliseconds since 1970, its reason, its platform, and how many devices there are with the
-    /// distance of each from the one before.
+    /// distance of each from the one before, and its mark, which is 0 where it has none.
     package var stored: [UInt8] {
         var bytes: [UInt8] = []
         let sorted = waits.sorted {
@@ -109,6 +123,7 @@ extension Holds {
             var last: UInt32 = 0
             for place in devices.places {
                 bytes.append(number: UInt64(place - last))
+                bytes.append(number: UInt64(marks[place] ?? 0))
                 last = place
             }
         }
@@ -130,6 +145,8 @@ extension Holds {
                     last += cursor.number() & 0xffff_ffff
                     guard let place = UInt32(exactly: last) else { return false }
                     places.append(place)
+                    let mark = UInt32(truncatingIfNeeded: cursor.number())
+                    if mark != 0 { marks[place] = mark }
                 }
                 guard let platform, !places.isEmpty, !cursor.isBeyond else { return false }
                 add(PlaceSet(places), on: platform, until: moment, reason)

@@ -64,6 +64,8 @@ extension NotificationHub {
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
         let holds = await askAbout(&targets, kept, since: start, &delivery)
         delivery.holds = holds
+        // What was promised is so from now on, as far as it can be kept: the others may take long.
+        if delivery.hasNewHolds, !holds.isEmpty { _ = await keepProgress(&delivery) }
         if stops.contains(kept.sequence) {
             abandon(
                 targets.groups.map { (RecipientGroup($0), $0.members) } + holds.groups, targets.duplicates + holds.duplicates, of: targets,

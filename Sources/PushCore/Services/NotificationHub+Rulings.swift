@@ -8,7 +8,7 @@ extension NotificationHub {
         _ targets: inout Targets, _ kept: KeptNotification, since start: Timestamp, _ delivery: inout Delivery
     ) async -> Holds {
         guard !targets.isEmpty, !stops.contains(kept.sequence), !hasExpired(delivery.outcome, kept.request) else { return Holds() }
-        let waiting = kept.holds.waiting(after: environment.clock.now, outOf: &targets)
+        let waiting = kept.holds.waiting(after: environment.clock.now, outOf: &targets) { table.mark(at: $0) }
         guard environment.hooks.isWanted(.beforeDeliver), !targets.isEmpty else { return waiting }
         var rulings = Rulings()
         for (platform, members) in targets.byPlatform {
@@ -37,6 +37,7 @@ extension NotificationHub {
         }
         var holds = waiting
         holds.add(rulings.holds)
+        if targets.direct == nil { holds.note { table.mark(at: $0) } }
         return holds
     }
 

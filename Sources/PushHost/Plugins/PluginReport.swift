@@ -86,3 +86,8 @@ extension PluginStatus {
         return .object(object)
     }
 }
+
+extension Set<HookPhase> {
+    var inOrder: [HookPhase] { HookPhase.allCases.filter(contains) }
+    var names: String { inOrder.map(\.rawValue).joined(separator: ", ") }
+}

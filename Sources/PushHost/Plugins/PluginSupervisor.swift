@@ -25,6 +25,9 @@ actor PluginSupervisor {
     private var restricted: Set<String> = []
     /// Versions whose specs run.
     private var trying: [String: LoadedPlugin] = [:]
+    /// How often in a row a plugin changed while its specs ran.
+    private var overtaken: [String: Int] = [:]
+    private static let mostOvertaken = 3
     /// Whether somebody is served by what is live.
     private var hasBegun = false
     /// Those that are being loaded and tried out, and whether there is news of them since.
@@ -300,11 +303,16 @@ actor PluginSupervisor {
                 defer { trying[entry.name] = nil }
                 await bridge(entry, loaded)
                 try await tryOut(source)
-                // Of a folder that is still being written this is a part.
-                if hasBegun, entry.pin == nil, (try? folder.source(of: entry.name))?.hash != source.hash {
+                // Of a folder that is still being written this is a part. One that changes faster than its specs run is taken all the same.
+                if hasBegun, entry.pin == nil, overtaken[entry.name, default: 0] < Self.mostOvertaken,
+                    (try? folder.source(of: entry.name))?.hash != source.hash
+                {
+                    tell(source, .info, "has changed while its specs ran: they run for the newer one")
+                    overtaken[entry.name, default: 0] += 1
                     underWay[entry.name] = true
                     return
                 }
+                overtaken[entry.name] = nil
             }
             guard listed.contains(entry) else { return }
             do throws(PushError) {
@@ -382,11 +390,6 @@ actor PluginSupervisor {
                 last: versions.last(of: entry.name))
         }
     }
-}
-
-extension Set<HookPhase> {
-    fileprivate var inOrder: [HookPhase] { HookPhase.allCases.filter(contains) }
-    fileprivate var names: String { inOrder.map(\.rawValue).joined(separator: ", ") }
 }
 
 extension LuaError {

@@ -101,6 +101,53 @@ import Testing
         #expect(try await bench.store.notification(1)?.holds.isEmpty == true)
     }
 
+    @Test func `what was promised is kept before the others have it`() async throws {
+        try await registerFour()
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        bench.connector.during { _ in for await _ in gate {} }
+        let first = try await hub()
+        let id = try await first.accept(.alert(to: "a")).outcome.id
+        try await until { !bench.connector.batches.isEmpty }
+        #expect(try await bench.store.notification(1)?.holds.isEmpty == false)
+        // As if the process ended here; the next one asks nobody.
+        let kept = try #require(try await bench.store.notification(1))
+        #expect(kept.outcome.counts.isEmpty)
+        open.finish()
+        await first.stop()
+        hooks.beforeDelivering { _ in }
+        let second = try await hub()
+        await bench.settle()
+        #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])
+        #expect(try await second.outcome(of: id).counts == [.apns: [.success: 4]])
+    }
+
+    @Test(arguments: [false, true]) func `whoever comes to the place of one that has left does not wait in his stead`(isNewProcess: Bool)
+        async throws
+    {
+        let held = try await bench.register(.phone(1), tags: ["a", "eleven"])
+        try await bench.register(.phone(2), tags: ["a", "ten"])
+        let (ten, eleven) = (try Tag("ten"), try Tag("eleven"))
+        hooks.beforeDelivering { group in
+            _ = await group.rule([
+                DeliveryRuling(devices: .tagged(ten), fate: .hold(until: Self.ten), reason: "quiet: asleep"),
+                DeliveryRuling(devices: .tagged(eleven), fate: .hold(until: Self.eleven), reason: "quiet: late riser"),
+            ])
+        }
+        var hub = try await hub()
+        let id = try await hub.accept(.alert(to: "a")).outcome.id
+        try await untilHeld(id, hub, total: 0)
+        try await hub.deleteRegistration(held.id, ifMatch: nil)
+        _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(3), tags: [try Tag("a")]))
+        if isNewProcess {
+            await hub.stop()
+            hub = try await self.hub()
+        }
+        await bench.settle()
+        #expect(bench.connector.deliveries.map(\.time) == [isNewProcess ? HubBench.dawn : Self.ten, Self.ten].suffix(isNewProcess ? 2 : 1))
+        #expect(Set(reached) == [.phone(2), .phone(3)])
+        #expect(try await hub.outcome(of: id).state == .completed)
+    }
+
     @Test func `what is held is read as it was written, and other bytes are none`() throws {
         var holds = Holds()
         for (place, platform) in Platform.delivered.enumerated() {

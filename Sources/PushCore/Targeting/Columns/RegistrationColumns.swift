@@ -41,6 +41,19 @@ struct RegistrationColumns: Sendable {
         return PackedRegistrationID(first: firsts[place], second: seconds[place], shard: shard).hash
     }
 
+    /// Of the id, the same in any process; never 0.
+    func mark(at place: UInt32) -> UInt32 {
+        // FNV-1a, over whole words where the id is numbers.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        func add(_ word: UInt64) { hash = (hash ^ word) &* 0x100_0000_01b3 }
+        if let id = unusualIDs[place] {
+            for byte in id.text.utf8 { add(UInt64(byte)) }
+        } else {
+            for word in [firsts[place], seconds[place], UInt64(traits[place].shard)] { add(word ^ word >> 32) }
+        }
+        return max(1, UInt32(truncatingIfNeeded: hash ^ hash >> 32))
+    }
+
     static func hash(of id: RegistrationID, _ packed: PackedRegistrationID?) -> UInt64 {
         packed?.hash ?? UInt64(bitPattern: Int64(id.text.hashValue))
     }
