@@ -177,7 +177,7 @@ package final class PluginHost: Sendable {
         }
     }
 
-    /// Those that would have to be asked there, but are not live.
+    /// One that would have to be asked there, but is not live.
     func absent(in phase: HookPhase, origin: [String]) -> AbsentPlugin? {
         state.withLock { state in state.absent.first { $0.phases.contains(phase) && !origin.contains($0.name) } }
     }
