@@ -1,6 +1,6 @@
 // What is sent, and to whom.
 extension ErrorCatalogue {
-    static let contentAreas: [ErrorArea] = [send, schedule, payload, localization, tag, tagExpression, template, azure]
+    static let contentAreas: [ErrorArea] = [send, schedule, payload, localization, tag, tags, tagExpression, template, azure]
 
     private static let send = ErrorArea(
         "send", "the arguments of push.send",
@@ -197,6 +197,16 @@ extension ErrorCatalogue {
                 "tag.reserved", .failure, means: "A registration has two tags of a form of which it can have one.",
                 when: "Two tags $InstallationId:{…} or $UserId:{…}: a registration is one device of one user. Status 400.",
                 cure: "Keep one of them."),
+        ])
+
+    private static let tags = ErrorArea(
+        "tags", "comparing tag expressions",
+        [
+            ErrorDescription(
+                "tags.too_complex", .refusal, .answer, means: "The two expressions cannot be compared.",
+                when: "They have more than 2,000 different tags together, or tags that belong together stand so far apart that the "
+                    + "comparison would take too long. Status 422.",
+                cure: "Compare their parts one by one, or write tags that stand in one condition next to each other.")
         ])
 
     private static let tagExpression = ErrorArea(

@@ -1,6 +1,6 @@
 extension Tag {
     /// The forms that the hub itself gives out, in lower case; a registration has at most one of each.
-    private static let reservedForms = ["$installationid", "$userid"]
+    static let reservedForms = ["$installationid", "$userid"]
 
     /// `$installationid` or `$userid` for a tag of that form, nil for any other.
     package var reservedForm: String? {

@@ -94,21 +94,23 @@ extension NotificationHub {
         }
     }
 
+    /// Tags in use, among which the nearest one is looked for; none where there are too many to compare with.
+    func comparableNames() async -> [Tag] {
+        guard table.index.tagCount <= settings.comparableTags else { return [] }
+        do throws(PushError) {
+            let rows = try await store.tags(behind: nil, limit: Self.tagsCompared)
+            return rows.flatMap { row in row.tags.filter { table.index.firstPlace(of: $0) == row.place } }
+        } catch {
+            environment.note(.audience, "no tags to compare with: \(error.message)")
+            return []
+        }
+    }
+
     /// Why a send found nobody, in words.
     func nearMisses(_ request: NotificationRequest) async -> [String] {
         await unindexExpired()
-        var names: [Tag] = []
-        let missing = (request.audience.expression?.tags ?? []).contains { table.index.count(of: $0) == 0 }
-        if missing, table.index.tagCount <= settings.comparableTags {
-            do throws(PushError) {
-                let rows = try await store.tags(behind: nil, limit: Self.tagsCompared)
-                for row in rows {
-                    names += row.tags.filter { table.index.firstPlace(of: $0) == row.place }
-                }
-            } catch {
-                environment.note(.audience, "no tags to compare with: \(error.message)")
-            }
-        }
+        let isMissing = (request.audience.expression?.tags ?? []).contains { table.index.count(of: $0) == 0 }
+        let names = isMissing ? await comparableNames() : []
         return NearMisses(table: table, request: request, names: names).sentences
     }
 }

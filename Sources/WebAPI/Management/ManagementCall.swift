@@ -119,7 +119,11 @@ struct ManagementCall: Sendable {
         try query.checkUnique()
         var values: [String: JSON] = [:]
         for parameter in route.parameters {
-            guard let text = query[parameter.name] else { continue }
+            guard let text = query[parameter.name] else {
+                guard parameter.isRequired else { continue }
+                throw PushError(
+                    "request.parameter", "the parameter \"\(parameter.name)\" is missing", hint: "add \(parameter.name)=…", status: 400)
+            }
             let value = parameter.schema.value(of: text)
             do throws(JSONSchema.Flaw) {
                 try parameter.schema.check(value, "the parameter \(parameter.name)")

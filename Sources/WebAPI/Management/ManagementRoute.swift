@@ -15,6 +15,7 @@ struct ManagementRoute: Sendable {
     struct Parameter: Sendable {
         let name: String
         let schema: JSONSchema
+        var isRequired = false
     }
 
     struct Answer: Sendable {

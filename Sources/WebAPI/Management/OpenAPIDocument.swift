@@ -11,11 +11,12 @@ struct OpenAPIDocument {
         400: "A parameter or the body is not what it must be", 401: "The token is missing, wrong, expired, or lacks the right to manage",
         403: "The token lacks the right to send", 404: "There is no such thing", 405: "The path does not take this method",
         408: "The body took too long", 409: "It clashes with what there is", 413: "The body is too large",
-        429: "Too many requests with this key; Retry-After says when to come back", 500: "The server failed",
+        422: "It cannot be done as it is asked", 429: "Too many requests with this key; Retry-After says when to come back",
+        500: "The server failed",
         503: "Nothing can be kept just now; Retry-After says when to come back",
     ]
     /// Of these each route has those that it lists itself.
-    private static let special: Set<Int> = [403, 409]
+    private static let special: Set<Int> = [403, 409, 422]
 
     private static let about =
         "Hubs, keys, devices, tags and notifications of a PushHost server. A hub's name is one part of a path: a slash in it is written "
@@ -61,7 +62,10 @@ struct OpenAPIDocument {
             ["name": .string(name), "in": "path", "required": true, "schema": ["type": "string", "minLength": 1]]
         }
         parameters += route.parameters.map { parameter in
-            ["name": .string(parameter.name), "in": "query", "schema": parameter.schema.document(&components)]
+            let schema = parameter.schema.document(&components)
+            return .members([
+                "name": .string(parameter.name), "in": "query", "required": parameter.isRequired ? true : nil, "schema": schema,
+            ])
         }
         var operation: JSONObject = [
             "operationId": .string(route.name), "summary": .string(route.summary),

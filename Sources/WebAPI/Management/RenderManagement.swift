@@ -53,11 +53,7 @@ extension NotificationRequest {
     fileprivate init(rendering body: JSONObject) throws(PushError) {
         var audience = Audience.everyone
         if let text = body["tagExpression"]?.string {
-            do {
-                audience = .expression(try TagExpression(parsing: text))
-            } catch {
-                throw PushError(error)
-            }
+            audience = .expression(try TagExpression(given: text))
         }
         if let native = body["native"], let platform = native["platform"]?.string.flatMap({ Platform(shortName: $0) }) {
             let payload = native["payload"]

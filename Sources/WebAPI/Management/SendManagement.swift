@@ -56,11 +56,7 @@ extension NotificationRequest {
     fileprivate init(sending body: JSONObject) throws(PushError) {
         var audience = Audience.everyone
         if let text = body["audience"]?["tagExpression"]?.string {
-            do {
-                audience = .expression(try TagExpression(parsing: text))
-            } catch {
-                throw PushError(error)
-            }
+            audience = .expression(try TagExpression(given: text))
         }
         var options = PushOptions()
         options.expiration = try body["expiresAt"]?.string.map { text throws(PushError) in try Timestamp(given: text, "expiresAt") }
