@@ -139,6 +139,9 @@ package struct PluginDenial: Sendable, Equatable {
 package struct PluginMessage: Sendable, Equatable {
     package enum Level: String, Sendable { case info, warn, error }
 
+    /// What became of the plugin.
+    package enum Change: String, Sendable { case live, ended, refused }
+
     package var plugin: String
     package var version: String
     /// Nil where it is about no call.
@@ -146,9 +149,12 @@ package struct PluginMessage: Sendable, Equatable {
     package var level: Level
     package var text: String
     package var location: SourceLocation?
+    /// Nil where nothing has.
+    package var change: Change?
 
     package init(
-        plugin: String, version: String, run: String? = nil, level: Level, text: String, location: SourceLocation? = nil
+        plugin: String, version: String, run: String? = nil, level: Level, text: String, location: SourceLocation? = nil,
+        change: Change? = nil
     ) {
         self.plugin = plugin
         self.version = version
@@ -156,5 +162,6 @@ package struct PluginMessage: Sendable, Equatable {
         self.level = level
         self.text = text
         self.location = location
+        self.change = change
     }
 }

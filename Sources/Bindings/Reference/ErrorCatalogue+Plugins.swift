@@ -1,7 +1,7 @@
 // Plugins: how they are loaded, what they may do, what becomes of them when they fail.
 extension ErrorCatalogue {
     static let pluginAreas: [ErrorArea] = [
-        plugin, native, hook, phase, capability, group, kv, http, route, webhook, cron, timeZone, dailyWindow, audit,
+        plugin, native, hook, phase, capability, group, kv, http, route, webhook, cron, timeZone, dailyWindow,
     ]
 
     private static let plugin = ErrorArea(
@@ -302,13 +302,5 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "daily_window.invalid", .failure, means: "Two texts are no part of the day.",
                 when: "One is no time such as 07:00, or both are the same.", cure: "Write two different times, such as 22:00 and 07:00.")
-        ])
-
-    private static let audit = ErrorArea(
-        "audit", "the audit trail",
-        [
-            ErrorDescription(
-                "audit.too_large", .failure, means: "An entry of the audit trail is too large.", when: "It has more than 64 KiB.",
-                cure: "Give fewer details.")
         ])
 }

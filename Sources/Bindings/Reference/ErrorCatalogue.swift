@@ -5,7 +5,7 @@ package enum ErrorCatalogue {
     /// In the order of the reference.
     package static let areas: [ErrorArea] =
         scriptAreas + flowAreas + programAreas + sessionAreas + backendAreas + hubAreas + wireAreas + contentAreas
-        + serverAreas + pluginAreas
+        + serverAreas + auditAreas + pluginAreas
 
     package static let all: [ErrorDescription] = areas.flatMap(\.entries)
 

@@ -66,6 +66,8 @@ package struct AuditEntry: Sendable, Equatable {
     /// What is hashed, as JSON: an array of the sequence, the time in milliseconds since 1970, actor, action, subject, outcome, and the
     /// details as pairs in the order of their names' bytes. Written as RFC 8785 has it, so that others can check an exported trail.
     package var content: [UInt8] { record.content(at: sequence) }
+
+    var contentJSON: JSON { record.contentJSON(at: sequence) }
 }
 
 extension AuditRecord {
@@ -78,11 +80,13 @@ extension AuditRecord {
         return .array(pairs.map { [.string($0.key), .string($0.value)] })
     }
 
-    fileprivate func content(at sequence: Int64) -> [UInt8] {
-        JSON.array([
+    fileprivate func content(at sequence: Int64) -> [UInt8] { contentJSON(at: sequence).serialized() }
+
+    fileprivate func contentJSON(at sequence: Int64) -> JSON {
+        [
             .integer(sequence), .integer(time.milliseconds), .string(actor), .string(action), .string(subject),
             .string(outcome.rawValue), sortedDetails,
-        ]).serialized()
+        ]
     }
 }
 

@@ -18,16 +18,19 @@ package protocol AuditTrail: Sendable {
 package struct AuditFilter: Sendable {
     package var actor: String?
     package var action: String?
+    /// Those of that moment or later.
+    package var since: Timestamp?
 
-    package init(actor: String? = nil, action: String? = nil) {
+    package init(actor: String? = nil, action: String? = nil, since: Timestamp? = nil) {
         self.actor = actor
         self.action = action
+        self.since = since
     }
 
     /// By the bytes of the texts.
     package func lets(_ record: AuditRecord) -> Bool {
         (actor.map { $0.utf8.elementsEqual(record.actor.utf8) } ?? true)
-            && (action.map { $0.utf8.elementsEqual(record.action.utf8) } ?? true)
+            && (action.map { $0.utf8.elementsEqual(record.action.utf8) } ?? true) && (since.map { $0 <= record.time } ?? true)
     }
 }
 
@@ -39,7 +42,7 @@ package enum AuditVerification: Sendable, Equatable {
 
 /// The first place where the chain does not hold.
 package struct AuditBreak: Sendable, Equatable {
-    package enum Reason: String, Sendable {
+    package enum Reason: String, Sendable, CaseIterable {
         /// There is no entry of this sequence.
         case missing
         /// What the entry says does not go with its hash and the one before it: it was changed, or the one before it was.
@@ -48,6 +51,8 @@ package struct AuditBreak: Sendable, Equatable {
         case unreadable
         /// The entry stands where none was appended.
         case added
+        /// The chain holds, and does not go through an end that was noted before.
+        case replaced
     }
 
     package var sequence: Int64

@@ -68,7 +68,7 @@ struct BackupFile {
                 "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))", hint: "name a backup")
         }
         try checkPlace(path, Self.real(path))
-        if let lock = try await lockIfFree(makingFolder: true) { return try await SQLiteStorage.replace(lock.database, from: path) }
+        if let lock = try await lockIfFree(makingFolder: true) { return try await Self.replace(lock.database, from: path) }
         try await withName { name throws(PushError) in
             // By SQLite, which takes in what is in a log beside the file.
             try await SQLiteStorage.copy(path, to: "\(folder)/\(name)")
@@ -85,6 +85,16 @@ struct BackupFile {
             }
         }
         return nil
+    }
+
+    /// The entry of it is the first one behind those of the backup.
+    private static func replace(_ database: String, from path: String) async throws(PushError) -> PushError? {
+        let end = try? await SQLiteAuditFile(path: database).entries(before: nil, limit: 1, AuditFilter()).first
+        let flaw = try await SQLiteStorage.replace(database, from: path)
+        let storage = try await SQLiteStorage.open(database)
+        await AuditLog(trail: storage.auditTrail, clock: SystemClock()).noteRestoration(end)
+        try await storage.close()
+        return flaw
     }
 
     /// Nil where a server has it.

@@ -102,7 +102,7 @@ actor PluginSupervisor {
         live[entry.name] = loaded
         restricted.remove(entry.name)
         install()
-        tell(before, .warn, "is live as it was before\(current == nil ? "" : ", configured anew"): \(why)")
+        tell(before, .warn, "is live as it was before\(current == nil ? "" : ", configured anew"): \(why)", .live)
     }
 
     /// What becomes of a plugin while its specs run. Where it is live, that goes on; one that is not decides about something already.
@@ -197,15 +197,14 @@ actor PluginSupervisor {
         let used = Set(entries.filter(\.isEnabled).map(\.name))
         let gone = live.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
         for plugin in gone {
-            live[plugin.name] = nil
-            former[plugin.name] = plugin
+            (live[plugin.name], former[plugin.name]) = (nil, plugin)
             restricted.remove(plugin.name)
         }
         refused = refused.filter { used.contains($0.key) }
         withheld = withheld.filter { used.contains($0.key) }
         install()
         // What the log says is so.
-        for plugin in gone { tell(plugin.source, .info, "is not live any more") }
+        for plugin in gone { tell(plugin.source, .info, "is not live any more", .ended) }
     }
 
     /// The same, and what was refused is tried again: the cause may have been outside of its files.
@@ -330,7 +329,8 @@ actor PluginSupervisor {
             install()
             tell(
                 source, .info,
-                "is live\(before.map { $0.source.hash == source.hash ? ", configured anew" : ", after \($0.source.version)" } ?? "")")
+                "is live\(before.map { $0.source.hash == source.hash ? ", configured anew" : ", after \($0.source.version)" } ?? "")", .live
+            )
             for capability in loaded.grants.missing {
                 tell(
                     source, .warn, "needs \(capability), which it was not granted: pushhost plugin grant \(entry.name) \(capability)")
@@ -346,7 +346,7 @@ actor PluginSupervisor {
                 PluginMessage(
                     plugin: entry.name, version: hash.map { String($0.prefix(PluginSource.shownDigits)) } ?? "-", level: .error,
                     text: "was refused\(stays): \(error.message) (\(error.code))\(error.hint.map { "; \($0)" } ?? "")",
-                    location: error.location))
+                    location: error.location, change: .refused))
             await fallBack(entry, "what it is listed as now was refused")
             await withhold(entry, read)
         }
@@ -360,7 +360,7 @@ actor PluginSupervisor {
         if before?.configuration != configuration {
             live[entry.name] = try host.load(native, configuration)
             install()
-            tell(native.source, .info, "is live\(before == nil ? "" : ", configured anew")")
+            tell(native.source, .info, "is live\(before == nil ? "" : ", configured anew")", .live)
         }
         refused[entry.name] = nil
     }
@@ -372,8 +372,9 @@ actor PluginSupervisor {
             absent: names.filter { live[$0] == nil }.compactMap { name in withheld[name].map { AbsentPlugin(name: name, phases: $0) } })
     }
 
-    private func tell(_ source: PluginSource?, _ level: PluginMessage.Level, _ text: String) {
-        log(PluginMessage(plugin: source?.name ?? PluginMessage.list, version: source?.version ?? "-", level: level, text: text))
+    private func tell(_ source: PluginSource?, _ level: PluginMessage.Level, _ text: String, _ change: PluginMessage.Change? = nil) {
+        let name = source?.name ?? PluginMessage.list
+        log(PluginMessage(plugin: name, version: source?.version ?? "-", level: level, text: text, change: change))
     }
 
     // MARK: - What there is

@@ -17,7 +17,8 @@ final class ServerPlugins: Sendable {
     ///   - clock: of the hubs; how long calls may take is measured by the system's.
     ///   - allowsPrivate: whether a grant of a host includes its private addresses. It does not: grants say so themselves.
     init(
-        _ settings: ServerSettings, data: DataFolder, storage: any StorageEngine, clock: any HubClock, lab: Lab? = nil, log: Logger
+        _ settings: ServerSettings, data: DataFolder, storage: any StorageEngine, audit: AuditLog, clock: any HubClock,
+        lab: Lab? = nil, log: Logger
     ) throws(PushError) {
         folder = PluginFolder(path: settings.plugins)
         let hubs = PluginHubs(name: settings.hub)
@@ -36,8 +37,8 @@ final class ServerPlugins: Sendable {
                 case .error: .error
                 }
             log.log(level: level, "\(message.isOfList ? "plugins" : "plugin \(message.plugin)"): \(message.text)", metadata: metadata)
+            if let change = message.change { Task { await audit.note(change, of: message) } }
         }
-        let trail = storage.auditTrail
         host = PluginHost(
             services: PluginServices(
                 world: world,
@@ -47,15 +48,8 @@ final class ServerPlugins: Sendable {
                     return hubs.hub(named: name)
                 }, keyValues: storage.keyValues, http: PublicHTTPClient(clock: SystemClock()),
                 deadlines: SystemClock(),
-                onDenial: { denial in
-                    Task {
-                        do throws(PushError) {
-                            _ = try await trail.append(denial.record(at: clock.now))
-                        } catch {
-                            log.error("a denial of the plugin \(denial.plugin) is not in the audit trail: \(error.message)")
-                        }
-                    }
-                }, log: tell, start: { work in lab?.thread.start(work) ?? Task { await work() } }, attendance: lab?.attendance))
+                onDenial: { denial in Task { await audit.note(denial) } }, log: tell,
+                start: { work in lab?.thread.start(work) ?? Task { await work() } }, attendance: lab?.attendance))
         self.hubs = hubs
         supervisor = PluginSupervisor(
             folder: folder, versions: PluginVersions(path: data.file("plugins")), host: host, clock: clock, log: tell)
@@ -170,10 +164,28 @@ extension PluginMessage {
     fileprivate var isOfList: Bool { plugin == Self.list }
 }
 
-extension PluginDenial {
-    fileprivate func record(at time: Timestamp) -> AuditRecord {
-        AuditRecord(
-            time: time, actor: "plugin:\(plugin)", action: "capability.denied", subject: capability.description,
-            details: ["function": binding, "version": version], outcome: .refused)
+extension AuditLog {
+    /// The list of plugins and their files are the owner's.
+    fileprivate func note(_ change: PluginMessage.Change, of message: PluginMessage) async {
+        let details = ["version": message.version, "what": message.text]
+        await note(
+            .owner, change.action, message.plugin, details, outcome: change == .refused ? .refused : .succeeded)
+    }
+
+    /// A plugin can try it again and again.
+    fileprivate func note(_ denial: PluginDenial) async {
+        await noteOften(
+            .plugin(denial.plugin), .capabilityDenied, denial.capability.description,
+            ["function": denial.binding, "version": denial.version], outcome: .refused)
+    }
+}
+
+extension PluginMessage.Change {
+    fileprivate var action: AuditAction {
+        switch self {
+        case .live: .pluginLive
+        case .ended: .pluginEnded
+        case .refused: .pluginRefused
+        }
     }
 }

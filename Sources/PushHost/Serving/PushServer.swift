@@ -25,6 +25,8 @@ final class PushServer: Sendable {
     private let random: SystemRandom
     let log: Logger
     let metrics: PrometheusRegistry
+    /// Who did what.
+    let audit: AuditLog
     let connectors: HubConnectors
     let plugins: ServerPlugins
     private let jobPlaces: JobPlaces
@@ -83,6 +85,7 @@ final class PushServer: Sendable {
             guard let fault = credential.fault else { continue }
             log.error("nothing can be sent to \(credential.serviceName): \(fault.message); \(fault.hint ?? "")")
         }
+        let audit = AuditLog(storage.auditTrail, clock: hubClock, log)
         let hooks = HookSocket()
         var opening: ServerPlugins?
         let environment = HubEnvironment(
@@ -92,7 +95,7 @@ final class PushServer: Sendable {
                 log.log(level: event.isWarning ? .warning : .debug, "\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
             }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks)
         do throws(PushError) {
-            let plugins = try ServerPlugins(settings, data: folder, storage: storage, clock: hubClock, lab: lab, log: log)
+            let plugins = try ServerPlugins(settings, data: folder, storage: storage, audit: audit, clock: hubClock, lab: lab, log: log)
             hooks.connect(plugins.host)
             opening = plugins
             // Before hubs go on with what they had accepted: they may have to ask.
@@ -115,7 +118,7 @@ final class PushServer: Sendable {
             let sessions = lab.flatMap { lab in wires.map { LabSessions(lab: lab, namespace: namespace, wires: $0, log: log) } }
             let server = PushServer(
                 settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
-                clock: clock, random: random, log: log, metrics: metrics, connectors: connectors, jobPlaces: jobPlaces,
+                clock: clock, random: random, log: log, metrics: metrics, audit: audit, connectors: connectors, jobPlaces: jobPlaces,
                 transports: [issuerTransport] + (routed.map { [$0] } ?? []),
                 plugins: plugins,
                 lab: sessions.map {
@@ -148,15 +151,15 @@ final class PushServer: Sendable {
     private init(
         settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, backend: BackendServices, folder: DataFolder,
         socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry,
-        connectors: HubConnectors,
-        jobPlaces: JobPlaces, transports: [HTTPClientTransport], plugins: ServerPlugins, lab: LabInterface?
+        audit: AuditLog, connectors: HubConnectors, jobPlaces: JobPlaces, transports: [HTTPClientTransport], plugins: ServerPlugins,
+        lab: LabInterface?
     ) {
         current = Mutex(settings)
         (self.namespace, self.storage, self.folder) = (namespace, storage, folder)
         (self.backend, accounts) = (backend, backend.accounts)
         (self.clock, self.random, self.log, self.metrics, self.connectors) = (clock, random, log, metrics, connectors)
         (self.jobPlaces, self.transports, self.socket, self.lab) = (jobPlaces, transports, socket, lab)
-        self.plugins = plugins
+        (self.plugins, self.audit) = (plugins, audit)
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         limits = ConnectionLimits(
             connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
@@ -207,9 +210,9 @@ final class PushServer: Sendable {
             system: SystemRoutes(
                 isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() },
                 about: ServerDescription(version: PushHostCommand.release, hasLab: settings.isLab).json),
-            backend: backend, credentials: connectors.services,
+            backend: backend, credentials: connectors.services, audit: audit,
             control: ControlRoutes(
-                backup: { [self] name throws(PushError) in try await storage.backup(to: folder.file(name)) },
+                backup: { [self] name throws(PushError) in try await backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
                 channels: { [self] order throws(PushError) in try await channels(order) }, server: { [self] in await description },
                 plugins: { [self] in await plugins.supervisor.json }),
@@ -237,6 +240,7 @@ final class PushServer: Sendable {
     /// Puts a backup in the place of everything, while requests are told to wait.
     private func restore(from path: String) async throws(PushError) {
         let (storage, log) = (storage, log)
+        let end = try await storage.auditTrail.entries(before: nil, limit: 1, AuditFilter()).first
         try await namespace.restore({ [lab] in lab?.lab.attended(storage.namespace) ?? storage.namespace }) {
             willReplace throws(PushError) in
             try await storage.restore(from: path) {
@@ -245,6 +249,7 @@ final class PushServer: Sendable {
             }
         }
         log.notice("the backup was restored")
+        await audit.noteRestoration(end)
         await checkBackend()
     }
 
@@ -298,6 +303,7 @@ final class PushServer: Sendable {
         } catch {
             log.warning("sessions and secure payloads that are over could not be removed: \(error.message)")
         }
+        await audit.flush()
         let (now, settings) = (clock.now, settings)
         // What is done with hubs of a lab is the lab's work.
         await withTaskExecutorPreference(lab?.lab.thread) {
@@ -322,6 +328,7 @@ final class PushServer: Sendable {
         for transport in transports { await transport.shutdown() }
         await connectors.transports.shutdown()
         await connectors.senders.shutdown()
+        await audit.flush(all: true)
         do throws(PushError) {
             try await storage.close()
         } catch {

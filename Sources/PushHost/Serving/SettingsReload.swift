@@ -45,6 +45,7 @@ actor SettingsReload {
         await server.change(given.settings)
         let applied = changes.filter(\.isLive).map(\.name)
         if !applied.isEmpty { log.notice("settings were changed: \(applied.joined(separator: ", "))") }
+        if !changes.isEmpty { await server.audit.noteSettings(changes) }
         for setting in changes where !setting.isLive {
             log.warning("the setting \(setting.name) has changed: it holds from the next start on")
         }

@@ -27,26 +27,31 @@ struct SQLiteAuditTrail: AuditTrail {
     // MARK: - Reading
 
     func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter) async throws(PushError) -> [AuditEntry] {
-        try await database.read { database in
-            try database.all(
-                "\(Self.selection(filter)) AND sequence > ?3 ORDER BY sequence LIMIT ?4", filter.actor, filter.action, sequence, limit,
-                read: Self.entry)
-        }
+        try await database.read { try Self.entries(after: sequence, limit: limit, filter, in: $0) }
     }
 
     func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter) async throws(PushError) -> [AuditEntry] {
-        try await database.read { database in
-            try database.all(
-                "\(Self.selection(filter)) AND sequence < ?3 ORDER BY sequence DESC LIMIT ?4", filter.actor, filter.action,
-                sequence ?? .max, limit, read: Self.entry)
-        }
+        try await database.read { try Self.entries(before: sequence, limit: limit, filter, in: $0) }
+    }
+
+    static func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter, in database: Database) throws -> [AuditEntry] {
+        try database.all(
+            "\(selection(filter)) AND sequence > ?3 ORDER BY sequence LIMIT ?4", filter.actor, filter.action, sequence, limit,
+            filter.since?.milliseconds, read: entry)
+    }
+
+    static func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter, in database: Database) throws -> [AuditEntry] {
+        try database.all(
+            "\(selection(filter)) AND sequence < ?3 ORDER BY sequence DESC LIMIT ?4", filter.actor, filter.action, sequence ?? .max,
+            limit, filter.since?.milliseconds, read: entry)
     }
 
     /// A statement of its own for what is asked for, so that its index is used.
     static func selection(_ filter: AuditFilter) -> String {
         let actor = filter.actor == nil ? "?1 IS NULL" : "actor = ?1"
         let action = filter.action == nil ? "?2 IS NULL" : "action = ?2"
-        return "SELECT \(columns) FROM audit_entry WHERE \(actor) AND \(action)"
+        let since = filter.since == nil ? "?5 IS NULL" : "time >= ?5"
+        return "SELECT \(columns) FROM audit_entry WHERE \(actor) AND \(action) AND \(since)"
     }
 
     private static let columns = "sequence, time, actor, action, subject, details, outcome, hash"
@@ -69,6 +74,16 @@ struct SQLiteAuditTrail: AuditTrail {
         var place = AuditEnd.start
         while true {
             let (next, verification) = try await database.read { [place] in try Self.verify(from: place, in: $0) }
+            if let verification { return verification }
+            place = next
+        }
+    }
+
+    /// The whole chain as it is at one moment.
+    static func verify(in database: Database) throws -> AuditVerification {
+        var place = AuditEnd.start
+        while true {
+            let (next, verification) = try verify(from: place, in: database)
             if let verification { return verification }
             place = next
         }

@@ -12,6 +12,9 @@ package struct SASVerifier: Sendable {
         self.rule = rule
     }
 
+    /// The member of a refusal's details with the name of the rule that lacks the right.
+    static let rule = "rule"
+
     /// The rule whose key signed the request.
     /// - Parameters:
     ///   - authorization: the header's value as it came.
@@ -33,6 +36,8 @@ package struct SASVerifier: Sendable {
         guard rule.allows(right) else {
             var error = SASRefusal.forbidden.error("\(right.rawValue) claim is required for this operation")
             if right == .manage { error.status = 401 }
+            // Whose signature is good is known.
+            error.details[Self.rule] = .string(rule.name)
             throw error
         }
         return rule

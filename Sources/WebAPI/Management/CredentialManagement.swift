@@ -68,7 +68,8 @@ extension ManagementRoute {
         ManagementRoute(
             .put, "\(path)/\(platform.shortName)", "setHub\(noun)Credential",
             "Give a hub a credential of its own for \(platform.displayName); nothing is kept of one that cannot be used", .hub, .manage,
-            body: body, answer: .ok("The credential, without anything secret", HubCredential.schema), refusals: [409]
+            body: body, answer: .ok("The credential, without anything secret", HubCredential.schema), refusals: [409],
+            noted: noted(.credentialSet, platform)
         ) { call async throws(PushError) in
             let credential = try call.access.credentials.read(platform, call.body)
             let record = try await change(call, platform) { _ in credential }
@@ -81,7 +82,7 @@ extension ManagementRoute {
         ManagementRoute(
             .delete, "\(path)/\(platform.shortName)", "deleteHub\(noun)Credential",
             "Take a hub's own credential for \(platform.displayName) away; that of the server's settings takes its place, where there is one",
-            .hub, .manage, answer: .deleted
+            .hub, .manage, answer: .deleted, noted: noted(.credentialDelete, platform)
         ) { call async throws(PushError) in
             _ = try await change(call, platform) { credential throws(PushError) in
                 guard credential?.isEmpty == false else {
@@ -93,6 +94,10 @@ extension ManagementRoute {
             }
             return WebAnswer(.noContent)
         }
+    }
+
+    private static func noted(_ action: AuditAction, _ platform: Platform) -> Noted {
+        Noted(action) { call, _ throws(PushError) in ("\(platform.shortName) of the hub \(try call.hub.record.name)", [:]) }
     }
 
     private static func change(

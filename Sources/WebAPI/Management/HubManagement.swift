@@ -24,7 +24,8 @@ extension ManagementRoute {
                         pattern: #"P[1-9][0-9]{0,6}D(?:T(?=[0-9])(?:[0-9]{1,4}H)?(?:[0-9]{1,4}M)?(?:[0-9]{1,4}(?:\.[0-9]{1,3})?S)?)?"#),
                     "userMetadata?": .text("Kept, and shown with the hub", length: 0...1024),
                 ]),
-            answer: .created("The new hub", hub), refusals: [409]
+            answer: .created("The new hub", hub), refusals: [409],
+            noted: Noted(.hubCreate) { call, _ in (call.body["name"]?.string ?? "", [:]) }
         ) { call async throws(PushError) in
             let name = call.body["name"]?.string ?? ""
             let lifetime = call.body["registrationTTL"]?.string.flatMap { Duration.timeToLive(iso8601: $0) } ?? nil
@@ -42,7 +43,8 @@ extension ManagementRoute {
             return call.answer(await hub.json(call.credentials(of: hub)))
         },
         ManagementRoute(
-            .delete, "/api/v1/hubs/{hub}", "deleteHub", "Delete a hub with everything in it", .hub, .manage, answer: .deleted
+            .delete, "/api/v1/hubs/{hub}", "deleteHub", "Delete a hub with everything in it", .hub, .manage, answer: .deleted,
+            noted: Noted(.hubDelete) { call, _ throws(PushError) in (try call.hub.record.name, [:]) }
         ) { call async throws(PushError) in
             try await call.namespace.delete(try call.hub.record.name, while: call.permission)
             return WebAnswer(.noContent)

@@ -15,7 +15,11 @@ extension ManagementRoute {
             ManagementRoute(
                 .get, path, "list\(noun)s", "The rules \(whose), in the order of their making", scope, .manage,
                 [Parameter(name: "reveal", schema: .boolean("Whether the keys are shown"))],
-                answer: .ok("The rules", .object("Keys", ["items": .list(of: key)]))
+                answer: .ok("The rules", .object("Keys", ["items": .list(of: key)])),
+                noted: Noted(.keyReveal) { call, _ in
+                    guard call.values["reveal"]?.bool == true else { return nil }
+                    return (call.names["hub"].map { "keys of the hub \($0)" } ?? "keys of the server", [:])
+                }
             ) { call async throws(PushError) in
                 let rules = call.names["hub"] == nil ? call.namespace.rules : try call.hub.record.description.rules
                 let isRevealed = call.values["reveal"]?.bool == true
@@ -24,7 +28,10 @@ extension ManagementRoute {
             ManagementRoute(
                 .post, path, "create\(noun)", "Add a rule \(whose), with two new keys", scope, .manage,
                 body: .object("NewKey", ["name": .ruleName, "rights": .list(of: .right, least: 1)]),
-                answer: .created("The rule with its keys", key), refusals: [409]
+                answer: .created("The rule with its keys", key), refusals: [409],
+                noted: Noted(.keyCreate) { call, _ in
+                    (call.keyName, ["rights": (call.body["rights"]?.array ?? []).compactMap(\.string).joined(separator: ", ")])
+                }
             ) { call async throws(PushError) in
                 let name = call.body["name"]?.string ?? ""
                 let rights = call.body["rights"]?.array?.compactMap { $0.string.flatMap { AuthorizationRule.Right(rawValue: $0) } }
@@ -36,7 +43,8 @@ extension ManagementRoute {
                 .post, "\(path)/{name}/rotate", "rotate\(noun)", "Give a rule \(whose) a new key in place of one", scope, .manage,
                 body: .object(
                     "Rotation", ["key": .choice("Which key is replaced at once", Namespace.Key.allCases.map(\.rawValue))]),
-                answer: .ok("The rule with its keys", key)
+                answer: .ok("The rule with its keys", key),
+                noted: Noted(.keyRotate) { call, _ in (call.keyName, ["value": call.body["key"]?.string ?? ""]) }
             ) { call async throws(PushError) in
                 let which = call.body["key"]?.string.flatMap { Namespace.Key(rawValue: $0) } ?? .primary
                 let rule = try await call.namespace.rotate(which, of: call.name("name"), in: call.names["hub"], while: call.permission)
@@ -44,7 +52,7 @@ extension ManagementRoute {
             },
             ManagementRoute(
                 .delete, "\(path)/{name}", "delete\(noun)", "Take a rule \(whose) away, with both its keys", scope, .manage,
-                answer: .deleted, refusals: [409]
+                answer: .deleted, refusals: [409], noted: Noted(.keyRevoke) { call, _ in (call.keyName, [:]) }
             ) { call async throws(PushError) in
                 try await call.namespace.removeRule(call.name("name"), from: call.names["hub"], while: call.permission)
                 return WebAnswer(.noContent)
@@ -58,6 +66,14 @@ extension ManagementRoute {
             "name": .text(), "rights": .list(of: .right), "createdAt": .moment(), "modifiedAt": .moment(),
             "primaryKey?": .text("Where keys are shown"), "secondaryKey?": .text("Where keys are shown"),
         ])
+}
+
+extension ManagementCall {
+    /// As principals are written.
+    fileprivate var keyName: String {
+        Principal.key(names["name"] ?? body["name"]?.string ?? "", hub: names["hub"].map { namespace.hub($0)?.record.name ?? $0 })
+            .description
+    }
 }
 
 extension AuthorizationRule {

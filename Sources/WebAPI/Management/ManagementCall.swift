@@ -16,6 +16,10 @@ struct ManagementCall: Sendable {
     let values: [String: JSON]
     /// Empty where the route takes no body.
     let body: JSONObject
+    /// Who asks.
+    let principal: Principal
+    /// What allows it.
+    let rule: AuthorizationRule
     private let served: ServedHub?
     let access: HubAccess
     private let route: ManagementRoute
@@ -27,9 +31,10 @@ struct ManagementCall: Sendable {
         self.names = names
         namespace = access.namespace
         served = names["hub"].flatMap { [namespace] in namespace.hub($0) }
-        try Self.authorize(route, served, request) { request, hub throws(PushError) in
-            _ = try access.authorize(request, route.right, hub)
+        rule = try Self.authorize(route, served, request) { request, hub throws(PushError) in
+            try access.authorize(request, route.right, hub)
         }
+        principal = access.principal(rule, served)
         if let name = names["hub"], served == nil { throw Self.noHub(name) }
         values = try Self.values(route, request.query)
         guard let schema = route.body else {
@@ -83,18 +88,18 @@ struct ManagementCall: Sendable {
     // MARK: - Checks
 
     /// A token for the hub's own address is good for the same hub here.
-    private static func authorize(
+    private static func authorize<Allowance>(
         _ route: ManagementRoute, _ hub: ServedHub?, _ request: WebRequest,
-        _ check: (WebRequest, ServedHub?) throws(PushError) -> Void
-    ) throws(PushError) {
+        _ check: (WebRequest, ServedHub?) throws(PushError) -> Allowance
+    ) throws(PushError) -> Allowance {
         let rules = route.scope == .hub ? hub : nil
         do throws(PushError) {
-            try check(request, rules)
+            return try check(request, rules)
         } catch {
             guard error.code == "sas.audience", let hub else { throw error }
             var own = request
             own.path = "/\(hub.record.name)"
-            try check(own, rules)
+            return try check(own, rules)
         }
     }
 

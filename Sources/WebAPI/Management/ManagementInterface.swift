@@ -35,10 +35,24 @@ struct ManagementInterface: Sendable {
         guard let (route, names) = found.first(where: { $0.route.method == request.method }) else {
             throw HubResponder.notAllowed(request, found.map(\.route.method.rawValue).joined(separator: ", "))
         }
-        var answer = try await route.handle(try await ManagementCall(route, names, request, access, accounts))
+        let call = try await ManagementCall(route, names, request, access, accounts)
+        var answer = try await route.handle(call)
+        await note(call, answer, by: route.noted)
         // Keys among others.
         answer.fields[.cacheControl] = "no-store"
         return answer
+    }
+
+    /// Writes down what was done. What was sent before, and only answered again, has its entry.
+    private func note(_ call: ManagementCall, _ answer: WebAnswer, by noted: ManagementRoute.Noted?) async {
+        guard let audit = access.audit, let noted, answer.fields[.idempotencyReplayed] == nil,
+            let (subject, details) = (try? noted.words(call, answer)) ?? nil
+        else { return }
+        if noted.isFrequent {
+            await audit.noteOften(call.principal, noted.action, subject, details)
+        } else {
+            await audit.note(call.principal, noted.action, subject, details)
+        }
     }
 
     /// The path of a route with its names in braces: the same for all paths of one kind.
@@ -53,5 +67,5 @@ struct ManagementInterface: Sendable {
 }
 
 extension ManagementRoute {
-    static let all = hubs + credentials + keys + devices + pruned + tags + notifications + [render] + users
+    static let all = hubs + credentials + keys + devices + pruned + tags + notifications + [render] + users + audit
 }

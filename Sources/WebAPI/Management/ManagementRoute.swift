@@ -25,6 +25,21 @@ struct ManagementRoute: Sendable {
         let schema: JSONSchema?
     }
 
+    /// How the audit log tells what the route has done.
+    struct Noted: Sendable {
+        /// To what, and what else there is to know; no secrets. Nil where nothing was changed after all.
+        typealias Words = @Sendable (ManagementCall, WebAnswer) throws(PushError) -> (subject: String, details: [String: String])?
+
+        let action: AuditAction
+        /// Whether it may come by thousands.
+        var isFrequent = false
+        let words: Words
+
+        init(_ action: AuditAction, isFrequent: Bool = false, words: @escaping Words) {
+            (self.action, self.isFrequent, self.words) = (action, isFrequent, words)
+        }
+    }
+
     typealias Handler = @Sendable (ManagementCall) async throws(PushError) -> WebAnswer
 
     let method: HTTPRequest.Method
@@ -40,11 +55,14 @@ struct ManagementRoute: Sendable {
     let answer: Answer
     /// Errors beyond those of every route, by status.
     let refusals: [Int]
+    /// Nil for one that changes nothing.
+    let noted: Noted?
     let handle: Handler
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ name: String, _ summary: String, _ scope: Scope, _ right: AuthorizationRule.Right,
-        _ parameters: [Parameter] = [], body: JSONSchema? = nil, answer: Answer, refusals: [Int] = [], handle: @escaping Handler
+        _ parameters: [Parameter] = [], body: JSONSchema? = nil, answer: Answer, refusals: [Int] = [], noted: Noted? = nil,
+        handle: @escaping Handler
     ) {
         self.method = method
         self.path = path
@@ -56,6 +74,7 @@ struct ManagementRoute: Sendable {
         self.body = body
         self.answer = answer
         self.refusals = refusals
+        self.noted = noted
         self.handle = handle
     }
 

@@ -29,7 +29,10 @@ extension ManagementRoute {
         ManagementRoute(
             .delete, "/api/v1/hubs/{hub}/notifications/{id}", "cancelNotification",
             "Cancel a notification that waits for its moment, or stop one that is under way; its record stays", .hub, .send,
-            answer: .deleted, refusals: [403]
+            answer: .deleted, refusals: [403],
+            noted: Noted(.notificationCancel, isFrequent: true) { call, _ throws(PushError) in
+                (call.name("id"), ["hub": try call.hub.record.name])
+            }
         ) { call async throws(PushError) in
             try await call.hub.service.cancel(notification: call.name("id"))
             return WebAnswer(.noContent)

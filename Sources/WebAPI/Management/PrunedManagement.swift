@@ -39,7 +39,16 @@ extension ManagementRoute {
                         "restored": .integer(), "registeredAgain": .integer("How many registered again, and stay as they are"),
                         "gone": .integer("How many were deleted or would have expired since"),
                         "unfit": .integer("How many cannot come back as they are kept; the log says why"), "isDryRun": .boolean(),
-                    ]))
+                    ])),
+            noted: Noted(.prunedRestore) { call, answer throws(PushError) in
+                guard call.body["dryRun"]?.bool != true else { return nil }
+                let restored = (try? JSON(parsing: answer.body))?["restored"]?.int ?? 0
+                let filter = (call.body["filter"]?.object?.members ?? []).map { "\($0.key) \($0.value.string ?? "")" }
+                return (
+                    "\(restored) device\(restored == 1 ? "" : "s") of the hub \(try call.hub.record.name)",
+                    ["those": filter.isEmpty ? "all" : filter.joined(separator: ", ")]
+                )
+            }
         ) { call async throws(PushError) in
             let members = call.body["filter"]?.object?.members ?? []
             let filter = try PrunedFilter(Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.string) }))

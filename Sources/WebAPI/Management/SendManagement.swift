@@ -32,7 +32,12 @@ extension ManagementRoute {
                 "test?": .boolean("Whether it goes to at most ten devices, each tried once"),
                 "pace?": .text("How fast it goes out at most: 200/s, 1000/m or 5000/h devices", length: 3...12),
             ], alternatives: ["message", "native"]),
-        answer: .created("The notification as it was kept", notification), refusals: [403, 413, 422]
+        answer: .created("The notification as it was kept", notification), refusals: [403, 413, 422],
+        noted: Noted(.notificationSend, isFrequent: true) { call, answer throws(PushError) in
+            let request = try NotificationRequest(sending: call.body)
+            let id = (try? JSON(parsing: answer.body))?["notificationId"]?.string ?? ""
+            return (id, SentWords.details(request, try call.hub.record.name, at: call.body["at"]?.string, "management"))
+        }
     ) { call async throws(PushError) in
         let request = try NotificationRequest(sending: call.body)
         let moment = try call.body["at"]?.string.map { text throws(PushError) in try Timestamp(given: text, "at") }

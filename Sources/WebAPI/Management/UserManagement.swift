@@ -16,7 +16,8 @@ extension ManagementRoute {
         ManagementRoute(
             .post, "/api/v1/users", "createUser", "Make an account", .server, .manage,
             body: .object("NewUser", ["username": .username, "password": .password]),
-            answer: .created("The user", user), refusals: [409]
+            answer: .created("The user", user), refusals: [409],
+            noted: Noted(.userCreate) { call, _ in (call.body["username"]?.string ?? "", [:]) }
         ) { call async throws(PushError) in
             let name = call.body["username"]?.string ?? ""
             try await call.accounts.add(username: name, password: Secret(call.body["password"]?.string ?? ""), while: call.permission)
@@ -25,7 +26,8 @@ extension ManagementRoute {
         ManagementRoute(
             .put, "/api/v1/users/{user}/password", "changePassword", "Give a user a new password, and end the user's sessions", .server,
             .manage, body: .object("NewPassword", ["password": .password]),
-            answer: ManagementRoute.Answer(status: .noContent, note: "The old one opens nothing any more", schema: nil)
+            answer: ManagementRoute.Answer(status: .noContent, note: "The old one opens nothing any more", schema: nil),
+            noted: Noted(.userPassword) { call, _ in (call.name("user"), [:]) }
         ) { call async throws(PushError) in
             try await call.accounts.changePassword(
                 of: call.name("user"), to: Secret(call.body["password"]?.string ?? ""), while: call.permission)
@@ -33,8 +35,7 @@ extension ManagementRoute {
         },
         ManagementRoute(
             .delete, "/api/v1/users/{user}", "deleteUser", "Take an account away, with the user's sessions and secure payloads", .server,
-            .manage,
-            answer: .deleted
+            .manage, answer: .deleted, noted: Noted(.userDelete) { call, _ in (call.name("user"), [:]) }
         ) { call async throws(PushError) in
             try await call.accounts.remove(username: call.name("user"))
             return WebAnswer(.noContent)

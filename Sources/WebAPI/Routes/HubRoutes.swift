@@ -28,6 +28,7 @@ struct HubRoutes: Sendable {
             let record = try await access.namespace.update(name, description) { () throws(PushError) in
                 try access.recheck(request, .manage, hub)
             }
+            await access.audit?.note(access.principal(rule, hub), .hubUpdate, record.name)
             return entry(record, request, .ok)
         }
         // What a hub's own rule may do ends with the hub.
@@ -36,6 +37,7 @@ struct HubRoutes: Sendable {
             let record = try await access.namespace.create(name, description) { () throws(PushError) in
                 try access.recheck(request, .manage, isOwn ? hub : nil)
             }
+            await access.audit?.note(access.principal(rule, nil), .hubCreate, record.name)
             return entry(record, request, .created)
         } catch {
             guard error.code == "hub.exists" else { throw error }
@@ -60,9 +62,10 @@ struct HubRoutes: Sendable {
 
     func delete(_ name: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
         let hub = access.namespace.hub(name)
-        try access.authorize(request, .manage, hub)
-        guard hub != nil else { throw HubAccess.noService }
+        let rule = try access.authorize(request, .manage, hub)
+        guard let hub else { throw HubAccess.noService }
         try await access.namespace.delete(name) { () throws(PushError) in try access.recheck(request, .manage, hub) }
+        await access.audit?.note(access.principal(rule, hub), .hubDelete, hub.record.name)
         return WebAnswer(.ok)
     }
 

@@ -9,9 +9,11 @@ struct JobRoutes: Sendable {
 
     /// 201 when the job is kept; it runs when those before it have ended.
     func create(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
-        let hub = try access.hub(hub, .manage, request)
+        let caller = try access.caller(hub, .manage, request)
+        let hub = caller.hub
         let body = try await access.body(request, limit: NotificationHubJob.maximumSize, .manage, of: hub)
         let job = try await hub.jobs.submit(try NotificationHubJob(body: body, id: random.uuid(), now: request.now))
+        await access.audit?.note(caller.principal, .jobCreate, job.id, ["hub": hub.record.name, "kind": job.kind.rawValue])
         let link = request.address("/\(hub.record.name)/jobs/\(job.id)")
         return WebAnswer(.created, AtomEntry.contentType, job.document(at: link), [.location: link])
     }

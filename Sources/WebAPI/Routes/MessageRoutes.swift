@@ -8,37 +8,41 @@ struct MessageRoutes: Sendable {
 
     /// 201 when the notification is kept; a test send when its devices have their verdicts, with these as the body.
     func send(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
-        let hub = try access.hub(hub, .send, request)
+        let caller = try access.caller(hub, .send, request)
+        let hub = caller.hub
         let body = try await access.body(request, limit: Message.maximumSize, .send, of: hub)
         let message = try Message(headers: request.fields, query: request.query, body: body)
         if message.request.isTest { return try await test(message.request, "messages", of: hub, request) }
-        let accepted = try await accept(message, message.scheduledFor, by: hub, request)
+        let accepted = try await accept(message, message.scheduledFor, by: caller, request)
         return created(accepted, "messages/\(accepted.outcome.id)", of: hub, request)
     }
 
     func sendBatch(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
-        let hub = try access.hub(hub, .send, request)
+        let caller = try access.caller(hub, .send, request)
+        let hub = caller.hub
         let body = try await access.body(request, limit: Message.maximumBatchSize, .send, of: hub)
         var message = try Message(batch: request.fields, query: request.query, body: body)
         message.request.audience = .devices(message.devices)
         if message.request.isTest { return try await test(message.request, "messages/$batch", of: hub, request) }
-        let accepted = try await accept(message, nil, by: hub, request)
+        let accepted = try await accept(message, nil, by: caller, request)
         return created(accepted, "messages/$batch/\(accepted.outcome.id)", of: hub, request, flags: "&direct")
     }
 
     func schedule(_ hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
-        let hub = try access.hub(hub, .send, request)
+        let caller = try access.caller(hub, .send, request)
+        let hub = caller.hub
         let body = try await access.body(request, limit: Message.maximumSize, .send, of: hub)
         var message = try Message(headers: request.fields, query: request.query, body: body, needsTime: true)
         // Some clients write &test at every address.
         message.request.isTest = false
-        let accepted = try await accept(message, message.scheduledFor, by: hub, request)
+        let accepted = try await accept(message, message.scheduledFor, by: caller, request)
         return created(accepted, "schedulednotifications/\(accepted.outcome.id)", of: hub, request)
     }
 
     func cancel(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
-        let hub = try access.hub(hub, .send, request)
-        try await hub.service.cancel(notification: id)
+        let caller = try access.caller(hub, .send, request)
+        try await caller.hub.service.cancel(notification: id)
+        await access.audit?.noteOften(caller.principal, .notificationCancel, id, ["hub": caller.hub.record.name])
         return WebAnswer(.ok)
     }
 
@@ -51,9 +55,17 @@ struct MessageRoutes: Sendable {
     }
 
     private func accept(
-        _ message: Message, _ moment: Timestamp?, by hub: ServedHub, _ request: WebRequest
+        _ message: Message, _ moment: Timestamp?, by caller: HubCaller, _ request: WebRequest
     ) async throws(PushError) -> AcceptedNotification {
-        try await hub.service.accept(message.request, at: moment, idempotencyKey: request.fields[.idempotencyKey])
+        let accepted = try await caller.hub.service.accept(
+            message.request, at: moment, idempotencyKey: request.fields[.idempotencyKey])
+        // Of what apps send all day the notifications themselves are record enough.
+        if !accepted.isRepeated, moment != nil || message.request.audience == .everyone {
+            await access.audit?.noteOften(
+                caller.principal, .notificationSend, accepted.outcome.id,
+                SentWords.details(message.request, caller.hub.record.name, at: moment?.description, "hub"))
+        }
+        return accepted
     }
 
     private func test(

@@ -10,14 +10,32 @@ struct HubAccess: Sendable {
     /// Whether every request may do everything.
     var isTrusted = false
     var credentials = CredentialServices.none
+    /// Nil where nobody writes down who did what.
+    var audit: AuditLog?
     let proved = ProvedTokens()
 
     /// The hub that a request is for, when the request may do with it what it wants.
     func hub(_ name: String, _ right: AuthorizationRule.Right, _ request: WebRequest) throws(PushError) -> ServedHub {
+        try caller(name, right, request).hub
+    }
+
+    /// The same, and who asks.
+    func caller(_ name: String, _ right: AuthorizationRule.Right, _ request: WebRequest) throws(PushError) -> HubCaller {
         let hub = namespace.hub(name)
-        try authorize(request, right, hub)
+        let rule = try authorize(request, right, hub)
         guard let hub else { throw Self.noService }
-        return hub
+        return HubCaller(hub: hub, rule: rule, principal: principal(rule, hub))
+    }
+
+    /// On whose behalf a request comes that a rule allows.
+    /// - Parameter hub: that the rule may be of; nil for one of the server.
+    func principal(_ rule: AuthorizationRule, _ hub: ServedHub?) -> Principal {
+        isTrusted ? .owner : principal(ofRule: rule.name, hub)
+    }
+
+    private func principal(ofRule name: String, _ hub: ServedHub?) -> Principal {
+        // The server's rules first, as they are looked up.
+        .key(name, hub: namespace.rules.contains { $0.name == name } ? nil : hub?.record.name)
     }
 
     /// The body of a request that was found to be allowed. It may have taken its time to come, so it must still be: not with a key
@@ -44,11 +62,25 @@ struct HubAccess: Sendable {
     func authorize(
         _ request: WebRequest, _ right: AuthorizationRule.Right, _ hub: ServedHub?
     ) throws(PushError) -> AuthorizationRule {
-        let rule = try rule(of: request, right, hub)
+        let rule: AuthorizationRule
+        do throws(PushError) {
+            rule = try self.rule(of: request, right, hub)
+        } catch {
+            noteRefusal(error, request, hub)
+            throw error
+        }
         if !isTrusted, let seconds = throttle?.wait("\(hub?.record.name ?? "") \(rule.name)", now: request.now) {
             throw Self.throttled("too many requests with this key", seconds)
         }
         return rule
+    }
+
+    /// Who signs with a good key and lacks the right is written down; who has no key is a stranger, of whom there may be any number.
+    private func noteRefusal(_ error: PushError, _ request: WebRequest, _ hub: ServedHub?) {
+        guard let audit, error.code == "sas.forbidden", let name = error.details[SASVerifier.rule]?.string else { return }
+        let who = principal(ofRule: name, hub)
+        let path = "\(request.method.rawValue) \(request.path)"
+        Task { await audit.noteOften(who, .accessRefuse, path, ["why": error.message], outcome: .refused) }
     }
 
     private func rule(

@@ -1,4 +1,5 @@
 import Lua
+import PushCore
 import Testing
 
 @testable import Bindings
@@ -61,7 +62,7 @@ import Testing
             || text.hasPrefix("message.") || text == "payload.key" || HostFunctions.absent.keys.contains(text)
             || Capability.forms.contains { $0 == text || $0.hasPrefix(text + ":") }
             || files.contains(where: text.hasSuffix)
-            || settings.contains(where: text.hasPrefix)
+            || settings.contains(where: text.hasPrefix) || AuditAction(rawValue: text) != nil && ErrorCatalogue.entry(text) == nil
     }
 
     @Test func `every code of the sources has a page`() {

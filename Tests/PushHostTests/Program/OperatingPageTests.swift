@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The commands of docs/operating.md and docs/credentials.md, one after the other, beside one server.
+/// The commands of docs/operating.md and of other guides, one after the other, beside one server each.
 @Suite struct OperatingPageTests {
     private struct Step {
         let command: String
@@ -37,11 +37,20 @@ import Testing
         return steps
     }
 
-    @Test(arguments: [("operating", "server", "lab: on\n", 13), ("credentials", "credentials", "", 6)])
+    /// Blocks of Python.
+    private static func scripts(_ page: String) -> [String] {
+        let page = (try? String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)) ?? ""
+        return page.components(separatedBy: "```python\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    }
+
+    @Test(arguments: [
+        ("operating", "server", "lab: on\n", 13), ("credentials", "credentials", "", 6), ("approvals-and-audit", "server", "", 9),
+    ])
     func `Every command prints what the page shows`(page: String, word: String, settings: String, least: Int) async throws {
         let steps = Self.steps(page, word)
         #expect(steps.count >= least)
         let folder = try ScriptFolder(["pushhost.yaml": "\(settings)listen: { port: 0, tls_port: none }\nlog: { level: error }\n"])
+        for script in Self.scripts(page) { try Data(script.utf8).write(to: folder.url.appending(path: "check.py")) }
         let server = try Dialogue(["serve"], in: folder.url)
         try await server.hear("Ctrl-C ends it.")
         for step in steps {
@@ -57,7 +66,7 @@ import Testing
     @Test func `Every command is on the page and in the completion, and --help tells its exit codes or its commands`() async throws {
         let page = try String(contentsOf: Program.root.appending(path: "docs/operating.md"), encoding: .utf8)
         let completion = try await Program.run(["--generate-completion-script", "bash"]).output
-        for command in ["hub", "key", "user", "send", "notification", "devices", "pruned", "tags", "doctor"] {
+        for command in ["hub", "key", "user", "send", "notification", "devices", "pruned", "tags", "doctor", "audit"] {
             #expect(page.contains("$ pushhost \(command)"), "\(command)")
             #expect(completion.contains("_pushhost_\(command)"), "\(command)")
             #expect(try await Program.run([command, "--help"]).status == 0)

@@ -72,6 +72,8 @@ import Testing
             #expect(try await after(2, 9, AuditFilter(action: "odd")) == [3, 5, 7, 9, 11])
             #expect(try await before(8, 9, AuditFilter(actor: "bob", action: "even")) == [2])
             #expect(try await after(0, 9, AuditFilter(actor: "Bob")) == [])
+            #expect(try await after(0, 9, AuditFilter(since: HubBench.dawn + .seconds(10))) == [10, 11, 12])
+            #expect(try await before(12, 9, AuditFilter(action: "even", since: HubBench.dawn + .seconds(9))) == [10])
         }
     }
 
@@ -109,6 +111,28 @@ import Testing
                 return
             }
             #expect(end.sequence == 2)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `A chain is held against an end that was noted before`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let trail = storage.auditTrail
+            var ends = [AuditEnd.start]
+            for number in 1...4 {
+                let entry = try await trail.append(record(number))
+                ends.append(AuditEnd(sequence: entry.sequence, hash: entry.hash))
+            }
+            for end in ends {
+                #expect(try await trail.verify(against: end) == .whole(ends[4]))
+                #expect(try AuditEnd(noted: end.text) == end)
+                var other = end
+                other.hash[0] ^= 1
+                #expect(try await trail.verify(against: other) == .broken(AuditBreak(sequence: end.sequence, reason: .replaced)))
+            }
+            let later = AuditEnd(sequence: 9, hash: ends[4].hash)
+            #expect(try await trail.verify(against: later) == .broken(AuditBreak(sequence: 5, reason: .missing)))
+            #expect(try await trail.verify(against: nil) == .whole(ends[4]))
         }
     }
 }

@@ -13,6 +13,8 @@ struct RouteBench {
     /// Where the hubs send to.
     let connector: ScriptedConnector
     let bench: HubBench
+    /// Where it is written down who did what.
+    let trail = MemoryAuditTrail()
     var accounts: AccountService { bench.accounts }
 
     init(credentials: CredentialServices = .none) async throws {
@@ -24,7 +26,18 @@ struct RouteBench {
             environment: bench.environment, store: store, settings: HubSettings(),
             jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [connector] })
         _ = try await namespace.create("hub", HubDescription())
-        access = HubAccess(namespace: namespace, throttle: nil, credentials: credentials)
+        access = HubAccess(
+            namespace: namespace, throttle: nil, credentials: credentials, audit: AuditLog(trail: trail, clock: bench.clock))
+    }
+
+    /// What was written down: who, what, to what, the details in the order of their names.
+    func noted() async -> [String] {
+        await trail.entries(after: 0, limit: 1000, AuditFilter()).map { entry in
+            let record = entry.record
+            let details = record.details.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            let mark = record.outcome == .succeeded ? "" : " \(record.outcome.rawValue)"
+            return (["\(record.actor) \(record.action)\(mark) \(record.subject)"] + details).joined(separator: " ")
+        }
     }
 
     /// Signed with a key of the hub.

@@ -63,13 +63,16 @@ extension PushServer {
         switch order["action"]?.string {
         case "create":
             let policy: APNsChannels.StoragePolicy = order["keep"]?.string == "newest" ? .newest : .nothing
-            return ["channel": .string(try await channels.create(policy)), "keep": .string(policy.word)]
+            let made = try await channels.create(policy)
+            await audit.noteChannel(.channelCreate, made, of: hub.name)
+            return ["channel": .string(made), "keep": .string(policy.word)]
         case "show":
             let policy = try await channels.policy(of: channel)
             return ["channel": .string(channel), "keep": policy.map { .string($0.word) } ?? .null]
         case "list": return ["items": .array(try await channels.all().map { .string($0) })]
         case "delete":
             try await channels.delete(channel)
+            await audit.noteChannel(.channelDelete, channel, of: hub.name)
             return ["channel": .string(channel)]
         default:
             throw PushError(

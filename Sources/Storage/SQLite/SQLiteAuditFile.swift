@@ -1,0 +1,37 @@
+import GRDB
+import PushCore
+
+/// The audit trail in a database that nobody need have open, for reading alone.
+package struct SQLiteAuditFile: AuditTrail {
+    private let path: String
+
+    /// - Parameter path: of a server's database of this version, or of a backup of one.
+    package init(path: String) { self.path = path }
+
+    /// Throws `storage.unavailable` (503).
+    package func append(_ record: AuditRecord) async throws(PushError) -> AuditEntry {
+        throw StorageError.unavailable("the audit log of \(path) is only read here", hint: "let the server write it")
+    }
+
+    package func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter) async throws(PushError) -> [AuditEntry] {
+        try await read { try SQLiteAuditTrail.entries(after: sequence, limit: limit, filter, in: $0) }
+    }
+
+    package func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter) async throws(PushError) -> [AuditEntry] {
+        try await read { try SQLiteAuditTrail.entries(before: sequence, limit: limit, filter, in: $0) }
+    }
+
+    package func verify() async throws(PushError) -> AuditVerification {
+        try await read { try SQLiteAuditTrail.verify(in: $0) }
+    }
+
+    private func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(PushError) -> Value {
+        try await SQLiteDatabase.blocking { [path] in
+            try SQLiteFile.check(path)
+            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
+            let value = try queue.read(body)
+            try queue.close()
+            return value
+        }.mapError { PushError($0, database: path) }.get()
+    }
+}
