@@ -1,6 +1,40 @@
 // Who did what.
 extension ErrorCatalogue {
-    static let auditAreas: [ErrorArea] = [audit]
+    static let auditAreas: [ErrorArea] = [approval, audit]
+
+    private static let approval = ErrorArea(
+        "approval", "sends that wait for somebody else's leave",
+        [
+            ErrorDescription(
+                "approval.required", .failure, .answer, means: "The send reaches more devices than its sender may reach by himself.",
+                when: "Its audience is larger than guard.ceiling of the server's settings, the ceiling of the key or that of the flow. "
+                    + "Nothing is sent; it is kept under the id that the message names, and asking again gives the same one. Status 403.",
+                cure: "Somebody else allows it, with another key that may manage the server: pushhost approvals approve ID. Or send to "
+                    + "fewer."),
+            ErrorDescription(
+                "approval.denied", .failure, .answer, means: "Somebody has denied the send.",
+                when: "It is asked for again under the idempotency key of one that was denied. Status 403.",
+                cure: "Send something else, or to fewer, under another idempotency key."),
+            ErrorDescription(
+                "approval.own", .answer, means: "Who asked for a send cannot decide about it.",
+                when: "It is approved or denied by the key, or the owner, who asked for it. Status 403.",
+                cure: "Somebody else decides, with a key of his own."),
+            ErrorDescription(
+                "approval.decided", .answer, means: "The send does not wait any more.",
+                when: "It was approved or denied before, or nobody decided in time (guard.expires). Status 409.",
+                cure: "pushhost approvals show ID tells what became of it; ask for it again where it has expired."),
+            ErrorDescription(
+                "approval.grown", .answer, means: "The audience has grown since the send was asked for.",
+                when: "It has more than a tenth, and more than five devices, beyond what is shown. Nothing is sent; it still waits, with "
+                    + "the new size. Status 409.",
+                cure: "Look at it again, then approve it with the new size, or deny it."),
+            ErrorDescription(
+                "approval.not_found", .answer, means: "There is no such approval.", when: "The id is none, or mistyped. Status 404.",
+                cure: "pushhost approvals list shows those that wait."),
+            ErrorDescription(
+                "approval.too_many", .failure, .answer, means: "Too many sends wait for somebody's leave.",
+                when: "200 wait already. Status 429.", cure: "Decide about them first."),
+        ])
 
     private static let audit = ErrorArea(
         "audit", "the audit log",

@@ -224,6 +224,10 @@ extension ErrorCatalogue {
         "key", "keys to a server and to its hubs",
         [
             ErrorDescription(
+                "key.ceiling", .answer, means: "A key that may manage has no ceiling.",
+                when: "A key is made with the right Manage and a ceiling: it could make itself another key without one. Status 409.",
+                cure: "Leave out Manage, or the ceiling. guard.ceiling of the settings holds for every key."),
+            ErrorDescription(
                 "key.exists", .failure, means: "There is a rule of that name already.",
                 when: "A rule is made under a name that another rule of the same hub or server has, or a rule of the server that a rule of "
                     + "a hub has, or the other way round: a token names its rule alone. Status 409.",

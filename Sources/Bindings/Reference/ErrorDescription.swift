@@ -103,7 +103,7 @@ package struct ErrorDescription: Sendable {
         if code.hasPrefix("usage.") { return 2 }
         if ["target.", "sas."].contains(where: code.hasPrefix) { return 4 }
         if ["lab.key", "lab.session", "lab.answer"].contains(code) { return 4 }
-        if code.hasPrefix("policy.") { return 5 }
+        if code.hasPrefix("policy.") || ["approval.required", "approval.denied", "approval.own"].contains(code) { return 5 }
         if code.hasPrefix("budget.") { return 3 }
         return switch kind {
         case .failure, .runtime, .cancelled: 1

@@ -26,4 +26,10 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case serverBackup = "server.backup"
     case serverRestore = "server.restore"
     case accessRefuse = "access.refuse"
+    case approvalRequest = "approval.request"
+    case approvalApprove = "approval.approve"
+    case approvalSend = "approval.send"
+    case approvalDeny = "approval.deny"
+    case approvalExpire = "approval.expire"
+    case approvalRefuse = "approval.refuse"
 }

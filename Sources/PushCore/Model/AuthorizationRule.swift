@@ -20,10 +20,13 @@ package struct AuthorizationRule: Sendable, Equatable {
     package var secondaryKey: Secret
     package var createdAt: Timestamp
     package var modifiedAt: Timestamp
+    /// Most devices that one send may reach without somebody else's leave; nil for no limit of its own. Never on a rule that manages,
+    /// which can make itself others.
+    package var ceiling: Int?
 
     package init(
         name: String, rights: Set<Right>, primaryKey: Secret, secondaryKey: Secret, createdAt: Timestamp,
-        modifiedAt: Timestamp
+        modifiedAt: Timestamp, ceiling: Int? = nil
     ) {
         self.name = name
         self.rights = rights
@@ -31,6 +34,7 @@ package struct AuthorizationRule: Sendable, Equatable {
         self.secondaryKey = secondaryKey
         self.createdAt = createdAt
         self.modifiedAt = modifiedAt
+        self.ceiling = ceiling
     }
 
     package func allows(_ right: Right) -> Bool { rights.contains(right) || rights.contains(.manage) }

@@ -18,6 +18,8 @@ extension Namespace {
             let old = before?.rules.first { $0.name == rule.name }
             rule.createdAt = old?.createdAt ?? now
             rule.modifiedAt = old?.modifiedAt ?? now
+            // Azure's description of a hub has no word for it.
+            rule.ceiling = rule.allows(.manage) ? nil : old?.ceiling
             if let old, rule != old { rule.modifiedAt = now }
             return rule
         }

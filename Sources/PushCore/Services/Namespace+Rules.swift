@@ -2,16 +2,23 @@
 extension Namespace {
     package enum Key: String, Sendable, CaseIterable { case primary, secondary }
 
-    /// Adds a rule with two new keys. Throws `key.exists` (409), `hub.rule` (400) and `hub.not_found` (404).
+    /// Adds a rule with two new keys. Throws `key.exists` and `key.ceiling` (409), `hub.rule` (400), `hub.not_found` (404).
+    /// - Parameter ceiling: most devices that a send with it may reach without somebody else's leave.
     package func addRule(
-        _ name: String, _ rights: Set<AuthorizationRule.Right>, to hub: String?, while allowed: Permission = {}
+        _ name: String, _ rights: Set<AuthorizationRule.Right>, ceiling: Int? = nil, to hub: String?, while allowed: Permission = {}
     ) async throws(PushError) -> AuthorizationRule {
+        guard ceiling == nil || !rights.contains(.manage) else {
+            throw PushError(
+                "key.ceiling", "a key that may manage has no ceiling: it could make itself another without one",
+                hint: "leave out Manage, or the ceiling; guard.ceiling of the settings holds for every key", status: 409)
+        }
         // A token names its rule alone: one name for a rule of the server and one of a hub would shut somebody out. So that
         // neither is made while the other is, a hub's waits for the server's turn as well, always before that of the hub.
         if hub != nil { try await takeTurn("") }
         defer { if hub != nil { turns.leave("") } }
-        let rule = newRule(name, rights)
-        try await changeRules(of: hub, while: allowed) { rules throws(PushError) in
+        var rule = newRule(name, rights)
+        rule.ceiling = ceiling
+        try await changeRules(of: hub, while: allowed) { [rule] rules throws(PushError) in
             let others = hub == nil ? hubs.flatMap(\.record.description.rules) : self.rules
             guard let other = (rules + others).first(where: { $0.name.lowercased() == name.lowercased() }) else {
                 rules.append(rule)

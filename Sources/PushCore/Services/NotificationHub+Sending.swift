@@ -5,11 +5,22 @@ import Synchronization
 extension NotificationHub {
     /// Sends at once and answers when every device has its verdict.
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
+        try await send(request, admission: nil)
+    }
+
+    /// - Parameter admission: asked first; nil where the sender may reach any number of devices.
+    package func send(
+        _ request: NotificationRequest, admission: SendAdmission?
+    ) async throws(PushError) -> NotificationOutcome {
         var draft = SendDraft(hub: name, request: try checked(request), origin: HookOrigin.plugins)
         try checkIsOpen()
+        if case .sent(let id)? = try await admission?.answer(draft.request, at: nil, self) { return try await outcome(of: id) }
         if environment.hooks.isWanted(.beforeSend) {
+            let audience = draft.request.audience
             draft = try await asked(draft)
             draft.request = try checked(draft.request)
+            // A hook may have made it one for more.
+            if draft.request.audience != audience { _ = try await admission?.answer(draft.request, at: draft.moment, self) }
             // Whoever sends a test waits for the verdicts.
             if draft.request.isTest { draft.moment = nil }
             try checkIsOpen()
@@ -47,8 +58,9 @@ extension NotificationHub {
     ///   - moment: when to send it, at most seven days ahead; nil or one that has passed means at once.
     ///   - idempotencyKey: 1 to 255 visible ASCII characters. The same key with the same request answers the first
     ///     notification and sends nothing; with another it is refused: `hub.idempotency_key` (422).
+    ///   - admission: asked first; nil where the sender may reach any number of devices.
     package nonisolated func accept(
-        _ request: NotificationRequest, at moment: Timestamp? = nil, idempotencyKey: String? = nil
+        _ request: NotificationRequest, at moment: Timestamp? = nil, idempotencyKey: String? = nil, admission: SendAdmission? = nil
     ) async throws(PushError) -> AcceptedNotification {
         // All but the last step beside the actor, so that senders do not wait for each other.
         let request = try request.checked(refusingLarge: refusesLargePayloads)
@@ -58,10 +70,19 @@ extension NotificationHub {
         // What was asked, whatever hooks make of it.
         let key = idempotencyKey.map { IdempotencyKey(key: $0, fingerprint: request.fingerprint(scheduledFor: moment)) }
         var draft = SendDraft(hub: name, request: request, moment: moment, origin: HookOrigin.plugins)
+        if admission != nil || environment.hooks.isWanted(.beforeSend), let key, let known = try await store.acceptance(under: key),
+            let first = try await repeated(known)
+        {
+            return first
+        }
+        if case .sent(let id)? = try await admission?.answer(request, at: moment, self) {
+            return AcceptedNotification(outcome: try await notification(id).outcome, isRepeated: true)
+        }
         if environment.hooks.isWanted(.beforeSend) {
-            if let key, let known = try await store.acceptance(under: key), let first = try await repeated(known) { return first }
             draft = try await asked(draft)
             draft.request = try draft.request.checked(refusingLarge: refusesLargePayloads)
+            // A hook may have made it one for more.
+            if draft.request.audience != request.audience { _ = try await admission?.answer(draft.request, at: draft.moment, self) }
             try checkIsOpen()
         }
         let kept = begin(draft, key)

@@ -24,7 +24,8 @@ struct PushHostCommand: AsyncParsableCommand {
             RunCommand.self, TestCommand.self, ReplCommand.self, CheckCommand.self, InitCommand.self, ExplainCommand.self,
             ServeCommand.self, PluginCommand.self, HubCommand.self, KeyCommand.self, UserCommand.self, SendCommand.self,
             NotificationCommand.self,
-            DevicesCommand.self, PrunedCommand.self, TagsCommand.self, AuditCommand.self, APNsCommand.self, DoctorCommand.self,
+            DevicesCommand.self, PrunedCommand.self, TagsCommand.self, AuditCommand.self, ApprovalsCommand.self, APNsCommand.self,
+            DoctorCommand.self,
             SimulateCommand.self,
             ReferenceCommand.self,
         ])

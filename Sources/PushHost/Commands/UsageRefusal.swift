@@ -11,7 +11,7 @@ struct UsageRefusal {
     let error: PushError
 
     private static let management: Set<String> = [
-        "hub", "key", "user", "send", "notification", "devices", "pruned", "plugin", "tags", "audit", "doctor",
+        "hub", "key", "user", "send", "notification", "devices", "pruned", "plugin", "tags", "audit", "approvals", "doctor",
     ]
 
     private var words: ArraySlice<String> { arguments.prefix { $0 != "--" } }

@@ -9,8 +9,16 @@ struct KeyReport {
     let url: String?
 
     func table(_ palette: Palette) -> [String] {
-        var table = TextTable("KEY", "RIGHTS", "CREATED", "CHANGED")
-        for key in keys { table.add(text(key, "name"), rights(key), text(key, "createdAt"), text(key, "modifiedAt")) }
+        guard keys.contains(where: { $0["ceiling"] != nil }) else {
+            var table = TextTable("KEY", "RIGHTS", "CREATED", "CHANGED")
+            for key in keys { table.add(text(key, "name"), rights(key), text(key, "createdAt"), text(key, "modifiedAt")) }
+            return table.lines(palette)
+        }
+        var table = TextTable("KEY", "RIGHTS", "#CEILING", "CREATED", "CHANGED")
+        for key in keys {
+            let ceiling = key["ceiling"]?.int?.grouped ?? ""
+            table.add(text(key, "name"), rights(key), ceiling, text(key, "createdAt"), text(key, "modifiedAt"))
+        }
         return table.lines(palette)
     }
 
@@ -18,7 +26,7 @@ struct KeyReport {
     /// - Parameter places: `primary`, `secondary`, or both.
     func revealed(_ palette: Palette, _ places: [String] = ["primary", "secondary"]) -> [String] {
         keys.flatMap { key in
-            ["\(palette.bold(text(key, "name").printable))  \(rights(key))"]
+            ["\(palette.bold(text(key, "name").printable))  \(rights(key))\(ceiling(key))"]
                 + places.compactMap { word in
                     key["\(word)Key"]?.string.map { "  \(word.padded(to: 11))\(string(text(key, "name"), Secret($0)))" }
                 }
@@ -31,6 +39,10 @@ struct KeyReport {
 
     private func rights(_ key: JSON) -> String {
         key["rights"]?.array?.compactMap(\.string).joined(separator: ", ") ?? ""
+    }
+
+    private func ceiling(_ key: JSON) -> String {
+        key["ceiling"]?.int.map { ", \($0.devicesInWords) at most without leave" } ?? ""
     }
 
     private func text(_ key: JSON, _ name: String) -> String { key[name]?.string ?? "" }

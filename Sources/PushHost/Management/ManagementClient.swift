@@ -193,6 +193,9 @@ final class ManagementClient: Sendable {
     /// The member that says whether nothing can have been done, since nobody was there.
     static let isUnsent = "unsent"
 
+    /// The member with the id of what waits for somebody else's leave.
+    static let approval = "approvalId"
+
     private func refusal(_ code: String, _ message: String, hint: String? = nil, status: Int? = nil) -> PushError {
         PushError(code, message, hint: hint, status: status, details: [Self.fromServer: true])
     }
@@ -208,7 +211,9 @@ final class ManagementClient: Sendable {
             return refusal("control.refused", "the server answered \(answer.status)", status: answer.status)
         }
         let message = problem["detail"]?.string ?? problem["title"]?.string ?? "the server refused"
-        return refusal(code, message.asClause, hint: problem["hint"]?.string, status: answer.status)
+        var error = refusal(code, message.asClause, hint: problem["hint"]?.string, status: answer.status)
+        error.details[Self.approval] = problem[Self.approval]
+        return error
     }
 }
 

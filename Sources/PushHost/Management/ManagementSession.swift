@@ -73,6 +73,7 @@ struct ManagementSession: Sendable {
             "code": .string(error.code), "message": .string(error.message), "hint": error.hint.map(JSON.string) ?? .null,
         ]
         members[Sender.accepted] = error.details[Sender.accepted]
+        members[ManagementClient.approval] = error.details[ManagementClient.approval]
         return document(["error": .object(members)], exitCode)
     }
 
@@ -83,6 +84,7 @@ struct ManagementSession: Sendable {
     /// What the server or the way to it refused is 4; what was wrong before anybody was asked, 2.
     private static func status(of error: PushError) -> Int32 {
         if error.code == "cancelled" { return ExitStatus.interrupted }
+        if ["approval.required", "approval.denied", "approval.own"].contains(error.code) { return ExitStatus.policy }
         if error.details[ManagementClient.fromServer] == true { return ExitStatus.target }
         return ["output.failed", "backup.failed"].contains(error.code) ? ExitStatus.failed : ExitStatus.usage
     }

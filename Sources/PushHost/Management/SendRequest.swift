@@ -19,6 +19,8 @@ struct SendRequest: Sendable {
     let pace: Pace?
     /// A broadcast channel of APNs, which nobody else gets.
     var channel: String?
+    /// For who may have to allow it.
+    var note: String?
 
     private static let largestFile = 65_536
 
@@ -27,9 +29,11 @@ struct SendRequest: Sendable {
     /// Throws `usage.value`.
     static func requests(
         text: String?, message: [String], native: [String], tags: String?, channel: String? = nil, at time: String?, pace: String?,
-        isTest: Bool,
-        now: Timestamp
+        isTest: Bool, note: String? = nil, now: Timestamp
     ) throws(PushError) -> [SendRequest] {
+        if let note, note.isEmpty || note.count > SendGuard.longestNote || !note.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) {
+            throw value("--note: that is no note", "write one line of at most \(SendGuard.longestNote) characters")
+        }
         let moment = try time.map { text throws(PushError) in try Self.moment(text, now) }
         guard moment == nil || !isTest else { throw value("--test and --at exclude each other", "leave one of them out") }
         let pace = try pace.map { text throws(PushError) in try Self.pace(text) }
@@ -39,7 +43,9 @@ struct SendRequest: Sendable {
                 throw value("--channel is of APNs, which takes its payload as it is", "write --native apns FILE, and no text")
             }
         }
-        return contents.map { SendRequest(content: $0, tags: tags, moment: moment, isTest: isTest, pace: pace, channel: channel) }
+        return contents.map {
+            SendRequest(content: $0, tags: tags, moment: moment, isTest: isTest, pace: pace, channel: channel, note: note)
+        }
     }
 
     private static func pace(_ text: String) throws(PushError) -> Pace {
@@ -127,6 +133,7 @@ struct SendRequest: Sendable {
         }
         if let channel { headers.add(name: "apns-channel-id", value: channel) }
         if let tags { headers.add(name: "ServiceBusNotification-Tags", value: tags) }
+        if let note { headers.add(name: "ServiceBusNotification-Note", value: note) }
         if let pace { headers.add(name: "ServiceBusNotification-Pace", value: pace.description) }
         if let moment { headers.add(name: "ServiceBusNotification-ScheduleTime", value: moment.iso8601(fraction: false)) }
         return headers

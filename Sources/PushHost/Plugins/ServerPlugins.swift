@@ -17,11 +17,12 @@ final class ServerPlugins: Sendable {
     ///   - clock: of the hubs; how long calls may take is measured by the system's.
     ///   - allowsPrivate: whether a grant of a host includes its private addresses. It does not: grants say so themselves.
     init(
-        _ settings: ServerSettings, data: DataFolder, storage: any StorageEngine, audit: AuditLog, clock: any HubClock,
+        _ settings: ServerSettings, data: DataFolder, storage: any StorageEngine, audit: AuditLog, _ sendGuard: SendGuard,
+        clock: any HubClock,
         lab: Lab? = nil, log: Logger
     ) throws(PushError) {
         folder = PluginFolder(path: settings.plugins)
-        let hubs = PluginHubs(name: settings.hub)
+        let hubs = PluginHubs(name: settings.hub, sendGuard)
         let world = FlowWorld(
             target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: hubs,
             backend: NoBackend(target: "server"),
@@ -105,6 +106,7 @@ extension PushServer {
 /// The hubs of a server for its plugins, once they are there: a hub may ask plugins before it has begun itself.
 private final class PluginHubs: ForwardingHub {
     private let name: String
+    private let sendGuard: SendGuard
     private let state = Mutex(State())
 
     private struct State {
@@ -114,7 +116,7 @@ private final class PluginHubs: ForwardingHub {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    init(name: String) { self.name = name }
+    init(name: String, _ sendGuard: SendGuard) { (self.name, self.sendGuard) = (name, sendGuard) }
 
     /// Nil: there will be none. Only the first one counts.
     func open(_ namespace: Namespace?) {
@@ -142,11 +144,18 @@ private final class PluginHubs: ForwardingHub {
     /// The hub that has that name whenever it is asked for.
     func hub(named name: String) -> any HubGateway { NamedHub(name: name, hubs: self) }
 
-    fileprivate func service(_ name: String) -> (any HubGateway)? { namespace?.hub(name)?.service }
+    fileprivate func service(_ name: String) -> (any HubGateway)? { namespace?.hub(name).map(guarded) }
 
     /// The server's own hub or, where it was deleted, the first one.
     var base: any HubGateway {
-        return namespace?.hub(name)?.service ?? namespace?.hubs.first?.service ?? ClosedHub()
+        return (namespace?.hub(name) ?? namespace?.hubs.first).map(guarded) ?? ClosedHub()
+    }
+
+    /// A plugin may reach as many devices as anybody; which one asks is known from what it does it for.
+    private func guarded(_ hub: ServedHub) -> any HubGateway {
+        let principal = HookOrigin.plugins.last.map { Principal.plugin($0) } ?? .server
+        let place = Approval.Hub(number: hub.record.number, name: hub.record.name)
+        return LimitedHub(hub.service, sendGuard.admission(SendGuard.Sender(principal, ceiling: nil, hub: place)))
     }
 }
 

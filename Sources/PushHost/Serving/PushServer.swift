@@ -27,6 +27,7 @@ final class PushServer: Sendable {
     let metrics: PrometheusRegistry
     /// Who did what.
     let audit: AuditLog
+    let sendGuard: SendGuard
     let connectors: HubConnectors
     let plugins: ServerPlugins
     private let jobPlaces: JobPlaces
@@ -86,6 +87,8 @@ final class PushServer: Sendable {
             log.error("nothing can be sent to \(credential.serviceName): \(fault.message); \(fault.hint ?? "")")
         }
         let audit = AuditLog(storage.auditTrail, clock: hubClock, log)
+        let sendGuard = SendGuard(
+            store: storage.approvals, audit: audit, clock: hubClock, random: random, limits: settings.sendGuard.limits)
         let hooks = HookSocket()
         var opening: ServerPlugins?
         let environment = HubEnvironment(
@@ -95,7 +98,8 @@ final class PushServer: Sendable {
                 log.log(level: event.isWarning ? .warning : .debug, "\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
             }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks)
         do throws(PushError) {
-            let plugins = try ServerPlugins(settings, data: folder, storage: storage, audit: audit, clock: hubClock, lab: lab, log: log)
+            let plugins = try ServerPlugins(
+                settings, data: folder, storage: storage, audit: audit, sendGuard, clock: hubClock, lab: lab, log: log)
             hooks.connect(plugins.host)
             opening = plugins
             // Before hubs go on with what they had accepted: they may have to ask.
@@ -118,7 +122,8 @@ final class PushServer: Sendable {
             let sessions = lab.flatMap { lab in wires.map { LabSessions(lab: lab, namespace: namespace, wires: $0, log: log) } }
             let server = PushServer(
                 settings: settings, namespace: namespace, storage: storage, backend: backend, folder: folder, socket: socket,
-                clock: clock, random: random, log: log, metrics: metrics, audit: audit, connectors: connectors, jobPlaces: jobPlaces,
+                clock: clock, random: random, log: log, metrics: metrics, audit: audit, sendGuard, connectors: connectors,
+                jobPlaces: jobPlaces,
                 transports: [issuerTransport] + (routed.map { [$0] } ?? []),
                 plugins: plugins,
                 lab: sessions.map {
@@ -130,6 +135,7 @@ final class PushServer: Sendable {
                 if let sessions { try await sessions.removeLeftovers() } else { await LabLeftovers.remove(of: folder, namespace, log) }
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
                 plugins.open(namespace)
+                await server.keepGuard()
             } catch {
                 await plugins.stop()
                 await namespace.stop()
@@ -151,7 +157,8 @@ final class PushServer: Sendable {
     private init(
         settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, backend: BackendServices, folder: DataFolder,
         socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry,
-        audit: AuditLog, connectors: HubConnectors, jobPlaces: JobPlaces, transports: [HTTPClientTransport], plugins: ServerPlugins,
+        audit: AuditLog, _ sendGuard: SendGuard, connectors: HubConnectors, jobPlaces: JobPlaces, transports: [HTTPClientTransport],
+        plugins: ServerPlugins,
         lab: LabInterface?
     ) {
         current = Mutex(settings)
@@ -159,7 +166,7 @@ final class PushServer: Sendable {
         (self.backend, accounts) = (backend, backend.accounts)
         (self.clock, self.random, self.log, self.metrics, self.connectors) = (clock, random, log, metrics, connectors)
         (self.jobPlaces, self.transports, self.socket, self.lab) = (jobPlaces, transports, socket, lab)
-        (self.plugins, self.audit) = (plugins, audit)
+        (self.plugins, self.audit, self.sendGuard) = (plugins, audit, sendGuard)
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         limits = ConnectionLimits(
             connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
@@ -210,7 +217,7 @@ final class PushServer: Sendable {
             system: SystemRoutes(
                 isReady: { [self] in await reasonNotReady() }, metrics: { [self] in await metricsText() },
                 about: ServerDescription(version: PushHostCommand.release, hasLab: settings.isLab).json),
-            backend: backend, credentials: connectors.services, audit: audit,
+            backend: backend, credentials: connectors.services, audit: audit, sendGuard: sendGuard,
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await backup(to: folder.file(name)) },
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
@@ -250,6 +257,7 @@ final class PushServer: Sendable {
         }
         log.notice("the backup was restored")
         await audit.noteRestoration(end)
+        await keepGuard()
         await checkBackend()
     }
 
@@ -280,6 +288,7 @@ final class PushServer: Sendable {
     func change(_ settings: ServerSettings) async {
         current.withLock { $0 = settings }
         throttles.change(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
+        sendGuard.change(settings.sendGuard.limits)
         jobPlaces.change(folders: settings.jobFolders, hosts: settings.jobHosts)
         await backend.securePayloads.change(retention: settings.keepSecurePayloads)
         await namespace.change(concurrentNotifications: settings.concurrentNotifications)
@@ -304,6 +313,7 @@ final class PushServer: Sendable {
             log.warning("sessions and secure payloads that are over could not be removed: \(error.message)")
         }
         await audit.flush()
+        await keepGuard()
         let (now, settings) = (clock.now, settings)
         // What is done with hubs of a lab is the lab's work.
         await withTaskExecutorPreference(lab?.lab.thread) {

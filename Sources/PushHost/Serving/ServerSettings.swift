@@ -42,6 +42,7 @@ struct ServerSettings: Sendable, Equatable {
     var webPush = WebPushFiles()
     var delivery = DeliverySettings()
     var feedback = FeedbackSettings()
+    var sendGuard = GuardSettings()
     var jobFolders: [String] = []
     var jobHosts: [String] = []
     var logFormat = LogFormat.text
@@ -165,5 +166,5 @@ extension ServerSettings {
                 "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "The least that is logged.", default: "info",
                 isLive: true
             ) { $0.logLevel = $1.text },
-        ] + apnsSettings + credentialSettings + backendSettings + deliverySettings + serviceSettings + feedbackSettings
+        ] + apnsSettings + credentialSettings + backendSettings + deliverySettings + serviceSettings + feedbackSettings + guardSettings
 }

@@ -8,6 +8,7 @@ package struct MemoryStorage: StorageEngine {
     package let providerTokens: any ProviderTokenStore = MemoryProviderTokenStore()
     package let keyValues: any KeyValueSpaces = MemoryKeyValueSpaces()
     package let auditTrail: any AuditTrail = MemoryAuditTrail()
+    package let approvals: any ApprovalStore = MemoryApprovalStore()
 
     package init() {
         let payloads = MemorySecurePayloadStore()

@@ -45,11 +45,13 @@ extension JSON {
     init(_ rules: [AuthorizationRule]) {
         self = .array(
             rules.map { rule in
-                [
+                var object: JSONObject = [
                     "name": .string(rule.name), "rights": .array(rule.rights.sorted().map { .string($0.rawValue) }),
                     "primary": .string(rule.primaryKey.reveal()), "secondary": .string(rule.secondaryKey.reveal()),
                     "created": .integer(rule.createdAt.milliseconds), "modified": .integer(rule.modifiedAt.milliseconds),
                 ]
+                if let ceiling = rule.ceiling { object.append("ceiling", .integer(Int64(ceiling))) }
+                return .object(object)
             })
     }
 
@@ -62,7 +64,8 @@ extension JSON {
                 primaryKey: Secret(try rule.required("primary").storedText()),
                 secondaryKey: Secret(try rule.required("secondary").storedText()),
                 createdAt: Timestamp(milliseconds: try rule.required("created").storedInteger()),
-                modifiedAt: Timestamp(milliseconds: try rule.required("modified").storedInteger()))
+                modifiedAt: Timestamp(milliseconds: try rule.required("modified").storedInteger()),
+                ceiling: try rule["ceiling"].map { Int(try $0.storedInteger()) })
         }
     }
 }

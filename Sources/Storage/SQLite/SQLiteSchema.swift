@@ -55,6 +55,7 @@ enum SQLiteSchema {
         migrator.registerMigration("devices that are held") { database in
             try database.execute(sql: "ALTER TABLE notification ADD COLUMN holds BLOB")
         }
+        migrator.registerMigration("sends that wait for leave") { database in try database.execute(sql: approvals) }
         return migrator
     }()
 
@@ -67,6 +68,7 @@ enum SQLiteSchema {
         ("dead_batch", "notification, first", keyed("notification", NotificationKey.sequenceBits), 8),
         ("notification", "key", keyed("key", NotificationKey.sequenceBits), 1000), ("sequence", "hub", ofHub, 1000),
         ("job", "hub, id", ofHub, 1000), ("pruned", "number", ofHub, 1000), ("pruned_telling", "hub", ofHub, 1000),
+        ("approval", "number", ofHub, 1000),
     ]
     private static let ofHub = "hub = ?1"
 
@@ -230,6 +232,18 @@ enum SQLiteSchema {
         CREATE TRIGGER audit_entry_kept BEFORE DELETE ON audit_entry BEGIN
             SELECT RAISE(ABORT, 'entries of the audit trail are never removed');
         END;
+        """
+
+    private static let approvals = """
+        CREATE TABLE approval (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, hub INTEGER NOT NULL, state TEXT NOT NULL, requester TEXT NOT NULL,
+            fingerprint BLOB NOT NULL, idempotency_key TEXT, expires_at INTEGER NOT NULL, content TEXT NOT NULL,
+            -- What is to be sent; none once that is done, or will not be.
+            request TEXT
+        ) STRICT;
+        CREATE INDEX approval_by_state ON approval (state);
+        CREATE INDEX approval_by_fingerprint ON approval (hub, requester, fingerprint);
+        CREATE INDEX approval_by_key ON approval (hub, requester, idempotency_key) WHERE idempotency_key IS NOT NULL;
         """
 
     private static let hubNames = """

@@ -9,6 +9,7 @@ package struct SQLiteStorage: StorageEngine {
     package let providerTokens: any ProviderTokenStore
     package let keyValues: any KeyValueSpaces
     package let auditTrail: any AuditTrail
+    package let approvals: any ApprovalStore
     let database: SQLiteDatabase
 
     package var namespace: any NamespaceStore { SQLiteNamespaceStore(database: SQLiteAccess(database)) }
@@ -27,7 +28,7 @@ package struct SQLiteStorage: StorageEngine {
             accounts: SQLiteAccountStore(database: database),
             securePayloads: SQLiteSecurePayloadStore(database: database),
             providerTokens: SQLiteProviderTokenStore(database: database), keyValues: SQLiteKeyValueSpaces(database: database),
-            auditTrail: SQLiteAuditTrail(database: database), database: database)
+            auditTrail: SQLiteAuditTrail(database: database), approvals: SQLiteApprovalStore(database: database), database: database)
     }
 
     /// Looks whether a database can be opened by this version, and whether its pages are whole; also while another process uses it.

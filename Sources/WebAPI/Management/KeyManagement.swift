@@ -27,15 +27,19 @@ extension ManagementRoute {
             },
             ManagementRoute(
                 .post, path, "create\(noun)", "Add a rule \(whose), with two new keys", scope, .manage,
-                body: .object("NewKey", ["name": .ruleName, "rights": .list(of: .right, least: 1)]),
+                body: .object(
+                    "NewKey", ["name": .ruleName, "rights": .list(of: .right, least: 1), "ceiling?": .integer(ceiling, 1...1_000_000_000)]),
                 answer: .created("The rule with its keys", key), refusals: [409],
                 noted: Noted(.keyCreate) { call, _ in
-                    (call.keyName, ["rights": (call.body["rights"]?.array ?? []).compactMap(\.string).joined(separator: ", ")])
+                    var details = ["rights": (call.body["rights"]?.array ?? []).compactMap(\.string).joined(separator: ", ")]
+                    details["ceiling"] = call.body["ceiling"]?.int.map { String($0) }
+                    return (call.keyName, details)
                 }
             ) { call async throws(PushError) in
                 let name = call.body["name"]?.string ?? ""
                 let rights = call.body["rights"]?.array?.compactMap { $0.string.flatMap { AuthorizationRule.Right(rawValue: $0) } }
-                let rule = try await call.namespace.addRule(name, Set(rights ?? []), to: call.names["hub"], while: call.permission)
+                let rule = try await call.namespace.addRule(
+                    name, Set(rights ?? []), ceiling: call.body["ceiling"]?.int, to: call.names["hub"], while: call.permission)
                 return call.answer(
                     rule.json(isRevealed: true), .created, location: "\(call.request.path)/\(PercentEncoding.encode(name))")
             },
@@ -60,11 +64,14 @@ extension ManagementRoute {
         ]
     }
 
+    private static let ceiling = "Most devices that one send may reach without somebody else's leave; never with Manage"
+
     private static let key = JSONSchema.object(
         "Key",
         [
             "name": .text(), "rights": .list(of: .right), "createdAt": .moment(), "modifiedAt": .moment(),
-            "primaryKey?": .text("Where keys are shown"), "secondaryKey?": .text("Where keys are shown"),
+            "ceiling?": .integer(ceiling, 1...Int64.max), "primaryKey?": .text("Where keys are shown"),
+            "secondaryKey?": .text("Where keys are shown"),
         ])
 }
 
@@ -80,7 +87,8 @@ extension AuthorizationRule {
     fileprivate func json(isRevealed: Bool) -> JSON {
         .members([
             "name": .string(name), "rights": .array(rights.sorted().map { .string($0.rawValue) }), "createdAt": .moment(createdAt),
-            "modifiedAt": .moment(modifiedAt), "primaryKey": isRevealed ? .string(primaryKey.reveal()) : nil,
+            "modifiedAt": .moment(modifiedAt), "ceiling": ceiling.map { .count($0) },
+            "primaryKey": isRevealed ? .string(primaryKey.reveal()) : nil,
             "secondaryKey": isRevealed ? .string(secondaryKey.reveal()) : nil,
         ])
     }

@@ -71,6 +71,11 @@ struct ManagementCall: Sendable {
     var top: Int { values["top"]?.int ?? 100 }
     var page: Page { Page(top: top, continuation: text("continuation")) }
 
+    /// What the hub asks before it takes a send of this call.
+    func admission(note: String?) throws(PushError) -> SendAdmission? {
+        access.admission(of: principal, rule, to: try hub, request, note: note)
+    }
+
     func credentials(of hub: ServedHub) -> [HubCredential] { access.credentials.credentials(hub.record) }
 
     // MARK: - Answers

@@ -67,5 +67,5 @@ struct ManagementInterface: Sendable {
 }
 
 extension ManagementRoute {
-    static let all = hubs + credentials + keys + devices + pruned + tags + notifications + [render] + users + audit
+    static let all = hubs + credentials + keys + devices + pruned + tags + notifications + [render] + users + approvals + audit
 }

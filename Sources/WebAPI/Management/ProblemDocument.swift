@@ -12,6 +12,7 @@ struct ProblemDocument: Sendable {
             "status": .integer("The HTTP status", 400...599), "detail": .text("What was wrong, and where"),
             "code": .text("Stable, such as hub.not_found; pushhost explain CODE has a page about it"), "hint?": .text("What to do"),
             "trackingId": .text("Of the request, as in the log of the server"),
+            "approvalId?": .text("Where something waits for somebody else's leave, or has waited: under which id"),
         ])
 
     let error: PushError
@@ -25,7 +26,7 @@ struct ProblemDocument: Sendable {
             "type": "about:blank", "title": .string(HTTPResponseStatus(statusCode: status).reasonPhrase), "status": .count(status),
             "detail": .string(isOurs ? "the server failed" : error.message), "code": .string(error.code),
             "hint": isOurs ? "look up the tracking id in the log of the server" : error.hint.map { .string($0) },
-            "trackingId": .string(trackingID),
+            "trackingId": .string(trackingID), "approvalId": error.details["approval"],
         ])
     }
 }

@@ -30,13 +30,17 @@ extension ManagementRoute {
                 "collapseId?": .text("A later notification with the same one replaces this one", length: 1...64),
                 "at?": .moment("When it is sent, at most seven days ahead; at once where it is not given"),
                 "test?": .boolean("Whether it goes to at most ten devices, each tried once"),
+                "note?": .text(
+                    "What it is for, to be shown to who may have to allow it, and in the audit log", length: 1...SendGuard.longestNote),
                 "pace?": .text("How fast it goes out at most: 200/s, 1000/m or 5000/h devices", length: 3...12),
             ], alternatives: ["message", "native"]),
         answer: .created("The notification as it was kept", notification), refusals: [403, 413, 422],
         noted: Noted(.notificationSend, isFrequent: true) { call, answer throws(PushError) in
             let request = try NotificationRequest(sending: call.body)
             let id = (try? JSON(parsing: answer.body))?["notificationId"]?.string ?? ""
-            return (id, SentWords.details(request, try call.hub.record.name, at: call.body["at"]?.string, "management"))
+            var details = SentWords.details(request, try call.hub.record.name, at: call.body["at"]?.string, "management")
+            details["note"] = call.body["note"]?.string
+            return (id, details)
         }
     ) { call async throws(PushError) in
         let request = try NotificationRequest(sending: call.body)
@@ -48,7 +52,8 @@ extension ManagementRoute {
             try call.access.checkTests(try call.hub, call.request)
         }
         let accepted = try await call.hub.service.accept(
-            request, at: moment, idempotencyKey: call.request.fields[.idempotencyKey])
+            request, at: moment, idempotencyKey: call.request.fields[.idempotencyKey],
+            admission: try call.admission(note: call.body["note"]?.string))
         let id = accepted.outcome.id
         var answer = call.answer(accepted.outcome.json, .created, location: "\(call.request.path)/\(id)")
         if accepted.isRepeated { answer.fields[.idempotencyReplayed] = "true" }

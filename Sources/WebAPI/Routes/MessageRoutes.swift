@@ -12,7 +12,7 @@ struct MessageRoutes: Sendable {
         let hub = caller.hub
         let body = try await access.body(request, limit: Message.maximumSize, .send, of: hub)
         let message = try Message(headers: request.fields, query: request.query, body: body)
-        if message.request.isTest { return try await test(message.request, "messages", of: hub, request) }
+        if message.request.isTest { return try await test(message.request, "messages", of: caller, request) }
         let accepted = try await accept(message, message.scheduledFor, by: caller, request)
         return created(accepted, "messages/\(accepted.outcome.id)", of: hub, request)
     }
@@ -23,7 +23,7 @@ struct MessageRoutes: Sendable {
         let body = try await access.body(request, limit: Message.maximumBatchSize, .send, of: hub)
         var message = try Message(batch: request.fields, query: request.query, body: body)
         message.request.audience = .devices(message.devices)
-        if message.request.isTest { return try await test(message.request, "messages/$batch", of: hub, request) }
+        if message.request.isTest { return try await test(message.request, "messages/$batch", of: caller, request) }
         let accepted = try await accept(message, nil, by: caller, request)
         return created(accepted, "messages/$batch/\(accepted.outcome.id)", of: hub, request, flags: "&direct")
     }
@@ -58,7 +58,7 @@ struct MessageRoutes: Sendable {
         _ message: Message, _ moment: Timestamp?, by caller: HubCaller, _ request: WebRequest
     ) async throws(PushError) -> AcceptedNotification {
         let accepted = try await caller.hub.service.accept(
-            message.request, at: moment, idempotencyKey: request.fields[.idempotencyKey])
+            message.request, at: moment, idempotencyKey: request.fields[.idempotencyKey], admission: admission(caller, request))
         // Of what apps send all day the notifications themselves are record enough.
         if !accepted.isRepeated, moment != nil || message.request.audience == .everyone {
             await access.audit?.noteOften(
@@ -68,16 +68,22 @@ struct MessageRoutes: Sendable {
         return accepted
     }
 
+    /// The note is for whoever may have to allow it.
+    private func admission(_ caller: HubCaller, _ request: WebRequest) -> SendAdmission? {
+        access.admission(of: caller.principal, caller.rule, to: caller.hub, request, note: request.fields[.note]?.nonEmpty)
+    }
+
     private func test(
-        _ message: NotificationRequest, _ place: String, of hub: ServedHub, _ request: WebRequest
+        _ message: NotificationRequest, _ place: String, of caller: HubCaller, _ request: WebRequest
     ) async throws(PushError) -> WebAnswer {
+        let hub = caller.hub
         try access.checkTests(hub, request)
         guard request.fields[.idempotencyKey] == nil else {
             throw PushError(
                 "hub.idempotency_key", "a test send takes no Idempotency-Key", hint: "leave it out: each test is a send of its own",
                 status: 400)
         }
-        let outcome = try await hub.service.send(message)
+        let outcome = try await hub.service.send(message, admission: admission(caller, request))
         let flags = (request.query.has("direct") ? "&direct" : "") + "&test"
         return WebAnswer(
             .created, ErrorDocument.contentType, outcome.testDocument(),
@@ -93,4 +99,9 @@ struct MessageRoutes: Sendable {
         if accepted.isRepeated { answer.fields[.idempotencyReplayed] = "true" }
         return answer
     }
+}
+
+extension HTTPField.Name {
+    /// What a send is for, in its sender's words.
+    fileprivate static let note = HTTPField.Name("ServiceBusNotification-Note") ?? .server
 }

@@ -12,6 +12,8 @@ struct HubAccess: Sendable {
     var credentials = CredentialServices.none
     /// Nil where nobody writes down who did what.
     var audit: AuditLog?
+    /// Nil where everybody may reach any number of devices.
+    var sendGuard: SendGuard?
     let proved = ProvedTokens()
 
     /// The hub that a request is for, when the request may do with it what it wants.
@@ -31,6 +33,17 @@ struct HubAccess: Sendable {
     /// - Parameter hub: that the rule may be of; nil for one of the server.
     func principal(_ rule: AuthorizationRule, _ hub: ServedHub?) -> Principal {
         isTrusted ? .owner : principal(ofRule: rule.name, hub)
+    }
+
+    /// What a hub asks before it takes a send; nil where the sender may reach any number of devices.
+    func admission(
+        of principal: Principal, _ rule: AuthorizationRule, to hub: ServedHub, _ request: WebRequest, note: String?
+    ) -> SendAdmission? {
+        sendGuard?.admission(
+            SendGuard.Sender(
+                principal, ceiling: isTrusted ? nil : rule.ceiling,
+                hub: Approval.Hub(number: hub.record.number, name: hub.record.name),
+                idempotencyKey: request.fields[.idempotencyKey], note: note))
     }
 
     private func principal(ofRule name: String, _ hub: ServedHub?) -> Principal {

@@ -33,17 +33,19 @@ package struct HubResponder: HTTPResponder {
     /// - Parameters:
     ///   - credentials: what is known of what hubs send with.
     ///   - audit: where it is written down who did what; nil for nowhere.
+    ///   - sendGuard: keeps sends to many back; nil for none.
     ///   - plugins: nil for a server without; then it has none of their paths.
     ///   - executor: where hubs are asked; by default on the loop of a connection what takes little, elsewhere the rest.
     package init(
         namespace: Namespace, clock: any HubClock, random: any RandomSource, log: Logger, settings: WebSettings,
         throttles: Throttles, system: SystemRoutes, backend: BackendServices,
-        credentials: CredentialServices = .none, audit: AuditLog? = nil, control: ControlRoutes? = nil, lab: LabRoutes? = nil,
+        credentials: CredentialServices = .none, audit: AuditLog? = nil, sendGuard: SendGuard? = nil, control: ControlRoutes? = nil,
+        lab: LabRoutes? = nil,
         plugins: PluginRouteServices? = nil, executor: (any TaskExecutor)? = nil
     ) {
         let access = HubAccess(
             namespace: namespace, throttle: throttles.requests, testThrottle: throttles.testSends, isTrusted: settings.isTrusted,
-            credentials: credentials, audit: audit)
+            credentials: credentials, audit: audit, sendGuard: sendGuard)
         self.settings = settings
         self.namespace = namespace
         self.clock = clock

@@ -57,6 +57,7 @@ import Testing
         let settings = [
             "listen.", "limits.", "network.", "keep.", "jobs.", "log.", "tls.certificate", "tls.key", "tls.names", "backend.hub",
             "backend.variant", "backend.tutorial_mode", "lab.tls_port", "apns.", "fcm.", "wns.", "webpush.", "delivery.", "feedback.",
+            "guard.",
         ]
         return text.hasPrefix("push.") || text.hasPrefix("os.") || text.hasPrefix("host.") && text != "host.error"
             || text.hasPrefix("message.") || text == "payload.key" || HostFunctions.absent.keys.contains(text)

@@ -15,6 +15,8 @@ struct RouteBench {
     let bench: HubBench
     /// Where it is written down who did what.
     let trail = MemoryAuditTrail()
+    /// Lets anybody reach any number of devices, until it is told otherwise.
+    let sendGuard: SendGuard
     var accounts: AccountService { bench.accounts }
 
     init(credentials: CredentialServices = .none) async throws {
@@ -26,8 +28,9 @@ struct RouteBench {
             environment: bench.environment, store: store, settings: HubSettings(),
             jobTools: JobService.Tools(files: NoFiles(), codec: RegistrationLines()), connectors: { _ in [connector] })
         _ = try await namespace.create("hub", HubDescription())
-        access = HubAccess(
-            namespace: namespace, throttle: nil, credentials: credentials, audit: AuditLog(trail: trail, clock: bench.clock))
+        let audit = AuditLog(trail: trail, clock: bench.clock)
+        sendGuard = SendGuard(store: MemoryApprovalStore(), audit: audit, clock: bench.clock, random: bench.random)
+        access = HubAccess(namespace: namespace, throttle: nil, credentials: credentials, audit: audit, sendGuard: sendGuard)
     }
 
     /// What was written down: who, what, to what, the details in the order of their names.

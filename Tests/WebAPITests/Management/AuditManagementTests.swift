@@ -47,7 +47,8 @@ import Testing
     }
 
     @Test func `Every route that changes something says what the log tells of it`() {
-        let reading = ["render", "checkHubCredentials", "proveTags"]
+        // The guard itself writes down who decided about what.
+        let reading = ["render", "checkHubCredentials", "proveTags", "approve", "deny"]
         for route in ManagementRoute.all where route.method != .get {
             #expect((route.noted == nil) == reading.contains(route.name), "\(route.name)")
         }

@@ -8,6 +8,43 @@ import Testing
 
 @Suite struct KeyManagementTests {
     @Test(arguments: ["/api/v1/keys", "/api/v1/hubs/hub/keys"])
+    func `A key has a ceiling that stays with it, unless it may manage`(path: String) async throws {
+        let bench = try await ManagementBench()
+        let made = try await bench.call(.post, path, ["name": "app", "rights": ["Send"], "ceiling": 1000])
+        #expect(made["ceiling"] == 1000)
+        #expect(try await bench.call(.post, "\(path)/app/rotate", ["key": "primary"])["ceiling"] == 1000)
+        #expect(try await bench.pages(path + "?").items.last?["ceiling"] == 1000)
+        let error = await refusal {
+            try await bench.call(.post, path, ["name": "ops", "rights": ["Send", "Manage"], "ceiling": 1000])
+        }
+        #expect(error?.code == "key.ceiling" && error?.status == 409)
+        #expect(
+            await refusal { try await bench.call(.post, path, ["name": "ops", "rights": ["Send"], "ceiling": 0]) }?.code == "request.body")
+    }
+
+    @Test func `The description of a hub, which has no word for ceilings, leaves them as they are`() async throws {
+        let bench = try await ManagementBench()
+        try await bench.call(.post, "/api/v1/hubs/hub/keys", ["name": "app", "rights": ["Send"], "ceiling": 7])
+        func update(_ change: (inout AuthorizationRule) -> Void) async throws {
+            var description = try #require(bench.namespace.hub("hub")?.record.description)
+            for place in description.rules.indices {
+                description.rules[place].ceiling = nil
+                if description.rules[place].name == "app" { change(&description.rules[place]) }
+            }
+            _ = try await bench.namespace.update("hub", description)
+        }
+        try await update { _ in }
+        #expect(try bench.rule("app").ceiling == 7)
+        try await update { $0.rights = [.listen, .send] }
+        #expect(try bench.rule("app").ceiling == 7)
+        // Who may manage could make himself another key.
+        try await update { $0.rights = [.manage] }
+        #expect(try bench.rule("app").ceiling == nil)
+        let kept = bench.bench.store.load().hubs[0].description.rules.first { $0.name == "app" }
+        #expect(kept?.rights == [.manage] && kept?.ceiling == nil)
+    }
+
+    @Test(arguments: ["/api/v1/keys", "/api/v1/hubs/hub/keys"])
     func `A key is made, shown on request, used, rotated and taken away`(path: String) async throws {
         let bench = try await ManagementBench()
         let made = try await bench.call(.post, path, ["name": "ops", "rights": ["Send", "Manage"]])

@@ -67,15 +67,25 @@ struct KeyCreateCommand: AsyncParsableCommand {
     @Option(help: "What it may do, separated by commas: listen, send, manage.", completion: .list(["listen", "send", "manage"]))
     var rights: String
 
+    @Option(
+        help: ArgumentHelp("Most devices that one send may reach without somebody else's leave; not with manage.", valueName: "devices"))
+    var ceiling: Int?
+
     @OptionGroup
     var options: KeyOptions
+
+    func validate() throws {
+        guard let ceiling, ceiling < 1 else { return }
+        throw ValidationError("--ceiling \(ceiling): give a number from 1 on")
+    }
 
     func run() async {
         await ManagementSession(isJSON: options.server.json).run { () throws(PushError) in
             let rights = try Self.rights(rights)
             return try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
-                let key = try await client.post(
-                    options.path(client.target), body: ["name": .string(name), "rights": .array(rights.map { .string($0.rawValue) })])
+                var body: JSONObject = ["name": .string(name), "rights": .array(rights.map { .string($0.rawValue) })]
+                body["ceiling"] = ceiling.map { .integer(Int64($0)) }
+                let key = try await client.post(options.path(client.target), body: .object(body))
                 return await options.result(key, "key \(name) created", client)
             }
         }

@@ -9,8 +9,8 @@ struct SendCommand: AsyncParsableCommand {
             TEXT is the property "message" of a template notification: devices whose templates name it get it. To whom it goes \
             must be said: --to with a tag expression, --broadcast, or --channel with a broadcast channel of APNs.
 
-            Exit codes: 0 done · 1 none of the devices was reached · 2 usage · 4 the server refuses or does not answer · 6 nobody \
-            matches, with --fail-on-no-target · 130 interrupted: what was accepted goes on.
+            Exit codes: 0 done · 1 none of the devices was reached · 2 usage · 4 the server refuses or does not answer · 5 it \
+            waits for somebody else's leave (pushhost approvals) · 6 nobody matches, with --fail-on-no-target · 130 interrupted: what was accepted goes on.
             """)
 
     @Argument(help: "The text to send.")
@@ -41,6 +41,9 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("How fast it goes out at most, in devices: 200/s, 1000/m or 5000/h.", valueName: "pace"))
     var pace: String?
+
+    @Option(help: ArgumentHelp("What it is for, shown to who may have to allow it.", valueName: "text"))
+    var note: String?
 
     @Flag(help: "Reach ten devices at most, and try each once.")
     var test = false
@@ -81,7 +84,7 @@ struct SendCommand: AsyncParsableCommand {
         await session.run { () throws(PushError) in
             let requests = try SendRequest.requests(
                 text: text, message: message, native: native, tags: to, channel: channel, at: at, pace: pace, isTest: test,
-                now: SystemClock().now)
+                note: note, now: SystemClock().now)
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
                 let sender = Sender(client: client, hub: try await client.hub(hub), progress: session.progress)
                 if dryRun { return try await preview(requests, sender) }

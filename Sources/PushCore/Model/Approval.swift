@@ -1,0 +1,122 @@
+/// A send that reaches more devices than its sender may reach by himself: it waits for somebody else's leave, or has waited.
+package struct Approval: Sendable, Equatable {
+    package enum State: String, Sendable, CaseIterable {
+        case pending
+        /// Allowed, and not known to be sent. A process that ends in between sends it at its next start.
+        case approved
+        case sent
+        case denied
+        /// Nobody decided in time.
+        case expired
+        /// Allowed, and the hub did not take it.
+        case failed
+    }
+
+    /// Counted from 1 on a server.
+    package var number: Int64
+    package var state: State
+    package let hub: Hub
+    package let requester: Principal
+    /// For the approver, in the sender's words.
+    package let note: String?
+    /// When it is to go out; nil: as soon as it is allowed.
+    package let moment: Timestamp?
+    package let createdAt: Timestamp
+    package let expiresAt: Timestamp
+    /// What is asked for: whoever asks for the same again gets the same approval.
+    package let fingerprint: [UInt8]
+    /// The sender's.
+    package let idempotencyKey: String?
+    /// With which the hub takes it once, however often it is offered. Nobody knows it who could use it before.
+    package let sendKey: String
+    /// For people, without a word of what is sent.
+    package let audience: String
+    package let content: String
+    /// How many devices may be reached without leave, and whose limit that is.
+    package let ceiling: Ceiling
+    /// When it was asked for, or looked at last.
+    package var reach: AudienceReach
+    /// Nil once it has been sent, or will not be.
+    package var request: NotificationRequest?
+    package var decision: Decision?
+    /// Once it is sent.
+    package var notificationID: String?
+
+    package struct Hub: Sendable, Equatable {
+        package let number: Int64
+        package let name: String
+
+        package init(number: Int64, name: String) { (self.number, self.name) = (number, name) }
+    }
+
+    package struct Ceiling: Sendable, Equatable {
+        package let devices: Int
+        /// In words: the server, or the sender himself.
+        package let owner: String
+
+        package init(devices: Int, owner: String) { (self.devices, self.owner) = (devices, owner) }
+    }
+
+    package struct Decision: Sendable, Equatable {
+        package let principal: Principal
+        package let time: Timestamp
+        package let reason: String?
+
+        package init(principal: Principal, time: Timestamp, reason: String?) {
+            (self.principal, self.time, self.reason) = (principal, time, reason)
+        }
+    }
+
+    package init(
+        number: Int64 = 0, state: State = .pending, hub: Hub, requester: Principal, note: String?, moment: Timestamp?, createdAt: Timestamp,
+        expiresAt: Timestamp, fingerprint: [UInt8], idempotencyKey: String?, sendKey: String, audience: String, content: String,
+        ceiling: Ceiling, reach: AudienceReach, request: NotificationRequest?, decision: Decision? = nil, notificationID: String? = nil
+    ) {
+        (self.number, self.state, self.hub, self.requester, self.note, self.moment) = (number, state, hub, requester, note, moment)
+        (self.createdAt, self.expiresAt, self.fingerprint) = (createdAt, expiresAt, fingerprint)
+        (self.idempotencyKey, self.sendKey, self.audience, self.content) = (idempotencyKey, sendKey, audience, content)
+        (self.ceiling, self.reach, self.request, self.decision) = (ceiling, reach, request, decision)
+        self.notificationID = notificationID
+    }
+
+    /// `a-3`
+    package var id: String { Self.id(number) }
+
+    package static func id(_ number: Int64) -> String { "a-\(number)" }
+
+    /// Nil for a text that is no id.
+    package static func number(_ id: String) -> Int64? {
+        guard id.lowercased().hasPrefix("a-") else { return nil }
+        return Int64(id.dropFirst(2)).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// `12,430 devices, everyone, asked for by key:ops: "outage notice"`
+    package var words: String {
+        "\(reach.devices.devicesInWords), \(audience), asked for by \(requester)\(note.map { ": \"\($0)\"" } ?? "")"
+    }
+}
+
+/// How many devices a send reaches at a moment.
+package struct AudienceReach: Sendable, Equatable {
+    package var platforms: [Platform: Int]
+
+    package init(platforms: [Platform: Int] = [:]) { self.platforms = platforms }
+
+    package var devices: Int { platforms.values.reduce(0, +) }
+}
+
+extension Int {
+    /// `12,430 devices`
+    package var devicesInWords: String { "\(grouped) device\(self == 1 ? "" : "s")" }
+
+    /// With commas between thousands.
+    package var grouped: String {
+        var text = String(magnitude)
+        var place = text.count - 3
+        while place > 0 {
+            text.insert(",", at: text.index(text.startIndex, offsetBy: place))
+            place -= 3
+        }
+        return self < 0 ? "-\(text)" : text
+    }
+}

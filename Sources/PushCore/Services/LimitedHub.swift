@@ -1,0 +1,19 @@
+/// A hub on behalf of somebody who may not reach any number of devices by himself: a flow, a plugin.
+///
+/// A send beyond his ceiling throws `approval.required` (403), and goes out when somebody else has allowed it.
+package struct LimitedHub: ForwardingHub {
+    private let hub: NotificationHub
+    private let admission: SendAdmission?
+
+    package init(_ hub: NotificationHub, _ admission: SendAdmission?) { (self.hub, self.admission) = (hub, admission) }
+
+    package var base: any HubGateway { hub }
+
+    package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
+        try await hub.send(request, admission: admission)
+    }
+
+    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try await hub.accept(request, at: moment, admission: admission).outcome
+    }
+}

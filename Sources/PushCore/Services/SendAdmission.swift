@@ -1,0 +1,57 @@
+/// Asked before a hub takes a send, with what would be sent, when, and by which hub.
+///
+/// Throws `approval.required` (403) where it waits for somebody's leave.
+package struct SendAdmission: Sendable {
+    package enum Answer: Sendable, Equatable {
+        case admitted
+        /// It was allowed before, and sent as this notification.
+        case sent(String)
+    }
+
+    package typealias Ask =
+        @Sendable (NotificationRequest, _ moment: Timestamp?, NotificationHub) async throws(PushError) -> Answer
+
+    private let ask: Ask
+
+    package init(_ ask: @escaping Ask) { self.ask = ask }
+
+    func answer(
+        _ request: NotificationRequest, at moment: Timestamp?, _ hub: NotificationHub
+    ) async throws(PushError) -> Answer {
+        try await ask(request, moment, hub)
+    }
+}
+
+extension NotificationHub {
+    /// How many devices a send would reach at this moment, by platform; nil where these are no more than a number.
+    package func reach(of request: NotificationRequest, beyond number: Int) -> AudienceReach? {
+        sweep()
+        let most = request.isTest ? Self.testSize : Int.max
+        // Of most sends it is known without looking for their devices.
+        let bound: Int =
+            switch request.audience {
+            case .device: 1
+            case .devices(let handles): handles.count
+            case .everyone: table.index.count
+            case .expression(let expression): table.index.upperBound(expression)
+            }
+        guard min(bound, most) > number else { return nil }
+        let reach = reach(of: request)
+        return reach.devices > number ? reach : nil
+    }
+
+    /// The same, however many there are.
+    package func reach(of request: NotificationRequest) -> AudienceReach {
+        sweep()
+        var reach = AudienceReach()
+        for (platform, members) in pipeline.targets(of: request, in: table).byPlatform { reach.platforms[platform] = members.count }
+        guard request.isTest, reach.devices > Self.testSize else { return reach }
+        var room = Self.testSize
+        for platform in reach.platforms.keys.sorted() {
+            let count = min(room, reach.platforms[platform] ?? 0)
+            reach.platforms[platform] = count > 0 ? count : nil
+            room -= count
+        }
+        return reach
+    }
+}

@@ -1,0 +1,202 @@
+// What becomes of sends that wait for somebody's leave.
+extension SendGuard {
+    /// The hub of a number, nil where it is gone.
+    package typealias Hubs = @Sendable (Int64) -> NotificationHub?
+
+    /// An audience may be so much larger than when it was asked for: a tenth, and some at least.
+    private static func tolerance(_ devices: Int) -> Int { max(5, devices / 10) }
+
+    // MARK: - Reading
+
+    /// Newest first.
+    package func approvals(
+        before number: Int64?, limit: Int, state: Approval.State?
+    ) async throws(PushError) -> [Approval] {
+        try await expire()
+        return try await store.approvals(before: number, limit: limit, state: state)
+    }
+
+    /// Throws `approval.not_found` (404) with the nearest id.
+    package func approval(_ id: String) async throws(PushError) -> Approval {
+        if let number = Approval.number(id), let found = try await store.approval(number) { return try await current(found) }
+        let known = try await store.approvals(before: nil, limit: 100, state: nil).map(\.id)
+        throw PushError(
+            "approval.not_found", "there is no approval \"\(id.prefix(40))\"",
+            hint: nearest(id, in: known).map { "did you mean \($0)?" } ?? "list them: pushhost approvals list", status: 404)
+    }
+
+    // MARK: - Deciding
+
+    /// Allows a send, and sends it, once, however often and by however many that is asked. Answers when the hub has taken it.
+    ///
+    /// Throws `approval.own` (403) to who asked for it, `approval.decided` (409) where it does not wait any more, `approval.grown` (409)
+    /// where its audience has grown since, `hub.not_found` (404), and what the hub refuses it with.
+    package func approve(
+        _ id: String, by principal: Principal, reason: String? = nil, _ hubs: Hubs
+    ) async throws(PushError) -> Approval {
+        let waiting = try await waiting(id, for: principal)
+        guard let request = waiting.request, let hub = hubs(waiting.hub.number) else {
+            throw PushError(
+                "hub.not_found", "the hub \(waiting.hub.name) of \(waiting.id) is gone", hint: "deny it, or let it expire", status: 404)
+        }
+        let reach = await hub.reach(of: request)
+        guard reach.devices <= waiting.reach.devices + Self.tolerance(waiting.reach.devices) else {
+            throw try await grown(waiting, reach, principal)
+        }
+        var approved = waiting
+        approved.state = .approved
+        approved.decision = Approval.Decision(principal: principal, time: clock.now, reason: reason.map(Self.cut))
+        guard try await store.replace(approved, from: .pending) else { throw try await decided(id) }
+        do throws(PushError) {
+            // Nothing goes out that nobody can look up afterwards.
+            try await audit.require(
+                principal, .approvalApprove, approved.id,
+                ["words": "\(principal) approved \(approved.id): \(approved.words)\(approved.reasonInWords)", "hub": approved.hub.name])
+        } catch {
+            _ = try? await store.replace(waiting, from: .approved)
+            throw error
+        }
+        return try await send(approved, hub)
+    }
+
+    /// Throws `approval.own` (403) and `approval.decided` (409).
+    package func deny(_ id: String, by principal: Principal, reason: String? = nil) async throws(PushError) -> Approval {
+        var denied = try await waiting(id, for: principal)
+        denied.state = .denied
+        denied.request = nil
+        denied.decision = Approval.Decision(principal: principal, time: clock.now, reason: reason.map(Self.cut))
+        guard try await store.replace(denied, from: .pending) else { throw try await decided(id) }
+        await audit.note(
+            principal, .approvalDeny, denied.id,
+            ["words": "\(principal) denied \(denied.id): \(denied.words)\(denied.reasonInWords)", "hub": denied.hub.name])
+        return denied
+    }
+
+    /// One that waits, and not for who has asked for it.
+    private func waiting(_ id: String, for principal: Principal) async throws(PushError) -> Approval {
+        let found = try await approval(id)
+        guard found.state == .pending else { throw try await decided(id) }
+        guard found.requester != principal else {
+            await audit.noteOften(
+                principal, .approvalRefuse, found.id, ["words": "\(principal) asked for \(found.id) and may not decide about it"],
+                outcome: .refused)
+            throw PushError(
+                "approval.own", "\(principal) asked for \(found.id), and cannot decide about it",
+                hint: "somebody else has to, with a key of his own", status: 403)
+        }
+        return found
+    }
+
+    private func decided(_ id: String) async throws(PushError) -> PushError {
+        let found = try await approval(id)
+        let who = found.decision.map { " by \($0.principal) at \($0.time)" } ?? ""
+        let what = found.notificationID.map { ", as notification \($0)" } ?? ""
+        return PushError(
+            "approval.decided", "\(found.id) does not wait any more: \(found.state.word)\(who)\(what)\(found.reasonInWords)",
+            hint: "pushhost approvals show \(found.id) tells more", status: 409)
+    }
+
+    /// Stays as it is, with the new size, which somebody has to look at.
+    private func grown(
+        _ waiting: Approval, _ reach: AudienceReach, _ principal: Principal
+    ) async throws(PushError) -> PushError {
+        var grown = waiting
+        grown.reach = reach
+        guard try await store.replace(grown, from: .pending) else { return try await decided(waiting.id) }
+        let (before, now) = (waiting.reach.devices.grouped, reach.devices.devicesInWords)
+        await audit.noteOften(
+            principal, .approvalRefuse, grown.id,
+            ["words": "\(grown.id) was not approved: its audience has grown from \(before) to \(now)", "hub": grown.hub.name],
+            outcome: .refused)
+        return PushError(
+            "approval.grown", "the audience of \(grown.id) has grown from \(before) to \(now): nothing was sent, and it still waits",
+            hint: "look at it again, then approve it with the new size", status: 409,
+            details: ["devices": .integer(Int64(reach.devices))])
+    }
+
+    // MARK: - Sending
+
+    /// Offers what is allowed to its hub, which takes it once. What the hub cannot take now is offered again later.
+    private func send(_ approved: Approval, _ hub: NotificationHub) async throws(PushError) -> Approval {
+        guard let request = approved.request else { return approved }
+        var done = approved
+        done.request = nil
+        do throws(PushError) {
+            let accepted = try await hub.accept(request, at: approved.moment, idempotencyKey: approved.sendKey)
+            done.state = .sent
+            done.notificationID = accepted.outcome.id
+        } catch {
+            guard !error.isRetryable else { throw error }
+            done.state = .failed
+            if try await store.replace(done, from: .approved) {
+                await audit.note(
+                    .server, .approvalSend, done.id, ["words": "\(done.id) could not be sent: \(error.message)", "hub": done.hub.name],
+                    outcome: .failed)
+            }
+            throw error
+        }
+        guard try await store.replace(done, from: .approved) else { return try await approval(done.id) }
+        await audit.note(
+            .server, .approvalSend, done.id,
+            ["words": "\(done.id) was sent as \(done.notificationID ?? "")", "hub": done.hub.name])
+        return done
+    }
+
+    /// Sends what was allowed and not sent, because a process ended or the hub could not take it; called at the start and from time to
+    /// time. Answers what still could not be sent, in words.
+    package func resume(_ hubs: Hubs) async throws(PushError) -> [String] {
+        var left: [String] = []
+        for approval in try await store.approvals(before: nil, limit: Self.mostPending, state: .approved) {
+            guard let hub = hubs(approval.hub.number) else { continue }
+            do throws(PushError) {
+                _ = try await send(approval, hub)
+            } catch {
+                left.append("\(approval.id), which was approved, could not be sent: \(error.message)")
+            }
+        }
+        return left
+    }
+
+    // MARK: - Expiring
+
+    /// What nobody has decided about in time waits no more; its record stays.
+    package func expire() async throws(PushError) {
+        for approval in try await store.approvals(before: nil, limit: Self.mostPending, state: .pending) {
+            _ = try await current(approval)
+        }
+    }
+
+    /// As it is now: one whose time is over has expired.
+    func current(_ approval: Approval) async throws(PushError) -> Approval {
+        guard approval.state == .pending, approval.expiresAt <= clock.now else { return approval }
+        var expired = approval
+        expired.state = .expired
+        expired.request = nil
+        guard try await store.replace(expired, from: .pending) else { return try await store.approval(approval.number) ?? approval }
+        await audit.note(
+            .server, .approvalExpire, expired.id,
+            ["words": "\(expired.id) expired, nobody has decided: \(expired.words)", "hub": expired.hub.name])
+        return expired
+    }
+
+    private static func cut(_ reason: String) -> String { String(reason.prefix(longestNote)) }
+}
+
+extension Approval.State {
+    fileprivate var word: String {
+        switch self {
+        case .pending: "it waits"
+        case .approved, .sent: "it was approved"
+        case .denied: "it was denied"
+        case .expired: "it has expired"
+        case .failed: "it was approved, and the hub did not take it"
+        }
+    }
+}
+
+extension Namespace {
+    /// Nil for a hub that is gone.
+    package nonisolated func service(ofHub number: Int64) -> NotificationHub? {
+        hubs.first { $0.record.number == number }?.service
+    }
+}

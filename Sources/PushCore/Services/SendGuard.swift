@@ -1,0 +1,158 @@
+import Synchronization
+
+/// Keeps sends back that would reach more devices than their sender may reach by himself, until somebody else has allowed them.
+package final class SendGuard: Sendable {
+    package struct Limits: Sendable, Equatable {
+        /// Most devices of any send without leave; nil for no limit.
+        package var ceiling: Int?
+        /// How long a send waits for somebody's leave.
+        package var lifetime: Duration
+
+        package init(ceiling: Int? = nil, lifetime: Duration = .seconds(86_400)) { (self.ceiling, self.lifetime) = (ceiling, lifetime) }
+    }
+
+    /// Who sends, and what he says of it.
+    package struct Sender: Sendable {
+        package let principal: Principal
+        /// His own; nil for none.
+        package let ceiling: Int?
+        package let hub: Approval.Hub
+        package var idempotencyKey: String?
+        package var note: String?
+
+        package init(_ principal: Principal, ceiling: Int?, hub: Approval.Hub, idempotencyKey: String? = nil, note: String? = nil) {
+            (self.principal, self.ceiling, self.hub) = (principal, ceiling, hub)
+            (self.idempotencyKey, self.note) = (idempotencyKey, note)
+        }
+    }
+
+    /// Most that wait at a time.
+    package static let mostPending = 200
+    /// Most characters of a note or a reason.
+    package static let longestNote = 200
+
+    let store: any ApprovalStore
+    let audit: AuditLog
+    let clock: any HubClock
+    private let random: any RandomSource
+    private let limits: Mutex<Limits>
+
+    package init(
+        store: any ApprovalStore, audit: AuditLog, clock: any HubClock, random: any RandomSource, limits: Limits = Limits()
+    ) {
+        (self.store, self.audit, self.clock, self.random) = (store, audit, clock, random)
+        self.limits = Mutex(limits)
+    }
+
+    /// For what is asked from now on; what waits goes on waiting.
+    package func change(_ limits: Limits) { self.limits.withLock { $0 = limits } }
+
+    // MARK: - Asking
+
+    /// What a hub asks before it takes a send; nil where its sender may reach any number.
+    package func admission(_ sender: Sender) -> SendAdmission? {
+        guard let ceiling = ceiling(sender) else { return nil }
+        return SendAdmission { request, moment, hub throws(PushError) in
+            try await self.admit(request, moment, hub, sender, ceiling)
+        }
+    }
+
+    /// The smallest that applies.
+    private func ceiling(_ sender: Sender) -> Approval.Ceiling? {
+        let shared = limits.withLock { $0.ceiling }
+        if let own = sender.ceiling, own <= shared ?? .max {
+            return Approval.Ceiling(devices: own, owner: sender.principal.description)
+        }
+        return shared.map { Approval.Ceiling(devices: $0, owner: "the server") }
+    }
+
+    private func admit(
+        _ request: NotificationRequest, _ moment: Timestamp?, _ hub: NotificationHub, _ sender: Sender, _ ceiling: Approval.Ceiling
+    ) async throws(PushError) -> SendAdmission.Answer {
+        let fingerprint = request.fingerprint(scheduledFor: moment)
+        if let key = sender.idempotencyKey,
+            let known = try await store.approval(under: key, by: sender.principal, atHub: sender.hub.number)
+        {
+            if let answer = try await answer(known, fingerprint) { return answer }
+        }
+        guard let reach = await hub.reach(of: request, beyond: ceiling.devices) else { return .admitted }
+        let (now, lifetime) = (clock.now, limits.withLock { $0.lifetime })
+        let asked = Approval(
+            hub: sender.hub, requester: sender.principal, note: sender.note.map { String($0.prefix(Self.longestNote)) }, moment: moment,
+            createdAt: now, expiresAt: min(now + lifetime, .distantFuture), fingerprint: fingerprint,
+            idempotencyKey: sender.idempotencyKey, sendKey: "approval-\(random.uuid())", audience: request.audience.shortWords,
+            content: request.content.shortWords, ceiling: ceiling, reach: reach, request: request)
+        try await checkRoom()
+        let kept = try await store.add(asked)
+        if kept.sendKey == asked.sendKey {
+            await audit.noteOften(
+                sender.principal, .approvalRequest, kept.id,
+                ["words": "\(kept.id): \(kept.words); more than \(ceiling.sentence)", "hub": sender.hub.name])
+        }
+        throw Self.required(kept)
+    }
+
+    /// What comes of asking again under the same key; nil where it is as if nobody had asked.
+    private func answer(_ known: Approval, _ fingerprint: [UInt8]) async throws(PushError) -> SendAdmission.Answer? {
+        let known = try await current(known)
+        guard known.fingerprint == fingerprint else {
+            throw PushError(
+                "hub.idempotency_key", "the idempotency key belongs to another request, that of \(known.id)",
+                hint: "use a key once for each notification, and again only to repeat it unchanged", status: 422,
+                details: ["approval": .string(known.id)])
+        }
+        switch known.state {
+        case .pending, .approved: throw Self.required(known)
+        case .sent: return known.notificationID.map { .sent($0) }
+        case .denied:
+            throw PushError(
+                "approval.denied", "\(known.id) was denied by \(known.decision?.principal.description ?? "")\(known.reasonInWords)",
+                hint: "send something else, or to fewer, under another idempotency key", status: 403,
+                details: ["approval": .string(known.id)])
+        case .expired, .failed: return nil
+        }
+    }
+
+    private func checkRoom() async throws(PushError) {
+        guard try await store.approvals(before: nil, limit: Self.mostPending, state: .pending).count == Self.mostPending else { return }
+        throw PushError(
+            "approval.too_many", "\(Self.mostPending) sends wait for somebody's leave already",
+            hint: "decide about them first: pushhost approvals list", status: 429, isRetryable: true)
+    }
+
+    private static func required(_ approval: Approval) -> PushError {
+        PushError(
+            "approval.required",
+            "\(approval.reach.devices.devicesInWords) are more than \(approval.ceiling.sentence): nothing was sent, and it waits as "
+                + "\(approval.id) for somebody else's leave",
+            hint: "somebody else lets it go: pushhost approvals approve \(approval.id)", status: 403,
+            details: [
+                "approval": .string(approval.id), "devices": .integer(Int64(approval.reach.devices)),
+                "ceiling": .integer(Int64(approval.ceiling.devices)),
+            ])
+    }
+}
+
+extension Approval.Ceiling {
+    /// `the 1,000 that key:ops may reach without leave`
+    package var sentence: String {
+        owner == "the server"
+            ? "the \(devices.grouped) that anybody may reach without leave" : "the \(devices.grouped) that \(owner) may reach without leave"
+    }
+}
+
+extension Approval {
+    var reasonInWords: String { decision?.reason.map { ": \($0)" } ?? "" }
+}
+
+extension Audience {
+    fileprivate var shortWords: String { words.cut }
+}
+
+extension NotificationContent {
+    fileprivate var shortWords: String { words.cut }
+}
+
+extension String {
+    fileprivate var cut: String { count <= 300 ? self : "\(prefix(299))…" }
+}

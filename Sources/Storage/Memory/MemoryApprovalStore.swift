@@ -1,0 +1,42 @@
+import PushCore
+
+/// Sends that wait for leave, as long as the process lives.
+package actor MemoryApprovalStore: ApprovalStore {
+    private var approvals: [Approval] = []
+
+    package init() {}
+
+    package func add(_ approval: Approval) -> Approval {
+        let known = approvals.last { known in
+            known.state == .pending && known.hub.number == approval.hub.number && known.requester == approval.requester
+                && known.expiresAt > approval.createdAt && known.isSame(as: approval)
+        }
+        if let known { return known }
+        var kept = approval
+        kept.number = Int64(approvals.count + 1)
+        approvals.append(kept)
+        return kept
+    }
+
+    package func approval(_ number: Int64) -> Approval? { approvals.first { $0.number == number } }
+
+    package func approval(under key: String, by requester: Principal, atHub hub: Int64) -> Approval? {
+        approvals.last { $0.idempotencyKey == key && $0.requester == requester && $0.hub.number == hub }
+    }
+
+    package func approvals(before number: Int64?, limit: Int, state: Approval.State?) -> [Approval] {
+        Array(approvals.lazy.reversed().filter { $0.number < number ?? .max && (state == nil || $0.state == state) }.prefix(limit))
+    }
+
+    package func replace(_ approval: Approval, from state: Approval.State) -> Bool {
+        guard let place = approvals.firstIndex(where: { $0.number == approval.number && $0.state == state }) else { return false }
+        approvals[place] = approval
+        return true
+    }
+}
+
+extension Approval {
+    fileprivate func isSame(as other: Approval) -> Bool {
+        fingerprint == other.fingerprint || idempotencyKey != nil && idempotencyKey == other.idempotencyKey
+    }
+}

@@ -1,0 +1,75 @@
+import GRDB
+import PushCore
+
+/// Sends that wait for leave, in a database.
+struct SQLiteApprovalStore: ApprovalStore {
+    let database: SQLiteDatabase
+
+    func add(_ approval: Approval) async throws(PushError) -> Approval {
+        try await database.write { database in
+            let known = try database.first(
+                """
+                SELECT \(Self.columns) FROM approval WHERE hub = ?1 AND requester = ?2 AND state = 'pending' AND expires_at > ?3
+                    AND (fingerprint = ?4 OR idempotency_key = ?5)
+                ORDER BY number DESC LIMIT 1
+                """, approval.hub.number, approval.requester.description, approval.createdAt.milliseconds, approval.fingerprint,
+                approval.idempotencyKey, read: Self.approval)
+            if let known { return known }
+            var kept = approval
+            try database.run(
+                """
+                INSERT INTO approval (hub, state, requester, fingerprint, idempotency_key, expires_at, content, request)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """, kept.hub.number, kept.state.rawValue, kept.requester.description, kept.fingerprint, kept.idempotencyKey,
+                kept.expiresAt.milliseconds, kept.storedJSON.text(), kept.request?.storedJSON.text())
+            kept.number = database.lastInsertedRowID
+            return kept
+        }
+    }
+
+    func approval(_ number: Int64) async throws(PushError) -> Approval? {
+        try await database.read { database in
+            try database.first("SELECT \(Self.columns) FROM approval WHERE number = ?", number, read: Self.approval)
+        }
+    }
+
+    func approval(under key: String, by requester: Principal, atHub hub: Int64) async throws(PushError) -> Approval? {
+        try await database.read { database in
+            try database.first(
+                """
+                SELECT \(Self.columns) FROM approval WHERE hub = ? AND requester = ? AND idempotency_key = ? ORDER BY number DESC LIMIT 1
+                """, hub, requester.description, key, read: Self.approval)
+        }
+    }
+
+    func approvals(before number: Int64?, limit: Int, state: Approval.State?) async throws(PushError) -> [Approval] {
+        // A statement of its own for what is asked for, so that its index is used.
+        let condition = state == nil ? "?1 IS NULL" : "state = ?1"
+        return try await database.read { database in
+            try database.all(
+                "SELECT \(Self.columns) FROM approval WHERE \(condition) AND number < ?2 ORDER BY number DESC LIMIT ?3", state?.rawValue,
+                number ?? .max, limit, read: Self.approval)
+        }
+    }
+
+    func replace(_ approval: Approval, from state: Approval.State) async throws(PushError) -> Bool {
+        try await database.write { database in
+            let before = database.totalChangesCount
+            try database.run(
+                "UPDATE approval SET state = ?, content = ?, request = ? WHERE number = ? AND state = ?", approval.state.rawValue,
+                approval.storedJSON.text(), approval.request?.storedJSON.text(), approval.number, state.rawValue)
+            return database.totalChangesCount > before
+        }
+    }
+
+    private static let columns = "number, hub, state, requester, fingerprint, idempotency_key, expires_at, content, request"
+
+    private static func approval(_ row: SQLRow) throws -> Approval {
+        try reading("the approval \(Approval.id(row.integer(0)))") {
+            try Approval(
+                number: row.integer(0), hub: row.integer(1), state: row.text(2), requester: row.text(3), fingerprint: row.bytes(4),
+                idempotencyKey: row.optional(5) { row.text($0) }, expiresAt: row.time(6), stored: row.json(7),
+                request: try row.optional(8) { try NotificationRequest(stored: row.json($0)) })
+        }
+    }
+}

@@ -1,0 +1,302 @@
+import PushCore
+import Storage
+import Support
+import Synchronization
+import Testing
+
+/// Sends that reach more devices than their sender may reach by himself.
+@Suite struct SendGuardTests {
+    private let bench: HubBench
+    private let approvals = MemoryApprovalStore()
+    private let trail = MemoryAuditTrail()
+    private let sendGuard: SendGuard
+    private var hub: NotificationHub { bench.hub }
+    private static let place = Approval.Hub(number: 1, name: "hub")
+    private static let ops = Principal.key("ops", hub: nil)
+
+    init() throws {
+        bench = try HubBench()
+        sendGuard = SendGuard(
+            store: approvals, audit: AuditLog(trail: trail, clock: bench.clock), clock: bench.clock, random: bench.random,
+            limits: SendGuard.Limits(ceiling: 10))
+    }
+
+    private var hubs: SendGuard.Hubs { { [hub] in $0 == 1 ? hub : nil } }
+
+    private func register(_ numbers: ClosedRange<Int>, tags: [String] = ["all"]) async throws {
+        for number in numbers { try await bench.register(.phone(number), tags: tags) }
+    }
+
+    /// Sends as somebody; the id of the notification.
+    @discardableResult
+    private func send(
+        _ request: NotificationRequest, as principal: Principal = ops, ceiling: Int? = nil, key: String? = nil, note: String? = nil,
+        at moment: Timestamp? = nil
+    ) async throws -> String {
+        let sender = SendGuard.Sender(principal, ceiling: ceiling, hub: Self.place, idempotencyKey: key, note: note)
+        return try await hub.accept(request, at: moment, idempotencyKey: key, admission: sendGuard.admission(sender)).outcome.id
+    }
+
+    private func words() async -> [String] {
+        await trail.entries(after: 0, limit: 1000, AuditFilter()).map { "\($0.record.action) \($0.record.details["words"] ?? "")" }
+    }
+
+    private func sent() async throws -> Int { try await hub.notifications(before: nil, limit: 100).count }
+
+    @Test func `Nothing is sent above the ceiling until somebody else has allowed it, and then once`() async throws {
+        try await register(1...12)
+        let error = await refusal { try await send(.alert("Outage", to: "all"), note: "outage notice") }
+        #expect(error?.code == "approval.required" && error?.status == 403)
+        #expect(
+            error?.message
+                == "12 devices are more than the 10 that anybody may reach without leave: nothing was sent, and it waits as a-1 for somebody else's leave"
+        )
+        #expect(error?.details == ["approval": "a-1", "devices": 12, "ceiling": 10])
+        #expect(try await sent() == 0)
+        let waiting = try await sendGuard.approval("a-1")
+        #expect(waiting.state == .pending && waiting.audience == "tags all" && waiting.reach.platforms == [.apns: 12])
+        #expect(waiting.expiresAt == HubBench.dawn + .seconds(86_400))
+
+        let own = await refusal { try await sendGuard.approve("a-1", by: Self.ops, hubs) }
+        #expect(own?.code == "approval.own" && own?.status == 403)
+        let approved = try await sendGuard.approve("a-1", by: .owner, reason: "checked", hubs)
+        #expect(approved.state == .sent && approved.request == nil)
+        let id = try #require(approved.notificationID)
+        await bench.settle()
+        #expect(try await hub.outcome(of: id).sent == 12)
+        let again = await refusal { try await sendGuard.approve("a-1", by: .key("other", hub: nil), hubs) }
+        #expect(again?.code == "approval.decided" && again?.status == 409)
+        #expect(again?.message.contains("it was approved by owner") == true && again?.message.contains(id) == true)
+        #expect(try await sent() == 1)
+        #expect(
+            await words() == [
+                "approval.request a-1: 12 devices, tags all, asked for by key:ops: \"outage notice\"; more than the 10 that anybody may "
+                    + "reach without leave",
+                "approval.refuse key:ops asked for a-1 and may not decide about it",
+                "approval.approve owner approved a-1: 12 devices, tags all, asked for by key:ops: \"outage notice\": checked",
+                "approval.send a-1 was sent as \(id)",
+            ])
+    }
+
+    @Test func `What reaches no more than the ceiling goes as always, whatever kind it is`() async throws {
+        try await register(1...12)
+        try await register(13...22, tags: ["few"])
+        try await send(.alert(to: "few"))
+        try await send(.alert(to: "few && all"))
+        // Templates are other devices: of these there are none.
+        try await send(.properties(["message": "x"], to: "all || few"))
+        func direct(_ count: Int) -> NotificationRequest {
+            NotificationRequest(
+                audience: .devices((1...count).map { DeviceHandle.phone($0) }),
+                content: .native(AlertPayloads.system(title: nil, text: "x")))
+        }
+        try await send(direct(10))
+        #expect(await refusal { try await send(direct(11)) }?.code == "approval.required")
+        // A test reaches ten devices of any number.
+        var test = try NotificationRequest.alert(to: "all")
+        test.isTest = true
+        try await send(test)
+        #expect(await refusal { try await send(test, ceiling: 9) }?.details["devices"] == 10)
+        await bench.settle()
+        #expect(try await sent() == 5)
+    }
+
+    @Test func `The smallest ceiling that applies counts, and none where there is none`() async throws {
+        try await register(1...12)
+        #expect(
+            await refusal { try await send(.alert("1", to: "all"), ceiling: 5) }?.message.contains("the 5 that key:ops may reach") == true)
+        #expect(await refusal { try await send(.alert("2", to: "all"), ceiling: 50) }?.message.contains("the 10 that anybody may") == true)
+        sendGuard.change(SendGuard.Limits(ceiling: nil))
+        try await send(.alert(to: "all"), ceiling: 12)
+        #expect(sendGuard.admission(SendGuard.Sender(Self.ops, ceiling: nil, hub: Self.place)) == nil)
+        #expect(await refusal { try await send(.alert("3", to: "all"), ceiling: 11) }?.details["ceiling"] == 11)
+        await bench.settle()
+    }
+
+    @Test func `Asking for the same again gives the same approval, and under its key the notification once it is sent`() async throws {
+        try await register(1...12)
+        func ask(_ text: String, as principal: Principal = Self.ops, key: String? = nil) async -> JSON? {
+            await refusal { try await send(.alert(text, to: "all"), as: principal, key: key) }?.details["approval"]
+        }
+        #expect(await ask("x", key: "k") == "a-1")
+        #expect(await ask("x", key: "k") == "a-1")
+        #expect(await ask("x") == "a-1")
+        #expect(await ask("y") == "a-2")
+        #expect(await ask("x", as: .flow("nightly")) == "a-3")
+        let reused = await refusal { try await send(.alert("z", to: "all"), key: "k") }
+        #expect(reused?.code == "hub.idempotency_key" && reused?.status == 422)
+        let approved = try await sendGuard.approve("a-1", by: .owner, hubs)
+        #expect(try await send(.alert("x", to: "all"), key: "k") == approved.notificationID)
+        // Without a key it is another one.
+        #expect(await ask("x") == "a-4")
+        _ = try await sendGuard.deny("a-2", by: .owner, reason: "too loud")
+        #expect(await ask("y", key: "l") == "a-5")
+        _ = try await sendGuard.deny("A-5", by: .owner, reason: "too loud")
+        let denied = await refusal { try await send(.alert("y", to: "all"), key: "l") }
+        #expect(denied?.code == "approval.denied" && denied?.message == "a-5 was denied by owner: too loud")
+        await bench.settle()
+        #expect(try await sent() == 1)
+        #expect(await approvals.approval(5)?.request == nil)
+    }
+
+    @Test func `What was sent before the audience had grown is answered again, not asked about`() async throws {
+        try await register(1...10)
+        let first = try await send(.alert("x", to: "all"), key: "k")
+        try await register(11...15)
+        #expect(try await send(.alert("x", to: "all"), key: "k") == first)
+        #expect(await refusal { try await send(.alert("y", to: "all"), key: "l") }?.code == "approval.required")
+        await bench.settle()
+    }
+
+    @Test func `An audience that has grown too much is looked at again`() async throws {
+        try await register(1...12)
+        #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
+        try await register(13...18)
+        let grown = await refusal { try await sendGuard.approve("a-1", by: .owner, hubs) }
+        #expect(grown?.code == "approval.grown" && grown?.status == 409)
+        #expect(grown?.message.contains("from 12 to 18 devices") == true)
+        #expect(try await sent() == 0)
+        #expect(try await sendGuard.approval("a-1").reach.devices == 18)
+        try await register(19...20)
+        #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
+        await bench.settle()
+        #expect(await words().contains("approval.refuse a-1 was not approved: its audience has grown from 12 to 18 devices"))
+    }
+
+    @Test func `What nobody decides about expires, and can be asked for again`() async throws {
+        try await register(1...12)
+        #expect(await refusal { try await send(.alert(to: "all"), key: "k") }?.details["approval"] == "a-1")
+        bench.advance(by: .seconds(86_399))
+        #expect(try await sendGuard.approvals(before: nil, limit: 9, state: .pending).count == 1)
+        bench.advance(by: .seconds(1))
+        let late = await refusal { try await sendGuard.approve("a-1", by: .owner, hubs) }
+        #expect(late?.code == "approval.decided" && late?.message.contains("it has expired") == true)
+        let expired = try #require(await approvals.approval(1))
+        #expect(expired.state == .expired && expired.request == nil)
+        #expect(await refusal { try await send(.alert(to: "all"), key: "k") }?.details["approval"] == "a-2")
+        try await sendGuard.expire()
+        #expect(await words().count { $0.hasPrefix("approval.expire") } == 1)
+    }
+
+    @Test func `A send for later goes out at its moment`() async throws {
+        try await register(1...12)
+        let moment = HubBench.dawn + .seconds(7200)
+        #expect(await refusal { try await send(.alert(to: "all"), at: moment) }?.code == "approval.required")
+        let approved = try await sendGuard.approve("a-1", by: .owner, hubs)
+        let id = try #require(approved.notificationID)
+        #expect(try await hub.outcome(of: id).state == .scheduled)
+        try await hub.cancel(notification: id)
+        await bench.settle()
+    }
+
+    @Test func `Two who approve at once send it once`() async throws {
+        try await register(1...12)
+        #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
+        let codes = await withTaskGroup { group in
+            for number in 0..<8 {
+                group.addTask { [sendGuard, hubs] in
+                    await refusal { try await sendGuard.approve("a-1", by: .key("k\(number)", hub: nil), hubs) }?.code
+                }
+            }
+            return await group.reduce(into: [String?]()) { $0.append($1) }
+        }
+        #expect(codes.count { $0 == nil } == 1 && codes.count { $0 == "approval.decided" } == 7)
+        await bench.settle()
+        #expect(try await sent() == 1)
+        #expect(await words().count { $0.hasPrefix("approval.approve") } == 1)
+    }
+
+    @Test func `A process that ends between the leave and the send sends it at the next start, once`() async throws {
+        try await register(1...12)
+        #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
+        // As it is kept just before, and just behind the hub.
+        var approved = try await sendGuard.approval("a-1")
+        approved.state = .approved
+        approved.decision = Approval.Decision(principal: .owner, time: HubBench.dawn, reason: nil)
+        #expect(await approvals.replace(approved, from: .pending))
+        #expect(try await sendGuard.resume(hubs) == [])
+        let first = try #require(await approvals.approval(1)?.notificationID)
+        #expect(await approvals.replace(approved, from: .sent))
+        #expect(try await sendGuard.resume(hubs) == [])
+        #expect(await approvals.approval(1)?.notificationID == first)
+        await bench.settle()
+        #expect(try await sent() == 1)
+    }
+
+    @Test func `What the hub does not take now is offered again, what it never takes has failed`() async throws {
+        try await register(1...12)
+        #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
+        bench.store.refuse([.accept])
+        let full = await refusal { try await sendGuard.approve("a-1", by: .owner, hubs) }
+        #expect(full?.isRetryable == true)
+        #expect(try await sendGuard.approval("a-1").state == .approved)
+        #expect(try await sendGuard.resume(hubs).count == 1)
+        bench.store.refuse([])
+        #expect(try await sendGuard.resume(hubs) == [])
+        #expect(try await sendGuard.approval("a-1").state == .sent)
+        await bench.settle()
+        #expect(try await sent() == 1)
+        #expect(
+            await refusal { try await send(.alert("later", to: "all"), at: HubBench.dawn + .seconds(600)) }?.code == "approval.required")
+        #expect(await refusal { try await sendGuard.approve("a-2", by: .owner, { _ in nil }) }?.code == "hub.not_found")
+    }
+
+    @Test func `An approval that cannot be written down is not given`() async throws {
+        struct FullTrail: AuditTrail {
+            func append(_ record: AuditRecord) throws(PushError) -> AuditEntry {
+                throw PushError("storage.unavailable", "the disk is full", status: 503, isRetryable: true)
+            }
+            func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
+            func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
+            func verify() -> AuditVerification { .whole(.start) }
+        }
+        try await register(1...12)
+        #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
+        let unwritten = SendGuard(
+            store: approvals, audit: AuditLog(trail: FullTrail(), clock: bench.clock), clock: bench.clock, random: bench.random)
+        #expect(await refusal { try await unwritten.approve("a-1", by: .owner, hubs) }?.code == "storage.unavailable")
+        #expect(try await sent() == 0)
+        #expect(try await sendGuard.approval("a-1").state == .pending)
+        #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
+        await bench.settle()
+    }
+
+    @Test func `An id that is none is answered with the nearest`() async throws {
+        try await register(1...12)
+        #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
+        let error = await refusal { try await sendGuard.approval("b-1") }
+        #expect(error?.code == "approval.not_found" && error?.hint == "did you mean a-1?")
+        #expect(await refusal { try await sendGuard.approval("a-77") }?.code == "approval.not_found")
+    }
+
+    @Test func `What a hook makes larger waits for leave`() async throws {
+        let hooks = ScriptedHooks()
+        let bench = try HubBench(hooks: hooks)
+        for number in 1...12 { try await bench.register(.phone(number), tags: [number == 1 ? "one" : "all"]) }
+        let sender = SendGuard.Sender(Self.ops, ceiling: nil, hub: Self.place)
+        let admission = sendGuard.admission(sender)
+        #expect(try await bench.hub.accept(.alert(to: "one"), admission: admission).outcome.state == .enqueued)
+        hooks.beforeSending { draft throws(PushError) in
+            var wider = draft
+            wider.request.audience = .everyone
+            return wider
+        }
+        let error = await refusal { try await bench.hub.accept(.alert(to: "one"), admission: admission) }
+        #expect(error?.code == "approval.required" && error?.details["devices"] == 12)
+        #expect(await refusal { try await bench.hub.send(.alert(to: "one"), admission: admission) }?.code == "approval.required")
+        await bench.settle()
+        #expect(try await bench.hub.notifications(before: nil, limit: 9).count == 1)
+    }
+
+    @Test func `A flow that sends waits for leave, too`() async throws {
+        try await register(1...12)
+        let flow = LimitedHub(hub, sendGuard.admission(SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.place)))
+        let error = await refusal { try await flow.send(.alert(to: "all")) }
+        #expect(error?.code == "approval.required" && error?.message.contains("the 3 that flow:nightly may reach") == true)
+        #expect(
+            await refusal { try await flow.schedule(.alert(to: "all"), at: HubBench.dawn + .seconds(60)) }?.details["approval"] == "a-2")
+        let few = try await flow.send(
+            NotificationRequest(audience: .device(.phone(1)), content: .native(AlertPayloads.system(title: nil, text: "x"))))
+        #expect(few.sent == 1)
+    }
+}

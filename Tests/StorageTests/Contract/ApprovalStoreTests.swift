@@ -1,0 +1,109 @@
+import PushCore
+import Storage
+import Support
+import Testing
+
+@Suite struct ApprovalStoreTests {
+    private func approval(
+        _ print: UInt8 = 1, by requester: Principal = .key("ops", hub: nil), key: String? = nil, hub: Int64 = 1,
+        at moment: Timestamp = HubBench.dawn
+    ) throws -> Approval {
+        Approval(
+            hub: Approval.Hub(number: hub, name: "hub"), requester: requester, note: Samples.oddText, moment: HubBench.dawn + .seconds(60),
+            createdAt: moment, expiresAt: moment + .seconds(100), fingerprint: [print, 0, 255], idempotencyKey: key,
+            sendKey: "key-\(print)", audience: "tags \(Samples.oddText)", content: "templates",
+            ceiling: Approval.Ceiling(devices: 10, owner: "the server"), reach: AudienceReach(platforms: [.apns: 7, .fcmV1: 5]),
+            request: try NotificationRequest.properties(["text": Samples.oddText], to: "a && !b"))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `An approval comes back as it was kept, under the next number, and as it has become`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.approvals
+            #expect(try await store.approval(1) == nil)
+            var expected = try approval(key: "k")
+            let first = try await store.add(expected)
+            expected.number = 1
+            #expect(first == expected && first.id == "a-1")
+            #expect(try await store.approval(1) == expected)
+            let second = try await store.add(try approval(2))
+            #expect(second.number == 2)
+
+            var decided = first
+            decided.state = .sent
+            decided.request = nil
+            decided.reach.platforms[.apns] = 9
+            decided.decision = Approval.Decision(principal: .owner, time: HubBench.dawn + .seconds(5), reason: Samples.oddText)
+            decided.notificationID = "n-1"
+            #expect(try await store.replace(decided, from: .approved) == false)
+            #expect(try await store.approval(1) == expected)
+            #expect(try await store.replace(decided, from: .pending))
+            #expect(try await store.approval(1) == decided)
+            #expect(try await store.replace(first, from: .pending) == false)
+            #expect(try await store.approval(1) == decided)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Who asks for the same again while it waits gets the same one`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.approvals
+            let first = try await store.add(try approval(1, key: "k"))
+            #expect(try await store.add(try approval(1)) == first)
+            #expect(try await store.add(try approval(9, key: "k")) == first)
+            // Somebody else, another hub, something else, and later than it waits.
+            for (number, other) in [
+                try approval(1, by: .owner), try approval(1, hub: 2), try approval(2, key: "l"),
+                try approval(1, at: HubBench.dawn + .seconds(100)),
+            ].enumerated() {
+                #expect(try await store.add(other).number == Int64(number + 2))
+            }
+            var denied = try #require(try await store.approval(3))
+            denied.state = .denied
+            #expect(try await store.replace(denied, from: .pending))
+            #expect(try await store.add(try approval(1, hub: 2)).number == 6)
+            #expect(try await store.approval(under: "k", by: .key("ops", hub: nil), atHub: 1)?.number == 1)
+            #expect(try await store.approval(under: "k", by: .owner, atHub: 1) == nil)
+            #expect(try await store.approval(under: "k", by: .key("ops", hub: nil), atHub: 2) == nil)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `They are listed newest first, in portions, by their state`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.approvals
+            for print in 1...6 { _ = try await store.add(try approval(UInt8(print))) }
+            for number: Int64 in [2, 5] {
+                var expired = try #require(try await store.approval(number))
+                expired.state = .expired
+                #expect(try await store.replace(expired, from: .pending))
+            }
+            func numbers(_ before: Int64?, _ limit: Int, _ state: Approval.State?) async throws -> [Int64] {
+                try await store.approvals(before: before, limit: limit, state: state).map(\.number)
+            }
+            #expect(try await numbers(nil, 3, nil) == [6, 5, 4])
+            #expect(try await numbers(4, 9, nil) == [3, 2, 1])
+            #expect(try await numbers(nil, 9, .pending) == [6, 4, 3, 1])
+            #expect(try await numbers(5, 1, .expired) == [2])
+            #expect(try await numbers(nil, 9, .sent) == [])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `Of many who change one at a time, one has it`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.approvals
+            let kept = try await store.add(try approval())
+            let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<20 {
+                    var approved = kept
+                    approved.state = .approved
+                    approved.notificationID = "n-\(number)"
+                    group.addTask { [approved] in try await store.replace(approved, from: .pending) }
+                }
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(winners == 1)
+        }
+    }
+}
