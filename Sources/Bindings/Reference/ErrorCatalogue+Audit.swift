@@ -16,9 +16,9 @@ extension ErrorCatalogue {
                 when: "It is asked for again under the idempotency key of one that was denied. Status 403.",
                 cure: "Send something else, or to fewer, under another idempotency key."),
             ErrorDescription(
-                "approval.own", .answer, means: "Who asked for a send cannot decide about it.",
-                when: "It is approved or denied by the key, or the owner, who asked for it. Status 403.",
-                cure: "Somebody else decides, with a key of his own."),
+                "approval.own", .answer, means: "Who asked for a send cannot approve it.",
+                when: "It is approved with the key that asked for it, or by the owner who did. Status 403.",
+                cure: "Somebody else approves it, with a key of his own; who asked may deny it, to take it back."),
             ErrorDescription(
                 "approval.decided", .answer, means: "The send does not wait any more.",
                 when: "It was approved or denied before, or nobody decided in time (guard.expires). Status 409.",

@@ -29,12 +29,13 @@ extension SendGuard {
 
     /// Allows a send, and sends it, once, however often and by however many that is asked. Answers when the hub has taken it.
     ///
-    /// Throws `approval.own` (403) to who asked for it, `approval.decided` (409) where it does not wait any more, `approval.grown` (409)
+    /// Throws `approval.own` (403) for who asked for it, `approval.decided` (409) where it does not wait any more, `approval.grown` (409)
     /// where its audience has grown since, `hub.not_found` (404), and what the hub refuses it with.
     package func approve(
         _ id: String, by principal: Principal, reason: String? = nil, _ hubs: Hubs
     ) async throws(PushError) -> Approval {
-        let waiting = try await waiting(id, for: principal)
+        let waiting = try await waiting(id)
+        guard waiting.requester != principal else { throw await own(waiting) }
         guard let request = waiting.request, let hub = hubs(waiting.hub.number) else {
             throw PushError(
                 "hub.not_found", "the hub \(waiting.hub.name) of \(waiting.id) is gone", hint: "deny it, or let it expire", status: 404)
@@ -59,9 +60,9 @@ extension SendGuard {
         return try await send(approved, hub)
     }
 
-    /// Throws `approval.own` (403) and `approval.decided` (409).
+    /// Who asked for it may take it back. Throws `approval.decided` (409).
     package func deny(_ id: String, by principal: Principal, reason: String? = nil) async throws(PushError) -> Approval {
-        var denied = try await waiting(id, for: principal)
+        var denied = try await waiting(id)
         denied.state = .denied
         denied.request = nil
         denied.decision = Approval.Decision(principal: principal, time: clock.now, reason: reason.map(Self.cut))
@@ -72,19 +73,19 @@ extension SendGuard {
         return denied
     }
 
-    /// One that waits, and not for who has asked for it.
-    private func waiting(_ id: String, for principal: Principal) async throws(PushError) -> Approval {
+    private func waiting(_ id: String) async throws(PushError) -> Approval {
         let found = try await approval(id)
         guard found.state == .pending else { throw try await decided(id) }
-        guard found.requester != principal else {
-            await audit.noteOften(
-                principal, .approvalRefuse, found.id, ["words": "\(principal) asked for \(found.id) and may not decide about it"],
-                outcome: .refused)
-            throw PushError(
-                "approval.own", "\(principal) asked for \(found.id), and cannot decide about it",
-                hint: "somebody else has to, with a key of his own", status: 403)
-        }
         return found
+    }
+
+    private func own(_ waiting: Approval) async -> PushError {
+        let who = waiting.requester
+        await audit.noteOften(
+            who, .approvalRefuse, waiting.id, ["words": "\(who) asked for \(waiting.id) and may not approve it"], outcome: .refused)
+        return PushError(
+            "approval.own", "\(who) asked for \(waiting.id), and cannot approve it",
+            hint: "somebody else has to, with a key of his own", status: 403)
     }
 
     private func decided(_ id: String) async throws(PushError) -> PushError {

@@ -60,7 +60,7 @@ struct MessageRoutes: Sendable {
         let accepted = try await caller.hub.service.accept(
             message.request, at: moment, idempotencyKey: request.fields[.idempotencyKey], admission: admission(caller, request))
         // Of what apps send all day the notifications themselves are record enough.
-        if !accepted.isRepeated, moment != nil || message.request.audience == .everyone {
+        if !accepted.isRepeated, moment != nil || message.request.audience == .everyone || caller.principal == .owner {
             await access.audit?.noteOften(
                 caller.principal, .notificationSend, accepted.outcome.id,
                 SentWords.details(message.request, caller.hub.record.name, at: moment?.description, "hub"))

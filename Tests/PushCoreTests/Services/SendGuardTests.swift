@@ -72,7 +72,7 @@ import Testing
             await words() == [
                 "approval.request a-1: 12 devices, tags all, asked for by key:ops: \"outage notice\"; more than the 10 that anybody may "
                     + "reach without leave",
-                "approval.refuse key:ops asked for a-1 and may not decide about it",
+                "approval.refuse key:ops asked for a-1 and may not approve it",
                 "approval.approve owner approved a-1: 12 devices, tags all, asked for by key:ops: \"outage notice\": checked",
                 "approval.send a-1 was sent as \(id)",
             ])
@@ -259,6 +259,14 @@ import Testing
         #expect(try await sendGuard.approval("a-1").state == .pending)
         #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
         await bench.settle()
+    }
+
+    @Test func `Who asked for a send may take it back`() async throws {
+        try await register(1...12)
+        #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
+        #expect(try await sendGuard.deny("a-1", by: Self.ops).state == .denied)
+        #expect(await refusal { try await sendGuard.approve("a-1", by: .owner, hubs) }?.code == "approval.decided")
+        #expect(try await sent() == 0)
     }
 
     @Test func `An id that is none is answered with the nearest`() async throws {

@@ -58,7 +58,7 @@ import Testing
                 words == [
                     "a-1 was sent as \(id)",
                     "key:RootManageSharedAccessKey approved a-1: 2 devices, tags sports, asked for by owner: \"outage notice\": checked",
-                    "owner asked for a-1 and may not decide about it",
+                    "owner asked for a-1 and may not approve it",
                     "a-1: 2 devices, tags sports, asked for by owner: \"outage notice\"; more than the 1 that anybody may reach without leave",
                 ], "\(words ?? [])")
         }
@@ -87,7 +87,10 @@ import Testing
                 try await hub.command(["approvals", "deny", "a-1", "--reason", "wrong text"]).output == "✓ a-1 denied: nothing was sent\n")
             let denied = try await hub.command(["approvals", "approve", "a-1"])
             #expect(denied.status == 4 && denied.errors.contains("it was denied by owner"), "\(denied.errors)")
-            #expect(try await hub.command(["send", "Goal", "--broadcast", "--yes"]).status != 5)
+            #expect(try await hub.command(["send", "Goal", "--to", "sports"]).status != 5)
+            let noted = try await hub.command(["audit", "list", "--action", "notification.send"])
+            #expect(noted.output.contains("  owner  notification.send  "), "\(noted.output)")
+            #expect(noted.output.contains("audience: tags sports · content: templates with message (4 bytes)"), "\(noted.output)")
         }
     }
 

@@ -5,7 +5,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approvals", abstract: "Sends that wait for somebody else's leave: list, show, approve and deny them.",
         discussion:
-            "A send that reaches more devices than guard.ceiling, or the ceiling of its key, waits. Who asked for it cannot decide.",
+            "A send that reaches more devices than guard.ceiling, or the ceiling of its key, waits. Who asked for it cannot approve it.",
         subcommands: [ApprovalsListCommand.self, ApprovalsShowCommand.self, ApprovalsApproveCommand.self, ApprovalsDenyCommand.self])
 }
 
@@ -96,7 +96,7 @@ struct ApprovalsApproveCommand: AsyncParsableCommand {
 
 struct ApprovalsDenyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deny", abstract: "Deny a send. Its record stays, what it says does not.")
+        commandName: "deny", abstract: "Deny a send, or take back what you have asked for. Its record stays, what it says does not.")
 
     @Option(help: "Why, for the record and for who asked.")
     var reason: String?
