@@ -1,7 +1,7 @@
 import PushCore
 
 /// Everything that a server keeps: its hubs and their keys, its accounts, its secure payloads, its tokens for push services,
-/// what its plugins remember, who did what, what waits for leave.
+/// what its plugins remember, who did what, what waits for leave, the runs of its flows.
 ///
 /// Errors: `storage.unavailable` (503) where nothing could be kept or read just now; `storage.corrupt` (500) for a row that means
 /// nothing, by its name; `storage.conflict` (500) where a number or an id is in use that the caller gave out twice.
@@ -12,6 +12,8 @@ package protocol StorageEngine: Sendable {
     var providerTokens: any ProviderTokenStore { get }
     var keyValues: any KeyValueSpaces { get }
     var auditTrail: any AuditTrail { get }
+    /// Those of what is kept now: whoever has them goes on with others after a backup was restored.
+    var runs: any RunStore { get }
     var approvals: any ApprovalStore { get }
 
     /// Copies everything as it is at one moment to a new file, while the engine is used.

@@ -99,6 +99,8 @@ package struct FlowReport: Sendable {
     package var verdict: Verdict
     var hasRaised: Bool { if case .raised = verdict { true } else { false } }
     package var result: JSON?
+    /// The same without what secure payloads hold that the run has read, and without its secret arguments.
+    package var recordableResult: JSON?
     package var steps: Int
     package var expectations: Int
     package var failedExpectationCount: Int

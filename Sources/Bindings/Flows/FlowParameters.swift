@@ -7,10 +7,23 @@ package struct FlowParameters: Sendable {
     package var given: [(name: String, value: String?)]
     /// Ask for the declaration alone: `push.args` ends the run with it, nothing else happens.
     package var isDescribing: Bool
+    /// By their names, where it was no command line that gave them; then there are no options.
+    package var values: JSONObject?
+    /// Whether those of the values that the flow does not declare, or that do not fit, are left out: what an event tells is more than each
+    /// flow wants to know.
+    package var takesWhatFits: Bool
+    /// The user whose request the flow answers.
+    package var caller: Session?
 
-    package init(given: [(name: String, value: String?)] = [], isDescribing: Bool = false) {
+    package init(
+        given: [(name: String, value: String?)] = [], isDescribing: Bool = false, values: JSONObject? = nil, takesWhatFits: Bool = false,
+        caller: Session? = nil
+    ) {
         self.given = given
         self.isDescribing = isDescribing
+        self.values = values
+        self.takesWhatFits = takesWhatFits
+        self.caller = caller
     }
 
     /// Names that the host uses itself.
@@ -23,7 +36,7 @@ package struct FlowParameters: Sendable {
 
 /// One declared parameter.
 package struct FlowParameter: Sendable, Equatable {
-    package enum Kind: String, Sendable, CaseIterable { case string, integer, number, boolean, duration }
+    package enum Kind: String, Sendable, CaseIterable { case string, integer, number, boolean, duration, json }
 
     package var name: String
     package var kind: Kind
@@ -33,6 +46,8 @@ package struct FlowParameter: Sendable, Equatable {
     package var maximum: Double?
     package var choices: [String]
     package var isRequired: Bool
+    /// Its value is kept nowhere, and shown as ***.
+    package var isSecret: Bool
 
     /// `--devices <integer>`
     package var flag: String {
@@ -45,6 +60,8 @@ package struct FlowParameter: Sendable, Equatable {
 /// The parameters of a flow in alphabetical order, which is how `--help` lists them.
 package struct FlowDeclaration: Error, Sendable, Equatable {
     package var parameters: [FlowParameter]
+
+    package init(parameters: [FlowParameter]) { self.parameters = parameters }
 
     /// Reads the table given to `push.args`. Raises `args.declaration`.
     init(_ table: LuaTable) throws(LuaError) {
@@ -98,7 +115,7 @@ package struct FlowDeclaration: Error, Sendable, Equatable {
 }
 
 extension FlowParameter {
-    private static let keys = ["type", "default", "desc", "min", "max", "choices", "required"]
+    private static let keys = ["type", "default", "desc", "min", "max", "choices", "required", "secret"]
 
     fileprivate init(_ name: String, _ value: LuaValue) throws(LuaError) {
         guard name.first?.isLetter == true, name.utf8.allSatisfy({ $0.isPropertyCharacter }) else {
@@ -166,6 +183,11 @@ extension FlowParameter {
             guard case .boolean(let flag) = given else { throw refuse("required", "true or false") }
             isRequired = flag
         }
+        isSecret = false
+        if let given = table.fields["secret"] {
+            guard case .boolean(let flag) = given else { throw refuse("secret", "true or false") }
+            isSecret = flag
+        }
         defaultValue = nil
         if let given = table.fields["default"] {
             guard kind.accepts(given) else {
@@ -207,13 +229,16 @@ extension FlowParameter {
             value = .number(number)
         // A number is one of seconds, as everywhere.
         case .duration: value = .string(Double(text) == nil ? text : "\(text)s")
+        case .json:
+            guard let json = try? JSON(parsing: text) else { throw refuse("it must be JSON") }
+            value = LuaValue(json)
         }
         if let fault = fault(of: value) { throw refuse(fault) }
         return value
     }
 
     /// Which bound or choice the value misses.
-    private func fault(of value: LuaValue) -> String? {
+    func fault(of value: LuaValue) -> String? {
         if let number = value.double, kind != .duration {
             if let minimum, number < minimum { return "the least is \(minimum.short)" }
             if let maximum, number > maximum { return "the most is \(maximum.short)" }
@@ -232,6 +257,7 @@ extension FlowParameter.Kind {
         case (.string, .string), (.boolean, .boolean), (.integer, .integer), (.number, .integer), (.number, .number),
             (.duration, .string), (.duration, .integer), (.duration, .number):
             true
+        case (.json, _): value.json != nil
         default: false
         }
     }

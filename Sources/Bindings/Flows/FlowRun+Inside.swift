@@ -22,7 +22,7 @@ extension FlowRun {
         }
         let identity = Identity(run: "\(identity.run).\(number)", version: script.version)
         let child = FlowRun(
-            script, runner: runner, identity: identity, parameters: parameters, seen: seen,
+            script, runner: runner, identity: identity, parameters: parameters, origin: origin, seen: seen,
             withheld: withheld, sink: sink)
         child.state.withLock { $0.devices = devices }
         return child

@@ -309,7 +309,8 @@ package final class FlowRun: Sendable {
     func report(verdict: FlowReport.Verdict, result: JSON?, began: Timestamp) -> FlowReport {
         state.withLock { state in
             FlowReport(
-                verdict: verdict, result: result, steps: state.steps, expectations: state.expectations,
+                verdict: verdict, result: result, recordableResult: result.map(withheld.masking), steps: state.steps,
+                expectations: state.expectations,
                 failedExpectationCount: state.failedCount, failedExpectations: state.failed, delivered: state.delivered,
                 noTargets: state.noTargets, began: began,
                 ended: world.clock.now)

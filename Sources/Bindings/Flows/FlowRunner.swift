@@ -22,15 +22,19 @@ package struct FlowRunner: Sendable {
     package var limits: LuaLimits
     package var seed: UInt64
     package var scripts: any ScriptLibrary
+    /// On whose behalf the flow does what it does; none where a person runs it.
+    package var origin: [String]
 
     package init(
-        world: FlowWorld, thread: LuaThread, limits: LuaLimits, seed: UInt64, scripts: any ScriptLibrary = NoScripts()
+        world: FlowWorld, thread: LuaThread, limits: LuaLimits, seed: UInt64, scripts: any ScriptLibrary = NoScripts(),
+        origin: [String] = []
     ) {
         self.world = world
         self.thread = thread
         self.limits = limits
         self.seed = seed
         self.scripts = scripts
+        self.origin = origin
     }
 
     /// Runs to the end. Cancelling the task cancels the flow: its cleanup runs, then it ends with `cancelled`.
@@ -39,7 +43,8 @@ package struct FlowRunner: Sendable {
         events sink: @escaping @Sendable (FlowEvent) -> Void
     ) async -> FlowReport {
         let run = FlowRun(
-            script, runner: self, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters, sink: sink)
+            script, runner: self, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters,
+            origin: origin, sink: sink)
         // On the run's own thread to the last line, so that the clock cannot jump between the end and the report.
         return await onThread { await report(run) { try await execute(run) } }
     }

@@ -48,6 +48,17 @@ final class WithheldTexts: Sendable {
         }
     }
 
+    /// The same of every text and number of a value.
+    func masking(_ json: JSON) -> JSON {
+        switch json {
+        case .null, .bool: json
+        case .string(let text): .string(masking(text))
+        case .integer, .number, .numeral: masking(json.text()) == json.text() ? json : .string(Self.mask)
+        case .array(let items): .array(items.map(masking))
+        case .object(let object): .object(JSONObject(object.members.map { ($0.key, masking($0.value)) }))
+        }
+    }
+
     private static func collect(_ payload: JSON, into state: inout State) {
         guard state.count < limit else { return }
         switch payload {

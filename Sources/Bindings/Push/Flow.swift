@@ -4,7 +4,9 @@ import PushCore
 extension Binding {
     static let args = Binding(
         "push.args", "Declares the flow's parameters: one declaration gives flags, help and checks. The first call of a flow.",
-        parameters: [.required("parameters", .table, "name = { type =, default =, desc =, min =, max =, choices =, required = }")],
+        parameters: [
+            .required("parameters", .table, "name = { type =, default =, desc =, min =, max =, choices =, required =, secret = }")
+        ],
         returns: "table", errors: ["args.declaration", "args.not_first", "usage.unknown_option", "usage.option"],
         example: "local args = push.args { user = { type = \"string\", default = \"alice\", desc = \"who to notify\" } }",
         body: .sync { arguments, run in
@@ -15,7 +17,21 @@ extension Binding {
             if run.parameters.isDescribing {
                 throw run.describe(declaration)
             }
+            if let values = run.parameters.values {
+                let given = try declaration.resolve(values, takingWhatFits: run.parameters.takesWhatFits)
+                for name in given.secrets { given.values[name].map(run.withheld.add) }
+                return LuaValue(JSON.object(given.values))
+            }
             return LuaValue.table(try declaration.resolve(run.parameters.given, hostOptions: run.hostOptions))
+        })
+
+    static let caller = Binding(
+        "push.caller",
+        "The session of the user whose request a flow of a server answers: one of the app backend, or one to a path that asks for an account. Nil for anything else.",
+        returns: "push.Session?",
+        example: "local session = push.caller(); if session then session:send { to = session.username, alert = \"Hello\" } end",
+        body: .sync { _, run in
+            run.parameters.caller.map { LuaValue.object(LuaObject(type: "session", payload: SessionObject($0))) } ?? .nil
         })
 
     static let step = Binding(

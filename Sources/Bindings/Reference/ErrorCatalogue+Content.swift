@@ -106,8 +106,8 @@ extension ErrorCatalogue {
         ])
 
     private static let schedule = ErrorArea(
-        "schedule", "notifications that are sent later",
-        [
+        "schedule", "what is sent or done later",
+        automationSchedules + [
             ErrorDescription(
                 "schedule.when", .misuse, means: "A scheduled notification has no moment, or two.",
                 when: "push.schedule got none of \"at\" and \"after\", or both.", cure: "Give one of them.",

@@ -3,7 +3,7 @@ extension ErrorCatalogue {
     static let flowAreas: [ErrorArea] = [flow, expect, budget, time, target, policy, host, run]
 
     private static let flow = ErrorArea(
-        "flow", "how a flow ends",
+        "flow", "how a flow ends, and flows of a server",
         [
             ErrorDescription(
                 "flow.failed", .failure, means: "The flow ended itself as failed.",
@@ -58,7 +58,7 @@ extension ErrorCatalogue {
                         local task = push.spawn(function() push.sleep "1h" end)
                         task:await()
                         """)),
-        ])
+        ] + automationFlows)
 
     private static let expect = ErrorArea(
         "expect", "expectations",
@@ -148,8 +148,8 @@ extension ErrorCatalogue {
         ])
 
     private static let run = ErrorArea(
-        "run", "the runs of one machine",
-        [
+        "run", "runs of flows in a server, and of one machine",
+        automationRuns + [
             ErrorDescription(
                 "run.duplicate", .misuse, means: "Two runs of one machine have the same number.",
                 when: "A Swift program that embeds the machine starts a run under a number that is in use. A script cannot cause it.",

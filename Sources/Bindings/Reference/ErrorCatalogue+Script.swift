@@ -118,7 +118,7 @@ extension ErrorCatalogue {
 
     private static let args = ErrorArea(
         "args", "what a call of the module was given",
-        [
+        [invalidArguments] + [
             ErrorDescription(
                 "args.unknown_key", .misuse, means: "A call got a named key that it does not have.",
                 when: "The table of a call has a key that the description does not know. Unknown keys are refused, because a "

@@ -100,3 +100,14 @@ extension LuaValue {
         }
     }
 }
+
+extension PushError {
+    /// What whoever is outside of a script gets to know of its error.
+    package init(_ error: LuaError) {
+        var details: [String: JSON] = [:]
+        for (name, value) in error.details.json?.object?.members ?? [] { details[name] = value }
+        self.init(
+            error.code, error.message, hint: error.hint, status: error.status.map { Int($0) }, isRetryable: error.isRetryable,
+            details: details)
+    }
+}

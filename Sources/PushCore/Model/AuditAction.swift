@@ -32,4 +32,11 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case approvalDeny = "approval.deny"
     case approvalExpire = "approval.expire"
     case approvalRefuse = "approval.refuse"
+    case runStart = "run.start"
+    case runCancel = "run.cancel"
+    case runRerun = "run.rerun"
+    case scheduleAdd = "schedule.add"
+    case schedulePause = "schedule.pause"
+    case scheduleResume = "schedule.resume"
+    case scheduleRemove = "schedule.remove"
 }

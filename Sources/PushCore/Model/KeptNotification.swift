@@ -62,6 +62,8 @@ package struct NotificationProgress: Sendable, Equatable {
     package var lastOutcomes: [UInt32: OutcomeName]
     /// Devices that wait for their moment; nil where they are the same as before. A notification that has ended has none.
     package var holds: Holds?
+    /// What flows are to hear of it.
+    package var events: [HubEvent] = []
 
     package init(
         sequence: Int64, outcome: NotificationOutcome, devices: OutcomeBatch, lastOutcomes: [UInt32: OutcomeName] = [:], holds: Holds? = nil

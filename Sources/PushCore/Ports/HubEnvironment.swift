@@ -14,12 +14,14 @@ package struct HubEnvironment: Sendable {
     package var isWatched: @Sendable () -> Bool
     /// Who is asked and told on the way.
     package var hooks: any HubHooks
+    /// What is kept of what happens, for flows.
+    package var events: HubEvents
 
     package init(
         clock: any HubClock, random: any RandomSource,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
         observer: (@Sendable (CoreEvent) -> Void)? = nil, isWatched: @escaping @Sendable () -> Bool = { true },
-        hooks: any HubHooks = NoHooks()
+        hooks: any HubHooks = NoHooks(), events: HubEvents = HubEvents()
     ) {
         self.clock = clock
         steady = clock.steady
@@ -32,6 +34,7 @@ package struct HubEnvironment: Sendable {
         self.observer = observer
         self.isWatched = isWatched
         self.hooks = hooks
+        self.events = events
     }
 
     func note(_ area: CoreEvent.Area, _ text: @autoclosure () -> String) {

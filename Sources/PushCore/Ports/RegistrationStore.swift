@@ -82,6 +82,8 @@ package struct RegistrationChange: Sendable, Equatable {
     package var restored: [Int64] = []
     /// When that is.
     package var restoredAt: Timestamp?
+    /// What flows are to hear of it.
+    package var events: [HubEvent] = []
 
     package init(
         removals: [RemovedRegistration] = [], installationRemovals: [UInt32] = [], puts: [PlacedRegistration] = [],

@@ -38,7 +38,7 @@ extension Namespace {
 
     /// First words of paths that are the server's own.
     private static let reservedNames: Set<String> = [
-        "$resources", "api", "health", "metrics", "openapi.json", "feedback", "plugins",
+        "$resources", "api", "health", "metrics", "openapi.json", "feedback", "plugins", "flows",
     ]
     /// Words of a hub's own routes.
     private static let routeWords: Set<String> = [

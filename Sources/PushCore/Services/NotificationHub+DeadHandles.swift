@@ -54,6 +54,7 @@ extension NotificationHub {
         }
         guard !change.isEmpty else { return ([], []) }
         removed = Set(change.removals.map(\.id))
+        change.events = deaths(of: change.pruned, origin: [])
         do throws(PushError) {
             try await keep(change, replacing: rows)
             for text in notes { environment.note(.feedback, text) }

@@ -207,7 +207,7 @@ extension NotificationHub {
     /// Whether the news is kept.
     private func keepProgress(_ delivery: inout Delivery) async -> Bool {
         do throws(PushError) {
-            try await store.record(delivery.progress(in: table))
+            try await record(delivery.progress(in: table), of: delivery.origin)
             delivery.wasKept()
             return true
         } catch {

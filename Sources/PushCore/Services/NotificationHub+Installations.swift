@@ -35,7 +35,8 @@ extension NotificationHub {
         sweep(holding: .installation(id))
         guard let row = try await installationRow(id) else { return }
         let existing = try await rows(at: table.places(ofInstallation: id))
-        guard let change = table.removal(ofInstallation: id, because: departure(.deleted)) else { return }
+        guard var change = table.removal(ofInstallation: id, because: departure(.deleted)) else { return }
+        change.events = deletion("installation", id, row.installation.handle.platform)
         try await keep(change, replacing: ReplacedRows(existing, [row]))
         environment.note(.hub, "installation \(id) deleted")
     }
@@ -77,9 +78,10 @@ extension NotificationHub {
         let existing = try await rows(at: table.places(ofInstallation: checked.id))
         let targets = try checked.registrations(
             nextID: newRegistrationID, existing: existing.map(\.registration), expiration: expiration, now: now)
+        var change = table.change(checked, as: targets, expiration: expiration, departure: departure(.installationChanged))
+        change.events = events(of: checked, isNew: row == nil)
         try await keep(
-            table.change(checked, as: targets, expiration: expiration, departure: departure(.installationChanged)),
-            replacing: ReplacedRows(existing, row.map { [$0] } ?? []))
+            change, replacing: ReplacedRows(existing, row.map { [$0] } ?? []))
         registered(draft)
         environment.note(
             .hub,

@@ -76,7 +76,7 @@ extension NotificationHub {
         outcome.state = .unknown
         outcome.endedAt = environment.clock.now
         do throws(PushError) {
-            try await store.record(NotificationProgress(sequence: test.sequence, outcome: outcome, devices: []))
+            try await record(NotificationProgress(sequence: test.sequence, outcome: outcome, devices: []), of: test.origin)
         } catch {
             environment.warn(.delivery, "\(outcome.id): its end is not on disk: \(error.message)")
         }

@@ -64,7 +64,7 @@ extension NotificationHub {
         var outcome = kept.outcome
         outcome.state = .canceled
         outcome.endedAt = environment.clock.now
-        try await store.record(NotificationProgress(sequence: sequence, outcome: outcome, devices: []))
+        try await record(NotificationProgress(sequence: sequence, outcome: outcome, devices: []), of: kept.origin)
         environment.note(.schedule, "\(id) cancelled")
         endedInBackground(outcome, of: kept.origin)
     }

@@ -274,7 +274,7 @@ extension IdempotencyKey {
 extension NotificationRequest {
     /// SHA-256 of everything that makes a request what it is. Each part is preceded by its length, so that no two requests
     /// read alike.
-    func fingerprint(scheduledFor moment: Timestamp?) -> [UInt8] {
+    package func fingerprint(scheduledFor moment: Timestamp?) -> [UInt8] {
         var hash = SHA256()
         func add(_ bytes: [UInt8]) {
             withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(bufferPointer: $0) }

@@ -153,7 +153,9 @@ package actor NotificationHub: HubGateway {
             id: id, etag: (existing?.etag ?? 0) + 1, expiration: expiration(), updatedAt: environment.clock.now,
             handle: handle, tags: tags, template: description.template,
             pushVariables: description.pushVariables, secondaryTile: description.secondaryTile)
-        try await keep(RegistrationChange(puts: [table.placed(registration)]), replacing: ReplacedRows(row.map { [$0] } ?? []))
+        var change = RegistrationChange(puts: [table.placed(registration)])
+        if !isImported { change.events = events(of: registration, isNew: existing == nil) }
+        try await keep(change, replacing: ReplacedRows(row.map { [$0] } ?? []))
         registered(draft)
         environment.note(
             .hub,
@@ -181,7 +183,9 @@ package actor NotificationHub: HubGateway {
         guard let row = try await row(id), let removal = table.removal(of: id, because: departure(.deleted)) else { throw notFound(id) }
         try check(row.registration, ifMatch: ifMatch)
         try checkIsNoInstallation(row.registration)
-        try await keep(RegistrationChange(removals: [removal]), replacing: ReplacedRows([row]))
+        var change = RegistrationChange(removals: [removal])
+        change.events = deletion("registration", id.text, row.registration.platform)
+        try await keep(change, replacing: ReplacedRows([row]))
         environment.note(.hub, "registration \(id) deleted")
     }
 
@@ -223,6 +227,7 @@ package actor NotificationHub: HubGateway {
             throw error
         }
         table.apply(change, replacing: rows)
+        if !change.events.isEmpty { environment.events.tell() }
     }
 
     func departure(_ reason: RegistrationDeparture.Reason) -> RegistrationDeparture {

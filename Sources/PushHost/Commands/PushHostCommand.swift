@@ -22,7 +22,8 @@ struct PushHostCommand: AsyncParsableCommand {
         version: release,
         subcommands: [
             RunCommand.self, TestCommand.self, ReplCommand.self, CheckCommand.self, InitCommand.self, ExplainCommand.self,
-            ServeCommand.self, PluginCommand.self, HubCommand.self, KeyCommand.self, UserCommand.self, SendCommand.self,
+            ServeCommand.self, FlowsCommand.self, RunsCommand.self, ScheduleCommand.self, PluginCommand.self, HubCommand.self,
+            KeyCommand.self, UserCommand.self, SendCommand.self,
             NotificationCommand.self,
             DevicesCommand.self, PrunedCommand.self, TagsCommand.self, AuditCommand.self, ApprovalsCommand.self, APNsCommand.self,
             DoctorCommand.self,

@@ -140,7 +140,8 @@ private struct EntryReading {
 }
 
 extension Node {
-    fileprivate var isEmptyText: Bool { scalar.map { ["", "~", "null"].contains($0.string) && $0.style == .plain } ?? false }
+    /// It says nothing.
+    var isEmptyText: Bool { scalar.map { ["", "~", "null"].contains($0.string) && $0.style == .plain } ?? false }
 }
 
 extension JSON {

@@ -4,13 +4,12 @@ import Logging
 import PushCore
 import RemoteHub
 import Storage
-import Synchronization
 
 /// The plugins of a server: what they run against, and who keeps them as they are listed.
 final class ServerPlugins: Sendable {
     let host: PluginHost
     let supervisor: PluginSupervisor
-    private let hubs: PluginHubs
+    let hubs: ServerHubs
     private let folder: PluginFolder
 
     /// - Parameters:
@@ -22,7 +21,7 @@ final class ServerPlugins: Sendable {
         lab: Lab? = nil, log: Logger
     ) throws(PushError) {
         folder = PluginFolder(path: settings.plugins)
-        let hubs = PluginHubs(name: settings.hub, sendGuard)
+        let hubs = ServerHubs(name: settings.hub, sendGuard)
         let world = FlowWorld(
             target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: hubs,
             backend: NoBackend(target: "server"),
@@ -101,69 +100,6 @@ extension PushServer {
                 label, isCounter: label.hasSuffix("_total"), with: plugins.map { ([("plugin", $0.plugin.name)], Double(figure($0))) })
         }
     }
-}
-
-/// The hubs of a server for its plugins, once they are there: a hub may ask plugins before it has begun itself.
-private final class PluginHubs: ForwardingHub {
-    private let name: String
-    private let sendGuard: SendGuard
-    private let state = Mutex(State())
-
-    private struct State {
-        var namespace: Namespace?
-        /// It is said which one, or that there is none.
-        var isOpen = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    init(name: String, _ sendGuard: SendGuard) { (self.name, self.sendGuard) = (name, sendGuard) }
-
-    /// Nil: there will be none. Only the first one counts.
-    func open(_ namespace: Namespace?) {
-        let waiting = state.withLock { state in
-            if !state.isOpen { (state.namespace, state.isOpen) = (namespace, true) }
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    /// Waits until it is known whether there are hubs.
-    func opened() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
-
-    private var namespace: Namespace? { state.withLock { $0.namespace } }
-
-    /// The hub that has that name whenever it is asked for.
-    func hub(named name: String) -> any HubGateway { NamedHub(name: name, hubs: self) }
-
-    fileprivate func service(_ name: String) -> (any HubGateway)? { namespace?.hub(name).map(guarded) }
-
-    /// The server's own hub or, where it was deleted, the first one.
-    var base: any HubGateway {
-        return (namespace?.hub(name) ?? namespace?.hubs.first).map(guarded) ?? ClosedHub()
-    }
-
-    /// A plugin may reach as many devices as anybody; which one asks is known from what it does it for.
-    private func guarded(_ hub: ServedHub) -> any HubGateway {
-        let principal = HookOrigin.plugins.last.map { Principal.plugin($0) } ?? .server
-        let place = Approval.Hub(number: hub.record.number, name: hub.record.name)
-        return LimitedHub(hub.service, sendGuard.admission(SendGuard.Sender(principal, ceiling: nil, hub: place)))
-    }
-}
-
-private struct NamedHub: ForwardingHub {
-    let name: String
-    let hubs: PluginHubs
-
-    var base: any HubGateway { hubs.service(name) ?? ClosedHub() }
 }
 
 extension PluginMessage {

@@ -25,6 +25,9 @@ struct FlowHelp {
         return lines.map(\.printable)
     }
 
+    /// The first line of that comment; empty where there is none.
+    var summary: String { introduction.first { !$0.isEmpty } ?? "" }
+
     /// The comment at the head of the script.
     private var introduction: [String] {
         let source = String(decoding: script.source, as: UTF8.self)

@@ -30,6 +30,7 @@ final class PushServer: Sendable {
     let sendGuard: SendGuard
     let connectors: HubConnectors
     let plugins: ServerPlugins
+    let flows: FlowDispatcher
     private let jobPlaces: JobPlaces
     private let socket: ControlSocket
     private let current: Mutex<ServerSettings>
@@ -89,14 +90,14 @@ final class PushServer: Sendable {
         let audit = AuditLog(storage.auditTrail, clock: hubClock, log)
         let sendGuard = SendGuard(
             store: storage.approvals, audit: audit, clock: hubClock, random: random, limits: settings.sendGuard.limits)
-        let hooks = HookSocket()
+        let (hooks, events) = (HookSocket(), HubEvents())
         var opening: ServerPlugins?
         let environment = HubEnvironment(
             clock: hubClock, random: random, start: { work in lab?.thread.start(work) ?? Task { await work() } },
             observer: { event in
                 lab?.trace.note(event)
                 log.log(level: event.isWarning ? .warning : .debug, "\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
-            }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks)
+            }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks, events: events)
         do throws(PushError) {
             let plugins = try ServerPlugins(
                 settings, data: folder, storage: storage, audit: audit, sendGuard, clock: hubClock, lab: lab, log: log)
@@ -105,6 +106,8 @@ final class PushServer: Sendable {
             // Before hubs go on with what they had accepted: they may have to ask.
             try await plugins.supervisor.begin()
             let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
+            let flows = try ServerFlows.dispatcher(
+                settings, storage, plugins.hubs, backend, events: events, clock: hubClock, random: random, lab: lab, log: log)
             if settings.isLab { try await Lab.check(storage.namespace) }
             let namespace = try await Namespace(
                 environment: environment, store: lab?.attended(storage.namespace) ?? storage.namespace,
@@ -125,7 +128,7 @@ final class PushServer: Sendable {
                 clock: clock, random: random, log: log, metrics: metrics, audit: audit, sendGuard, connectors: connectors,
                 jobPlaces: jobPlaces,
                 transports: [issuerTransport] + (routed.map { [$0] } ?? []),
-                plugins: plugins,
+                plugins: plugins, flows: flows,
                 lab: sessions.map {
                     LabInterface(sessions: $0) { name, password throws(PushError) in
                         try await backend.accounts.ensureAccount(username: name, password: password) == .created
@@ -136,7 +139,9 @@ final class PushServer: Sendable {
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
                 plugins.open(namespace)
                 await server.keepGuard()
+                try await flows.begin(settings.flows)
             } catch {
+                await flows.stop()
                 await plugins.stop()
                 await namespace.stop()
                 throw error
@@ -158,15 +163,14 @@ final class PushServer: Sendable {
         settings: ServerSettings, namespace: Namespace, storage: any StorageEngine, backend: BackendServices, folder: DataFolder,
         socket: ControlSocket, clock: SystemClock, random: SystemRandom, log: Logger, metrics: PrometheusRegistry,
         audit: AuditLog, _ sendGuard: SendGuard, connectors: HubConnectors, jobPlaces: JobPlaces, transports: [HTTPClientTransport],
-        plugins: ServerPlugins,
-        lab: LabInterface?
+        plugins: ServerPlugins, flows: FlowDispatcher, lab: LabInterface?
     ) {
         current = Mutex(settings)
         (self.namespace, self.storage, self.folder) = (namespace, storage, folder)
         (self.backend, accounts) = (backend, backend.accounts)
         (self.clock, self.random, self.log, self.metrics, self.connectors) = (clock, random, log, metrics, connectors)
         (self.jobPlaces, self.transports, self.socket, self.lab) = (jobPlaces, transports, socket, lab)
-        (self.plugins, self.audit, self.sendGuard) = (plugins, audit, sendGuard)
+        (self.plugins, self.flows, self.audit, self.sendGuard) = (plugins, flows, audit, sendGuard)
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
         limits = ConnectionLimits(
             connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
@@ -223,7 +227,8 @@ final class PushServer: Sendable {
                 restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
                 channels: { [self] order throws(PushError) in try await channels(order) }, server: { [self] in await description },
                 plugins: { [self] in await plugins.supervisor.json }),
-            lab: lab?.routes, plugins: PluginRouteServices(routing: plugins.host, spaces: storage.keyValues), executor: lab?.lab.thread)
+            lab: lab?.routes, plugins: PluginRouteServices(routing: plugins.host, spaces: storage.keyValues), flows: flows,
+            executor: lab?.lab.thread)
     }
 
     /// For the commands of whoever owns the server.
@@ -242,23 +247,6 @@ final class PushServer: Sendable {
                         ("webhook", webhook?.json ?? .null),
                     ] + (lab.map { [("labKey", .string($0.lab.key.reveal()))] } ?? [])))
         }
-    }
-
-    /// Puts a backup in the place of everything, while requests are told to wait.
-    private func restore(from path: String) async throws(PushError) {
-        let (storage, log) = (storage, log)
-        let end = try await storage.auditTrail.entries(before: nil, limit: 1, AuditFilter()).first
-        try await namespace.restore({ [lab] in lab?.lab.attended(storage.namespace) ?? storage.namespace }) {
-            willReplace throws(PushError) in
-            try await storage.restore(from: path) {
-                log.notice("a backup is being restored")
-                await willReplace()
-            }
-        }
-        log.notice("the backup was restored")
-        await audit.noteRestoration(end)
-        await keepGuard()
-        await checkBackend()
     }
 
     /// Tells the log what the app backend cannot do as things are.
@@ -292,6 +280,13 @@ final class PushServer: Sendable {
         jobPlaces.change(folders: settings.jobFolders, hosts: settings.jobHosts)
         await backend.securePayloads.change(retention: settings.keepSecurePayloads)
         await namespace.change(concurrentNotifications: settings.concurrentNotifications)
+        await flows.change(limit: settings.concurrentFlows)
+        do throws(PushError) {
+            if await flows.served != settings.flows.sorted(by: { $0.name < $1.name }) { try await flows.configure(settings.flows) }
+        } catch {
+            log.error("the flows stay as they were: \(error.message)")
+        }
+        await checkFlows()
     }
 
     /// Nil without a lab.
@@ -308,6 +303,7 @@ final class PushServer: Sendable {
         do throws(PushError) {
             try await accounts.sweep()
             try await backend.securePayloads.sweep()
+            try await flows.forget(endedBefore: clock.now - settings.keepRuns)
             while !Task.isCancelled, try await storage.keyValues.removeExpired(now: clock.now, limit: 1000) == 1000 {}
         } catch {
             log.warning("sessions and secure payloads that are over could not be removed: \(error.message)")
@@ -331,6 +327,7 @@ final class PushServer: Sendable {
     /// Begins nothing new, finishes what is under way, closes the files.
     func stop() async {
         isStopping.withLock { $0 = true }
+        await flows.stop()
         await plugins.stop()
         await lab?.sessions.endAll()
         await namespace.stop()

@@ -91,6 +91,7 @@ struct ServeSession {
                 log.warning("tutorial mode is on: whoever gives a user name as its own password is logged in; not for real users")
             }
             await server.checkBackend()
+            await server.checkFlows()
             let reload = SettingsReload(source, given, server, style, log)
             do throws(PushError) {
                 try await run(server, reload, lab, log)

@@ -3,6 +3,8 @@ import PushCore
 /// What a server was told, by the names of its settings: the file's, under those of the environment, under those of the command line.
 struct GivenSettings: Sendable, Equatable {
     private var values: [String: Setting.Value] = [:]
+    /// Those that the file lists.
+    private(set) var flows: [ServedFlow] = []
     /// Variables of the environment that look like a setting and are none. They are no faults: whoever starts the server may set
     /// variables of his own for it, as Kubernetes does with `PUSHHOST_PORT` and others for a service of this name.
     let misspelt: [String]
@@ -16,6 +18,7 @@ struct GivenSettings: Sendable, Equatable {
         if let file {
             let settings = SettingsFile(text: file.text)
             for (setting, value) in settings.values { values[setting.name] = value }
+            flows = settings.flows
             faults += settings.faults.map { fault in "\(file.name)\(fault.line.map { ":\($0)" } ?? ""): \(fault.text)" }
         }
         for setting in ServerSettings.all {
@@ -55,6 +58,7 @@ struct GivenSettings: Sendable, Equatable {
         for setting in ServerSettings.all {
             if let value = values[setting.name] { setting.apply(&settings, value) }
         }
+        settings.flows = flows
         return settings
     }
 
@@ -72,6 +76,7 @@ struct GivenSettings: Sendable, Equatable {
 
     /// Takes those that a running server can take.
     mutating func takeLive(from other: GivenSettings) {
+        flows = other.flows
         for setting in ServerSettings.all where setting.isLive { values[setting.name] = other.values[setting.name] }
     }
 }

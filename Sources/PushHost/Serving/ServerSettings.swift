@@ -19,6 +19,11 @@ struct ServerSettings: Sendable, Equatable {
     var hub = "hub"
     /// The folder of plugins.
     var plugins = "plugins"
+    /// What it runs by itself.
+    var flows: [ServedFlow] = []
+    /// Runs of flows at a time.
+    var concurrentFlows = 16
+    var keepRuns: Duration = .seconds(30 * 86_400)
     /// Where the simulated push services listen, for hubs without credentials of their own.
     var simulators: String?
     var requestsPerMinute: Int?
@@ -137,6 +142,10 @@ extension ServerSettings {
                 $0.concurrentNotifications = $1.count ?? 64
             },
             Setting(
+                "limits.concurrent_flows", .count, "Runs of flows at a time, of all flows together; each flow has a limit of its own.",
+                default: "16", isLive: true
+            ) { $0.concurrentFlows = $1.count ?? .max },
+            Setting(
                 "network.allow_private", .flag,
                 "Whether push services and hosts of jobs may have loopback, private and link-local addresses.", default: "off"
             ) { $0.allowsPrivate = $1.flag },
@@ -144,6 +153,10 @@ extension ServerSettings {
                 "keep.notifications", .duration, "How long notifications and their outcomes are kept after their end.", default: "30d",
                 isLive: true
             ) { $0.keepNotifications = $1.duration },
+            Setting(
+                "keep.runs", .duration, "How long runs of flows are kept after their end, with their steps and logs.", default: "30d",
+                isLive: true
+            ) { $0.keepRuns = $1.duration },
             Setting(
                 "keep.departures", .duration, "How long it is remembered that a registration id is gone (410).", default: "90d",
                 isLive: true

@@ -11,6 +11,7 @@ struct SettingsFile {
     /// What was given, by the name of the setting, with where.
     private(set) var values: [(setting: Setting, value: Setting.Value)] = []
     private(set) var faults: [Fault] = []
+    private(set) var flows: [ServedFlow] = []
 
     init(text: String) {
         let root: Node?
@@ -37,6 +38,11 @@ struct SettingsFile {
             let line = key.mark?.line
             // Those that run flows read these.
             if prefix.isEmpty, TargetsFile.groups.contains(name) { continue }
+            if prefix.isEmpty, name == FlowsReading.group {
+                let reading = FlowsReading(node)
+                (flows, faults) = (reading.flows, faults + reading.faults)
+                continue
+            }
             let isGroup = ServerSettings.all.contains { $0.name.hasPrefix(name + ".") }
             if isGroup, let inner = node.mapping {
                 read(inner, prefix: name + ".")

@@ -37,18 +37,19 @@ actor SettingsReload {
             return
         }
         let changes = given.changes(in: new)
+        let areFlowsOther = given.flows != new.flows
         given.takeLive(from: new)
         // Whoever asks for less is told once more, and whoever asks for more from here on.
         let isQuieter = LogStyle(given.settings).level > style.level
         if !isQuieter { style.change(given.settings) }
         defer { style.change(given.settings) }
         await server.change(given.settings)
-        let applied = changes.filter(\.isLive).map(\.name)
+        let applied = changes.filter(\.isLive).map(\.name) + (areFlowsOther ? [FlowsReading.group] : [])
         if !applied.isEmpty { log.notice("settings were changed: \(applied.joined(separator: ", "))") }
         if !changes.isEmpty { await server.audit.noteSettings(changes) }
         for setting in changes where !setting.isLive {
             log.warning("the setting \(setting.name) has changed: it holds from the next start on")
         }
-        if changes.isEmpty { log.notice("the settings were read again: none has changed") }
+        if changes.isEmpty, !areFlowsOther { log.notice("the settings were read again: none has changed") }
     }
 }

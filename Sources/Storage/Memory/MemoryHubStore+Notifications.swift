@@ -13,9 +13,10 @@ extension MemoryHubStore: NotificationStore {
 
     package func unfinished(_ sequences: [Int64]) -> [KeptNotification] { notifications.unfinished(sequences) }
 
-    package func record(_ progress: NotificationProgress) {
+    package func record(_ progress: NotificationProgress) async {
         notifications.record(progress)
         setLastOutcomes(progress.lastOutcomes)
+        if !progress.events.isEmpty { await runs.keep(progress.events) }
     }
 
     package func notification(_ sequence: Int64) -> KeptNotification? { notifications[sequence] }

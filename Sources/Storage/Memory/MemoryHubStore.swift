@@ -12,7 +12,10 @@ package actor MemoryHubStore: RegistrationStore {
     /// By id.
     var jobs: [String: NotificationHubJob] = [:]
 
-    package init() {}
+    /// Where what happens is kept.
+    let runs: MemoryRunStore
+
+    package init(runs: MemoryRunStore = MemoryRunStore()) { self.runs = runs }
 
     package func load<Reader: StoredHubReader>(into reader: Reader) -> Reader {
         let stored = StoredHub(
@@ -36,7 +39,7 @@ package actor MemoryHubStore: RegistrationStore {
             .map { PlacedTags(place: $0, tags: registrations[$0]?.tags ?? []) }
     }
 
-    package func commit(_ change: RegistrationChange) {
+    package func commit(_ change: RegistrationChange) async {
         for removal in change.removals {
             clear(removal.place)
             departures[removal.id] = removal.departure
@@ -52,6 +55,7 @@ package actor MemoryHubStore: RegistrationStore {
             departures[id] = nil
         }
         for put in change.installationPuts { installations[put.place] = put }
+        if !change.events.isEmpty { await runs.keep(change.events) }
     }
 
     /// Takes whatever stands at a place off it.

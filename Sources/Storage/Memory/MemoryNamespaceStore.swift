@@ -11,8 +11,10 @@ package final class MemoryNamespaceStore: NamespaceStore {
     }
 
     private let state = Mutex(State())
+    /// Where hubs keep what happens in them.
+    private let runs: MemoryRunStore
 
-    package init() {}
+    package init(runs: MemoryRunStore = MemoryRunStore()) { self.runs = runs }
 
     package func load() -> StoredNamespace {
         state.withLock { state in
@@ -47,7 +49,7 @@ package final class MemoryNamespaceStore: NamespaceStore {
     package func store(ofHub number: Int64) -> any HubStore {
         state.withLock { state in
             if let store = state.stores[number] { return store }
-            let store = MemoryHubStore()
+            let store = MemoryHubStore(runs: runs)
             state.stores[number] = store
             return store
         }

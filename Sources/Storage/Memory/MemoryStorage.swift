@@ -2,15 +2,18 @@ import PushCore
 
 /// Keeps everything as long as the process lives.
 package struct MemoryStorage: StorageEngine {
-    package let namespace: any NamespaceStore = MemoryNamespaceStore()
+    package let namespace: any NamespaceStore
     package let accounts: any AccountStore
     package let securePayloads: any SecurePayloadStore
     package let providerTokens: any ProviderTokenStore = MemoryProviderTokenStore()
     package let keyValues: any KeyValueSpaces = MemoryKeyValueSpaces()
     package let auditTrail: any AuditTrail = MemoryAuditTrail()
+    package let runs: any RunStore
     package let approvals: any ApprovalStore = MemoryApprovalStore()
 
     package init() {
+        let runs = MemoryRunStore()
+        (namespace, self.runs) = (MemoryNamespaceStore(runs: runs), runs)
         let payloads = MemorySecurePayloadStore()
         (accounts, securePayloads) = (MemoryAccountStore(securePayloads: payloads), payloads)
     }

@@ -81,6 +81,7 @@ extension SQLiteHubStore: NotificationStore {
             // News of a notification that has been forgotten meanwhile is no news.
             if database.totalChangesCount > before { try Self.append(rows, to: key, in: database) }
             try LastOutcomes.set(lastOutcomes, hub: hub, in: database)
+            try SQLiteRunStore.keep(progress.events, in: database)
         }
     }
 

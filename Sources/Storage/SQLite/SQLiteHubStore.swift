@@ -39,6 +39,7 @@ struct SQLiteHubStore: RegistrationStore {
                     "INSERT OR REPLACE INTO installation (hub, place, expiration, content) VALUES (?, ?, ?, ?)", hub, put.place,
                     put.expiration.milliseconds, content)
             }
+            try SQLiteRunStore.keep(change.events, in: database)
         }
     }
 

@@ -56,6 +56,7 @@ enum SQLiteSchema {
             try database.execute(sql: "ALTER TABLE notification ADD COLUMN holds BLOB")
         }
         migrator.registerMigration("sends that wait for leave") { database in try database.execute(sql: approvals) }
+        migrator.registerMigration("runs of flows") { database in try database.execute(sql: runs) }
         return migrator
     }()
 
@@ -244,6 +245,26 @@ enum SQLiteSchema {
         CREATE INDEX approval_by_state ON approval (state);
         CREATE INDEX approval_by_fingerprint ON approval (hub, requester, fingerprint);
         CREATE INDEX approval_by_key ON approval (hub, requester, idempotency_key) WHERE idempotency_key IS NOT NULL;
+        """
+
+    private static let runs = """
+        -- Runs of flows; numbers are never used again.
+        CREATE TABLE run (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, flow TEXT NOT NULL, key TEXT, state TEXT NOT NULL, is_final INTEGER NOT NULL,
+            trigger TEXT NOT NULL, queued_at INTEGER NOT NULL, ended_at INTEGER, content TEXT NOT NULL, report TEXT
+        ) STRICT;
+        CREATE UNIQUE INDEX run_by_key ON run (flow, key) WHERE key IS NOT NULL;
+        CREATE INDEX run_by_flow ON run (flow, number);
+        CREATE INDEX run_unfinished ON run (number) WHERE is_final = 0;
+        CREATE INDEX run_by_end ON run (ended_at) WHERE is_final = 1;
+        -- Without a moment up to which it was heard, a schedule begins with what comes.
+        CREATE TABLE schedule (
+            name TEXT PRIMARY KEY, is_configured INTEGER NOT NULL, is_paused INTEGER NOT NULL, heard INTEGER, content TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        -- What happened in hubs and no flow was started for yet.
+        CREATE TABLE hub_event (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, hub TEXT NOT NULL, kind TEXT NOT NULL, time INTEGER NOT NULL, content TEXT NOT NULL
+        ) STRICT;
         """
 
     private static let hubNames = """

@@ -13,6 +13,7 @@ package struct SQLiteStorage: StorageEngine {
     let database: SQLiteDatabase
 
     package var namespace: any NamespaceStore { SQLiteNamespaceStore(database: SQLiteAccess(database)) }
+    package var runs: any RunStore { SQLiteRunStore(database: SQLiteAccess(database)) }
 
     /// Opens the database of a file, or makes one that only its owner can read.
     ///
@@ -174,6 +175,7 @@ package struct SQLiteStorage: StorageEngine {
         }
         let migrated = try DatabaseQueue(path: staged, configuration: SQLiteFile.configuration(readonly: false))
         try SQLiteSchema.migrator.migrate(migrated)
+        try migrated.write { try SQLiteRunStore.settle(in: $0) }
         try migrated.close()
     }
 

@@ -91,6 +91,7 @@ struct BackendCall: Sendable {
 
     private func send(_ hub: ServedHub) async throws(PushError) -> WebAnswer {
         let (body, backend) = try await body(hub)
+        if let answer = try await answerOfFlow(body) { return answer }
         switch body.json {
         case .string(let text): return try await notify(text, backend)
         case .object: return try await sendSecure(try body.object("to and payload"), backend)

@@ -12,6 +12,8 @@ struct BackendInterface: Sendable {
     let namespace: Namespace
     let throttle: Throttle?
     let services: BackendServices
+    /// Nil for a server that runs none.
+    var flows: FlowDispatcher?
 
     func answer(_ request: WebRequest, at path: BackendPath) async throws(PushError) -> WebAnswer {
         try Self.checkMethod(request, path)

@@ -22,6 +22,7 @@ struct JSONSchema: Sendable {
         case map(names: String?, values: JSONSchema)
         /// A text or an object of any kind.
         case textOrObject
+        case any
     }
 
     let kind: Kind
@@ -54,6 +55,8 @@ struct JSONSchema: Sendable {
     static func map(_ note: String? = nil, names: String? = nil, of values: JSONSchema) -> JSONSchema {
         JSONSchema(kind: .map(names: names, values: values), note: note)
     }
+
+    static func any(_ note: String) -> JSONSchema { JSONSchema(kind: .any, note: note) }
 
     static func textOrObject(_ note: String) -> JSONSchema { JSONSchema(kind: .textOrObject, note: note) }
 
@@ -115,6 +118,7 @@ extension JSONSchema {
             if let names { object["propertyNames"] = ["pattern": .string("^(?:\(names))$")] }
             object["additionalProperties"] = values.document(&components)
         case .textOrObject: object["type"] = ["string", "object"]
+        case .any: break
         }
         if let note { object["description"] = .string(note) }
         return object
@@ -174,6 +178,7 @@ extension JSONSchema {
             guard value.string != nil || value.object != nil else {
                 throw Flaw(message: "\(place) is neither a text nor an object", hint: note ?? "send one of the two")
             }
+        case .any: break
         }
     }
 

@@ -10,6 +10,7 @@ struct ManagementCall: Sendable {
     let request: WebRequest
     let namespace: Namespace
     let accounts: AccountService
+    private let dispatcher: FlowDispatcher?
     /// What the names in the route's path stand for.
     let names: [String: String]
     /// The parameters of the query that the route knows and the request has.
@@ -25,10 +26,11 @@ struct ManagementCall: Sendable {
     private let route: ManagementRoute
 
     init(
-        _ route: ManagementRoute, _ names: [String: String], _ request: WebRequest, _ access: HubAccess, _ accounts: AccountService
+        _ route: ManagementRoute, _ names: [String: String], _ request: WebRequest, _ access: HubAccess, _ accounts: AccountService,
+        _ flows: FlowDispatcher? = nil
     ) async throws(PushError) {
         (self.request, self.access, self.route, self.accounts) = (request, access, route, accounts)
-        self.names = names
+        (self.names, dispatcher) = (names, flows)
         namespace = access.namespace
         served = names["hub"].flatMap { [namespace] in namespace.hub($0) }
         rule = try Self.authorize(route, served, request) { request, hub throws(PushError) in
@@ -59,9 +61,19 @@ struct ManagementCall: Sendable {
         }
     }
 
+    var flows: FlowDispatcher {
+        get throws(PushError) {
+            if let dispatcher { return dispatcher }
+            throw PushError("request.path", "this server runs no flows", hint: "pushhost serve does", status: 404)
+        }
+    }
+
     private static func noHub(_ name: String) -> PushError {
         PushError("hub.not_found", "there is no hub \"\(name)\"", hint: "check its name", status: 404)
     }
+
+    /// Who asks, in words.
+    var actor: String { principal.description }
 
     /// What a name in the route's path stands for.
     func name(_ name: String) -> String { names[name] ?? "" }

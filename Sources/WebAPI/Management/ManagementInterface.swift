@@ -8,11 +8,13 @@ struct ManagementInterface: Sendable {
 
     private let access: HubAccess
     private let accounts: AccountService
+    private let flows: FlowDispatcher?
     private let routes = ManagementRoute.all
     private let document: [UInt8]
 
-    init(access: HubAccess, accounts: AccountService) {
-        (self.access, self.accounts) = (access, accounts)
+    /// - Parameter flows: nil for a server without.
+    init(access: HubAccess, accounts: AccountService, flows: FlowDispatcher? = nil) {
+        (self.access, self.accounts, self.flows) = (access, accounts, flows)
         document = OpenAPIDocument(routes: routes).json.serialized(pretty: true)
     }
 
@@ -35,7 +37,7 @@ struct ManagementInterface: Sendable {
         guard let (route, names) = found.first(where: { $0.route.method == request.method }) else {
             throw HubResponder.notAllowed(request, found.map(\.route.method.rawValue).joined(separator: ", "))
         }
-        let call = try await ManagementCall(route, names, request, access, accounts)
+        let call = try await ManagementCall(route, names, request, access, accounts, flows)
         var answer = try await route.handle(call)
         await note(call, answer, by: route.noted)
         // Keys among others.
@@ -67,5 +69,6 @@ struct ManagementInterface: Sendable {
 }
 
 extension ManagementRoute {
-    static let all = hubs + credentials + keys + devices + pruned + tags + notifications + [render] + users + approvals + audit
+    static let all =
+        hubs + credentials + keys + devices + pruned + tags + notifications + [render] + users + approvals + audit + flows + runs + schedules
 }

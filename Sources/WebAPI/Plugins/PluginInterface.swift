@@ -36,7 +36,7 @@ struct PluginInterface: Sendable {
         case .account:
             // What proves it is the server's affair, and a password no plugin's.
             asked.headers["authorization"] = nil
-            let (session, body) = try await account(request, limit: route.bodyLimit)
+            let (session, body) = try await backend.account(request, limit: route.bodyLimit)
             asked.username = session.username
             asked.body = body
         case .sas(let right):
@@ -77,46 +77,6 @@ struct PluginInterface: Sendable {
         guard !access.namespace.isClosed else { throw Namespace.restoring }
         let answer = try await request.client.during { () throws(PushError) in try await route.answer(asked) }
         return try WebAnswer(answer)
-    }
-
-    // MARK: - Accounts
-
-    /// Who is logged in, and the body. What proved it must do so still when the body has come.
-    private func account(_ request: WebRequest, limit: Int) async throws(PushError) -> (Session, [UInt8]) {
-        guard let credentials = BackendCredentials(request.fields[.authorization]) else {
-            throw PushError(
-                "auth.failed", "the request does not say who sends it", hint: "send a user name and password, or the token of a session",
-                status: 401, details: ["challenge": .string("\(Self.basic), Bearer realm=\"PushHost\"")])
-        }
-        let session = try await proving(credentials) { () throws(PushError) in
-            let session = try await backend.session(credentials, request)
-            try backend.checkThrottle(session, request)
-            return session
-        }
-        let body = try await request.body.read(limit: limit)
-        _ = try await proving(credentials) { () throws(PushError) in try await backend.services.accounts.session(for: session.token) }
-        return (session, body)
-    }
-
-    private static let basic = #"Basic realm="PushHost", charset="UTF-8""#
-
-    /// A refusal says how one proves who one is (RFC 9110, section 15.5.2).
-    private func proving<Answer>(
-        _ credentials: BackendCredentials, _ work: () async throws(PushError) -> Answer
-    ) async throws(PushError) -> Answer {
-        do throws(PushError) {
-            return try await work()
-        } catch {
-            guard BackendInterface.isRefusal(error) else { throw error }
-            var error = error
-            error.status = 401
-            if case .bearer = credentials {
-                error.details["challenge"] = #"Bearer error="invalid_token""#
-            } else {
-                error.details["challenge"] = .string(Self.basic)
-            }
-            throw error
-        }
     }
 
     // MARK: - Webhooks
@@ -187,16 +147,6 @@ extension Result where Success == WebAnswer, Failure == PushError {
         switch self {
         case .success(let answer): answer.status.code >= 500 || [408, 425, 429].contains(answer.status.code)
         case .failure: true
-        }
-    }
-}
-
-extension SASRight {
-    fileprivate var ofRules: AuthorizationRule.Right {
-        switch self {
-        case .listen: .listen
-        case .send: .send
-        case .manage: .manage
         }
     }
 }

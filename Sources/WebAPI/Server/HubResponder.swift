@@ -26,6 +26,7 @@ package struct HubResponder: HTTPResponder {
     private let control: ControlRoutes?
     private let lab: LabRoutes?
     private let plugins: PluginInterface?
+    private let flows: FlowInterface?
     private let executor: (any TaskExecutor)?
     private let meter = RequestMeter()
     private let log: Logger
@@ -35,13 +36,14 @@ package struct HubResponder: HTTPResponder {
     ///   - audit: where it is written down who did what; nil for nowhere.
     ///   - sendGuard: keeps sends to many back; nil for none.
     ///   - plugins: nil for a server without; then it has none of their paths.
+    ///   - flows: nil for a server that runs none.
     ///   - executor: where hubs are asked; by default on the loop of a connection what takes little, elsewhere the rest.
     package init(
         namespace: Namespace, clock: any HubClock, random: any RandomSource, log: Logger, settings: WebSettings,
         throttles: Throttles, system: SystemRoutes, backend: BackendServices,
         credentials: CredentialServices = .none, audit: AuditLog? = nil, sendGuard: SendGuard? = nil, control: ControlRoutes? = nil,
         lab: LabRoutes? = nil,
-        plugins: PluginRouteServices? = nil, executor: (any TaskExecutor)? = nil
+        plugins: PluginRouteServices? = nil, flows: FlowDispatcher? = nil, executor: (any TaskExecutor)? = nil
     ) {
         let access = HubAccess(
             namespace: namespace, throttle: throttles.requests, testThrottle: throttles.testSends, isTrusted: settings.isTrusted,
@@ -61,9 +63,10 @@ package struct HubResponder: HTTPResponder {
         feedback = FeedbackRoutes(access: access)
         jobs = JobRoutes(access: access, random: random)
         hubs = HubRoutes(access: access, random: random)
-        management = ManagementInterface(access: access, accounts: backend.accounts)
-        let backend = BackendInterface(namespace: namespace, throttle: throttles.requests, services: backend)
+        management = ManagementInterface(access: access, accounts: backend.accounts, flows: flows)
+        let backend = BackendInterface(namespace: namespace, throttle: throttles.requests, services: backend, flows: flows)
         self.backend = backend
+        self.flows = flows.map { FlowInterface(flows: $0, access: access, backend: backend) }
         self.plugins = plugins.map { PluginInterface(services: $0, access: access, backend: backend, log: log) }
     }
 
@@ -76,18 +79,19 @@ package struct HubResponder: HTTPResponder {
         let query = RequestQuery(parsing: Substring(target.utf8[mark...].dropFirst()))
         let isLab = lab != nil && LabRoutes.covers(path)
         let plugin = plugins?.place(path, request.method)
-        let backendPath = isLab || plugin != nil ? nil : BackendPath(path)
+        let flow = flows == nil ? nil : FlowInterface.name(path)
+        let backendPath = isLab || plugin != nil || flow != nil ? nil : BackendPath(path)
         let isManagement = backendPath == nil && ManagementInterface.covers(path)
-        let place = isManagement || isLab || plugin != nil || backendPath != nil ? nil : HubPath(path)
+        let place = isManagement || isLab || plugin != nil || flow != nil || backendPath != nil ? nil : HubPath(path)
         var answer: WebAnswer
         do throws(PushError) {
             let asked = webRequest(
                 request, context, path: path, query: query, trackingID: trackingID, now: now, isPlugin: plugin != nil)
-            answer = try await self.answer(asked, at: place, backendPath, plugin)
+            answer = try await self.answer(asked, at: place, backendPath, plugin, flow)
         } catch {
             // Who speaks JSON can have its errors of all interfaces (RFC 9457, section 3).
             let isAsked = request.headers[.accept]?.contains(ProblemDocument.contentType) ?? false
-            let isOurs = isManagement || isLab || plugin != nil || backendPath != nil
+            let isOurs = isManagement || isLab || plugin != nil || flow != nil || backendPath != nil
             answer = failure(error, isProblem: isOurs || isAsked, plugin, trackingID: trackingID)
         }
         // Tokens and payloads among others.
@@ -97,7 +101,7 @@ package struct HubResponder: HTTPResponder {
         if settings.isSecure { answer.fields[.strictTransportSecurity] = "max-age=2592000" }
         let status = answer.status.code
         let duration = ContinuousClock.now - start
-        let word = isLab ? "/lab" : plugin != nil ? "/plugins" : nil
+        let word = isLab ? "/lab" : plugin != nil ? "/plugins" : flow != nil ? "/flows" : nil
         let route = word ?? backendPath?.route ?? (isManagement ? management.route(of: path) : place?.route ?? "none")
         meter.answered(route, status: status, after: duration)
         if let plugin { plugins?.count(plugin, status: status) }
@@ -112,7 +116,7 @@ package struct HubResponder: HTTPResponder {
     }
 
     private func answer(
-        _ request: WebRequest, at place: HubPath?, _ backendPath: BackendPath?, _ plugin: PluginPlace?
+        _ request: WebRequest, at place: HubPath?, _ backendPath: BackendPath?, _ plugin: PluginPlace?, _ flow: String?
     ) async throws(PushError) -> WebAnswer {
         if let answer = try await system.answer(request) { return answer }
         try Self.checkTarget(request)
@@ -127,6 +131,7 @@ package struct HubResponder: HTTPResponder {
         return try await withTaskExecutorPreference(executor ?? globalConcurrentExecutor) { () async throws(PushError) -> WebAnswer in
             if let answer = try await control?.answer(request, isTrusted: settings.isTrusted) { return answer }
             if let plugin, let plugins { return try await plugins.answer(request, at: plugin) }
+            if let flow, let flows { return try await flows.answer(request, to: flow) }
             if let backendPath { return try await backend.answer(request, at: backendPath) }
             if ManagementInterface.covers(request.path) { return try await management.answer(request) }
             guard let place else { throw HubAccess.noService }

@@ -1,0 +1,489 @@
+/// Starts the flows of a server when their triggers come, and keeps what becomes of their runs.
+///
+/// A trigger is kept before anything comes of it: a run that was asked for is found again by the process after this one. What had begun
+/// and not ended then is begun again, or is not, as its flow declares.
+package actor FlowDispatcher {
+    private(set) var store: any RunStore
+    let executor: any FlowExecutor
+    let clock: any HubClock
+    let zones: any TimeZoneSource
+    let events: HubEvents
+    let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+    let tell: @Sendable (FlowNews) -> Void
+
+    /// By name.
+    var flows: [String: ServedFlow] = [:]
+    /// By name.
+    var schedules: [String: KeptSchedule] = [:]
+    /// Runs that wait for their turn, of all flows, in the order in which they came.
+    var queue: [RunRecord] = []
+    var active: [Int64: ActiveRun] = [:]
+    /// Runs that have ended, until that is kept.
+    var ending: [Int64: RunRecord] = [:]
+    /// What runs were given that is not kept, until they have ended.
+    private var confidential: [Int64: PrivateArguments] = [:]
+    private var waiting: [Int64: [Int: CheckedContinuation<Void, Never>]] = [:]
+    private var waiters = 0
+    /// Runs of all flows at a time.
+    private var limit: Int
+    var isStopping = false
+    private var hasBegun = false
+    var alarm: Task<Void, Never>?
+    var isRinging = false
+    var isTakingEvents = false
+    var hasMoreEvents = false
+    /// Whether runs that could not be begun are tried again in a while.
+    private var isResting = false
+
+    /// Most runs of one flow that wait.
+    static let queueLimit = 1000
+    /// A run that was under way at so many ends of the server is not begun again: it may be what ends it.
+    static let mostAttempts = 5
+    static let pause: Duration = .seconds(5)
+
+    /// - Parameter limit: runs of all flows at a time.
+    package init(
+        store: any RunStore, executor: any FlowExecutor, clock: any HubClock, zones: any TimeZoneSource, events: HubEvents = HubEvents(),
+        limit: Int = 16,
+        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
+        tell: @escaping @Sendable (FlowNews) -> Void = { _ in }
+    ) {
+        self.store = store
+        self.executor = executor
+        self.clock = clock
+        self.zones = zones
+        self.events = events
+        self.limit = limit
+        self.start = start
+        self.tell = tell
+    }
+
+    // MARK: - Beginning and end
+
+    /// Takes up what a process before this one has left, and begins to hear triggers.
+    package func begin(_ flows: [ServedFlow]) async throws(PushError) {
+        for kept in try await store.schedules(hearingFrom: clock.now) { schedules[kept.rule.name] = kept }
+        for run in try await store.unfinishedRuns() { try await takeUp(run) }
+        hasBegun = true
+        try await configure(flows)
+    }
+
+    /// What becomes of a run that had not ended when the server did.
+    private func takeUp(_ run: RunRecord) async throws(PushError) {
+        var run = run
+        if !run.withheld.isEmpty {
+            let names = run.withheld.joined(separator: ", ")
+            return try await abandon(
+                run, .interrupted, "run.secrets_lost", "the server ended before the run did, and \(names) is kept nowhere",
+                hint: "start it anew")
+        }
+        guard run.state == .running else { return queue.append(run) }
+        guard run.guarantee == .atLeastOnce else {
+            return try await abandon(
+                run, .interrupted, "run.interrupted", "the server ended while the run was under way; nobody knows how far it came",
+                hint: "pushhost runs rerun \(run.id) begins it again")
+        }
+        guard run.attempts < Self.mostAttempts else {
+            return try await abandon(
+                run, .failed, "run.attempts", "the server has ended \(run.attempts) times while the run was under way",
+                hint: "look in the log for why; pushhost runs rerun \(run.id) begins it again")
+        }
+        run.state = .queued
+        try await store.update(run)
+        queue.append(run)
+        note(.warning, run, "was under way when the server ended, and is begun again")
+    }
+
+    private func abandon(
+        _ run: RunRecord, _ state: RunRecord.State, _ code: String, _ message: String, hint: String
+    ) async throws(PushError) {
+        var run = run
+        run.state = state
+        run.endedAt = clock.now
+        run.report.failure = RunReport.Failure(code: code, message: message, hint: hint)
+        try await store.update(run)
+        note(.warning, run, message)
+    }
+
+    /// From now on there are these flows. Runs that have begun go on.
+    package func configure(_ flows: [ServedFlow]) async throws(PushError) {
+        self.flows = Dictionary(flows.map { ($0.name, $0) }) { first, _ in first }
+        try await takeSchedules(flows.flatMap(\.schedules))
+        listen()
+        await ring()
+        await takeEvents()
+        pump()
+    }
+
+    /// How many runs there are at a time, of all flows together; those that have begun go on.
+    package func change(limit: Int) {
+        self.limit = limit
+        pump()
+    }
+
+    /// Hears nothing any more, and ends what is under way: what may be begun again will be, by the next process. Answers when all of it is
+    /// kept.
+    package func stop() async {
+        guard !isStopping else { return }
+        isStopping = true
+        events.want([]) {}
+        alarm?.cancel()
+        alarm = nil
+        let tasks = active.values.compactMap(\.task)
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+        for (_, continuations) in waiting { for continuation in continuations.values { continuation.resume() } }
+        waiting = [:]
+    }
+
+    /// The same with what a backup has put in the place of everything, after `stop`.
+    package func goOn(with store: any RunStore) async throws(PushError) {
+        guard isStopping else { return }
+        self.store = store
+        (queue, ending, confidential, schedules) = ([], [:], [:], [:])
+        isStopping = false
+        try await begin(served)
+    }
+
+    // MARK: - Starting
+
+    /// Keeps a run of a flow, which begins when it is its turn.
+    ///
+    /// Throws `flow.not_found` (404), `args.invalid` (400), `script.*`, `run.overlap` (409) where the flow runs one at a time and skips
+    /// others, `run.queue_full` (429), and `run.key` (422) for a key that belongs to another request.
+    package func start(_ request: RunRequest) async throws(PushError) -> AddedRun {
+        try checkIsOpen()
+        let checked = try await executor.check(
+            arguments(of: try flow(request.flow), request.arguments), for: try flow(request.flow))
+        try checkIsOpen()
+        let flow = try flow(request.flow)
+        var draft = draft(of: flow, request.trigger, checked.shown, key: request.key, origin: request.origin)
+        draft.withheld = checked.secrets.filter { checked.values[$0] != nil }
+        if draft.state == .queued { try checkRoom(flow) }
+        guard let added = try await add([draft], RunCause()).first else { throw Self.stopped }
+        if added.isRepeated {
+            // One key, one request: what is secret of it cannot be compared.
+            guard added.run.arguments == draft.arguments, added.run.withheld == draft.withheld else {
+                throw PushError(
+                    "run.key", "the key belongs to another request, that of \(added.run.id)",
+                    hint: "use a key once for each run, and again only to repeat the request unchanged", status: 422,
+                    details: ["run": .string(added.run.id)])
+            }
+            return AddedRun(run: live(added.run), isRepeated: true)
+        }
+        if added.run.state == .skipped { throw Self.overlap(added.run) }
+        if !draft.withheld.isEmpty || request.caller != nil {
+            confidential[added.run.number] = PrivateArguments(values: checked.values, caller: request.caller)
+        }
+        enqueue([added.run])
+        return AddedRun(run: live(added.run), isRepeated: false)
+    }
+
+    /// A run that is not kept yet: queued, or skipped where others are under way and its flow will have it so.
+    func draft(
+        of flow: ServedFlow, _ trigger: RunTrigger, _ arguments: JSONObject, key: String?, origin: [String] = [],
+        overlap: OverlapPolicy? = nil, ahead: Int = 0
+    ) -> RunRecord {
+        let now = clock.now
+        var run = RunRecord(
+            flow: flow.name, script: flow.script, trigger: trigger, key: key, arguments: arguments, guarantee: flow.guarantee,
+            queuedAt: now, origin: origin)
+        let policy = overlap ?? flow.overlap ?? trigger.overlap
+        let others = count(of: flow.name) + ahead
+        guard policy == .skip, others >= flow.concurrency else { return run }
+        run.state = .skipped
+        run.endedAt = now
+        run.report.failure = RunReport.Failure(
+            code: "run.overlap",
+            message: "\(others == 1 ? "another run" : "\(others) runs") of \(flow.name) had not ended",
+            hint: "overlap: queue lets it wait, concurrency allows more at a time")
+        return run
+    }
+
+    /// Keeps runs and what they come from.
+    func add(_ drafts: [RunRecord], _ cause: RunCause) async throws(PushError) -> [AddedRun] {
+        let added = try await store.add(drafts, cause)
+        for one in added where !one.isRepeated && one.run.state == .skipped {
+            note(.warning, one.run, one.run.report.failure?.message ?? "")
+        }
+        return added
+    }
+
+    /// Lets kept runs take their turns.
+    func enqueue(_ runs: [RunRecord]) {
+        for run in runs where run.state == .queued {
+            if let flow = flows[run.flow], (flow.overlap ?? run.trigger.overlap) == .replace { replaceOthers(of: flow, by: run) }
+            queue.append(run)
+        }
+        pump()
+    }
+
+    private func replaceOthers(of flow: ServedFlow, by run: RunRecord) {
+        guard runningCount(of: flow.name) >= flow.concurrency else { return }
+        let actor = "\(run.id), which takes its place"
+        for other in queue where other.flow == flow.name {
+            queue.removeAll { $0.number == other.number }
+            _ = start { await self.finish(other, RunEnd(state: .cancelled, failure: Self.cancelled(by: actor))) }
+        }
+        let going = active.values.filter { $0.run.flow == flow.name && $0.cancelledBy == nil }.sorted { $0.run.number < $1.run.number }
+        for other in going.prefix(max(0, going.count - flow.concurrency + 1)) { cancel(other.run.number, by: actor) }
+    }
+
+    /// Begins what can begin: what came first goes first, but nothing waits for a flow that has no room.
+    func pump() {
+        guard hasBegun, !isStopping, !isResting else { return }
+        var place = 0
+        while place < queue.count, active.count < limit {
+            let run = queue[place]
+            if let flow = flows[run.flow], runningCount(of: flow.name) >= flow.concurrency {
+                place += 1
+                continue
+            }
+            queue.remove(at: place)
+            active[run.number] = ActiveRun(run: run)
+            let task = start { await self.perform(run) }
+            active[run.number]?.task = task
+        }
+        if hasMoreEvents, !isTakingEvents { _ = start { await self.takeEvents() } }
+    }
+
+    // MARK: - Running
+
+    private func perform(_ queued: RunRecord) async {
+        var run = queued
+        let arguments = confidential[run.number]
+        guard let flow = flows[run.flow] else {
+            let failure = RunReport.Failure(
+                code: "flow.not_found", message: "the flow \(run.flow) is gone from the settings",
+                hint: "pushhost flows lists those there are")
+            return await finish(run, RunEnd(state: .failed, failure: failure))
+        }
+        if let actor = active[run.number]?.cancelledBy {
+            return await finish(run, RunEnd(state: .cancelled, failure: Self.cancelled(by: actor)))
+        }
+        (run.state, run.startedAt, run.script) = (.running, clock.now, flow.script)
+        run.attempts += 1
+        do throws(PushError) {
+            // First kept, then begun: a run that may not be begun twice is known to have begun.
+            try await store.update(run)
+        } catch {
+            if let actor = active[run.number]?.cancelledBy {
+                return await finish(queued, RunEnd(state: .cancelled, failure: Self.cancelled(by: actor)))
+            }
+            active[run.number] = nil
+            queue.insert(queued, at: 0)
+            note(.error, run, "cannot begin: \(error.message); it is tried again")
+            return rest()
+        }
+        active[run.number]?.run = run
+        let (start, number) = (start, run.number)
+        let monitor = RunMonitor(run.report) { _ = start { await self.keep(number) } }
+        active[run.number]?.monitor = monitor
+        let order = RunOrder(flow: flow, run: run, arguments: arguments?.values ?? run.arguments, caller: arguments?.caller)
+        var end = await executor.run(order, progress: monitor.take)
+        (run.report, run.version) = monitor.state
+        let cancelledBy = active[run.number]?.cancelledBy
+        if end.state == .cancelled {
+            if let cancelledBy {
+                end.failure = Self.cancelled(by: cancelledBy)
+            } else if isStopping {
+                return await leave(run)
+            }
+        }
+        await finish(run, end)
+    }
+
+    /// The server stops while a run is under way.
+    private func leave(_ run: RunRecord) async {
+        var run = run
+        active[run.number] = nil
+        if run.guarantee == .atLeastOnce, run.withheld.isEmpty {
+            // It did not come to its end, and is not what ended the server.
+            (run.state, run.attempts) = (.queued, run.attempts - 1)
+            note(.warning, run, "is put off: the server stops; it is begun again at the next start")
+        } else {
+            (run.state, run.endedAt) = (.interrupted, clock.now)
+            run.report.failure = RunReport.Failure(
+                code: "run.interrupted", message: "the server was stopped while the run was under way",
+                hint: "pushhost runs rerun \(run.id) begins it again")
+            note(.warning, run, "was interrupted: the server stops")
+        }
+        // What cannot be kept now is found as it was: under way.
+        try? await store.update(run)
+        wakeWaiters(of: run.number)
+    }
+
+    func finish(_ run: RunRecord, _ end: RunEnd) async {
+        var run = run
+        (run.state, run.endedAt) = (end.state, clock.now)
+        (run.report.result, run.report.failure) = (end.result, end.failure)
+        active[run.number] = nil
+        confidential[run.number] = nil
+        ending[run.number] = run
+        switch run.state {
+        case .failed: note(.error, run, "failed: \(end.failure.map { "\($0.message) (\($0.code))" } ?? "")", at: end.failure?.location)
+        case .cancelled: note(.warning, run, end.failure?.message ?? "was cancelled")
+        default: note(.info, run, "\(run.state.rawValue): \(run.trigger.words)")
+        }
+        do throws(PushError) {
+            try await store.update(run)
+            ending[run.number] = nil
+        } catch {
+            note(.error, run, "its end is not kept yet: \(error.message)")
+            let number = run.number
+            _ = start { await self.keepEnd(number) }
+        }
+        wakeWaiters(of: run.number)
+        pump()
+    }
+
+    /// Until it is kept, or the server stops.
+    private func keepEnd(_ number: Int64) async {
+        while let run = ending[number], !isStopping {
+            try? await clock.sleep(until: clock.now + Self.pause)
+            do throws(PushError) {
+                try await store.update(run)
+                ending[number] = nil
+            } catch {
+                continue
+            }
+        }
+    }
+
+    /// Keeps how far a run is.
+    private func keep(_ number: Int64) async {
+        guard let one = active[number], let monitor = one.monitor, !one.isKeeping else { return }
+        active[number]?.isKeeping = true
+        var run = one.run
+        (run.report, run.version) = monitor.takeNews()
+        // What cannot be kept now is kept with the next step, or the end.
+        try? await store.update(run)
+        active[number]?.isKeeping = false
+        if active[number] != nil, monitor.hasNews { await keep(number) }
+    }
+
+    /// What could not begin is tried again in a while.
+    private func rest() {
+        guard !isResting else { return }
+        isResting = true
+        _ = start {
+            try? await self.clock.sleep(until: self.clock.now + Self.pause)
+            await self.goOn()
+        }
+    }
+
+    private func goOn() {
+        isResting = false
+        pump()
+    }
+
+    // MARK: - Ending
+
+    /// Ends a run that has not ended, and answers when that is kept. Throws `run.not_found` (404) and `run.ended` (409).
+    package func cancel(_ id: String, by actor: String) async throws(PushError) -> RunRecord {
+        let run = try await run(id)
+        guard !run.state.isFinal else {
+            throw PushError(
+                "run.ended", "\(id) has ended already: \(run.state.rawValue)", hint: "pushhost runs show \(id) tells more", status: 409)
+        }
+        if let place = queue.firstIndex(where: { $0.number == run.number }) {
+            let queued = queue.remove(at: place)
+            await finish(queued, RunEnd(state: .cancelled, failure: Self.cancelled(by: actor)))
+        } else {
+            cancel(run.number, by: actor)
+            await finished(run.number)
+        }
+        return try await self.run(id)
+    }
+
+    private func cancel(_ number: Int64, by actor: String) {
+        guard let one = active[number] else { return }
+        if one.cancelledBy == nil { active[number]?.cancelledBy = actor }
+        one.task?.cancel()
+    }
+
+    static func cancelled(by actor: String) -> RunReport.Failure {
+        RunReport.Failure(code: "run.cancelled", message: "it was cancelled by \(actor)")
+    }
+
+    /// Waits until a run has ended, or the server stops; so long at most, by the clock of the hub.
+    package func finished(_ number: Int64, within time: Duration? = nil) async {
+        guard isUnfinished(number), !isStopping else { return }
+        waiters += 1
+        let waiter = waiters
+        let patience = time.map { time in
+            let deadline = clock.steady.now + time
+            return start {
+                guard (try? await self.clock.steady.sleep(until: deadline)) != nil else { return }
+                await self.give(up: waiter, of: number)
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiting[number, default: [:]][waiter] = $0 }
+        } onCancel: {
+            Task { await self.give(up: waiter, of: number) }
+        }
+        patience?.cancel()
+    }
+
+    private func give(up waiter: Int, of number: Int64) {
+        let continuation = waiting[number]?.removeValue(forKey: waiter)
+        continuation?.resume()
+    }
+
+    private func wakeWaiters(of number: Int64) {
+        for continuation in (waiting.removeValue(forKey: number) ?? [:]).values { continuation.resume() }
+    }
+
+    private func isUnfinished(_ number: Int64) -> Bool { active[number] != nil || queue.contains { $0.number == number } }
+
+    // MARK: - Counting
+
+    /// Runs of a flow that have not ended.
+    func count(of flow: String) -> Int { runningCount(of: flow) + queue.count { $0.flow == flow } }
+
+    private func runningCount(of flow: String) -> Int { active.values.count { $0.run.flow == flow } }
+
+    func note(_ level: FlowNews.Level, _ run: RunRecord, _ text: String, at location: String? = nil) {
+        tell(
+            FlowNews(
+                level: level, flow: run.flow, run: run.number == 0 ? nil : run.id, version: run.version, location: location, text: text))
+    }
+}
+
+/// What somebody asks for.
+package struct RunRequest: Sendable {
+    package var flow: String
+    package var arguments: JSONObject
+    package var trigger: RunTrigger
+    /// The sender's own name for it; asking twice with the same one begins one run.
+    package var key: String?
+    /// The user whose request it answers.
+    package var caller: Session?
+    package var origin: [String]
+
+    package init(
+        flow: String, arguments: JSONObject = JSONObject(), trigger: RunTrigger, key: String? = nil, caller: Session? = nil,
+        origin: [String] = []
+    ) {
+        self.flow = flow
+        self.arguments = arguments
+        self.trigger = trigger
+        self.key = key
+        self.caller = caller
+        self.origin = origin
+    }
+}
+
+/// What an operator should know of flows.
+package struct FlowNews: Sendable, Equatable {
+    package enum Level: Sendable { case info, warning, error }
+
+    package var level: Level
+    package var flow: String
+    package var run: String?
+    package var version: String?
+    /// A place in a script.
+    package var location: String?
+    package var text: String
+}

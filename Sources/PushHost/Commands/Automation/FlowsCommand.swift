@@ -1,0 +1,71 @@
+import ArgumentParser
+import PushCore
+
+struct FlowsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "flows",
+        abstract: "The flows that a server runs, and what starts them; with a name, what that flow takes.",
+        discussion: "They stand in the settings file, under flows:. What has run is shown by pushhost runs list.")
+
+    @Argument(help: "One flow.")
+    var flow: String?
+
+    @OptionGroup
+    var server: ServerOptions
+
+    func run() async {
+        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
+            try await ManagementClient.with(try server.target()) { client throws(PushError) in
+                guard let flow else {
+                    let flows = try await client.allItems(ManagementClient.path("flows"))
+                    return CommandResult(json: ["items": .array(flows), "hasMore": false]) { palette in
+                        flows.isEmpty ? ["no flows: flows: in the settings file lists them"] : Self.table(flows).lines(palette)
+                    }
+                }
+                let one = try await client.get(ManagementClient.path("flows", flow))
+                return CommandResult(json: one) { Self.lines(one, $0) }
+            }
+        }
+    }
+
+    private static func table(_ flows: [JSON]) -> TextTable {
+        var table = TextTable("FLOW", "SCRIPT", "STARTED BY", "GUARANTEE", "#UNFINISHED")
+        for flow in flows {
+            table.add(
+                flow["flow"]?.string ?? "", flow["script"]?.string ?? "", triggers(flow).joined(separator: ", "),
+                flow["guarantee"]?.string ?? "", flow.number("unfinished"))
+        }
+        return table
+    }
+
+    private static func triggers(_ flow: JSON) -> [String] {
+        var words: [String] = []
+        if let access = flow["http"]?.string { words.append("POST /flows/\(flow["flow"]?.string ?? "") (\(access))") }
+        words += (flow["schedules"]?.array ?? []).compactMap(\.string).map { "schedule \($0)" }
+        words += (flow["events"]?.array ?? []).compactMap(\.string)
+        if flow["answersBackend"] == true { words.append("POST /api/notifications") }
+        return words.isEmpty ? ["pushhost runs start"] : words
+    }
+
+    private static func lines(_ flow: JSON, _ palette: Palette) -> [String] {
+        func line(_ label: String, _ text: String) -> String { "  \(label.padded(to: 12))\(text)".printable }
+        let summary = flow["summary"]?.string ?? ""
+        var lines = ["\(palette.bold((flow["flow"]?.string ?? "").printable))\(summary.isEmpty ? "" : "  \(summary.printable)")"]
+        lines.append(line("script", "\(flow["script"]?.string ?? "")  version \(flow["version"]?.string ?? "")"))
+        for word in triggers(flow) { lines.append(line("started by", word)) }
+        if let hub = flow["hub"]?.string { lines.append(line("hub", hub)) }
+        let overlap = flow["overlap"]?.string.map { ", then \($0)" } ?? ""
+        lines.append(line("runs", "\(flow.number("concurrency")) at a time\(overlap), \(flow["guarantee"]?.string ?? "")"))
+        if let timeout = flow["timeout"]?.string { lines.append(line("timeout", timeout)) }
+        let given = flow["arguments"]?.pairs ?? ""
+        if !given.isEmpty { lines.append(line("given", given)) }
+        for (name, schema) in flow["parameters"]?["properties"]?.object?.members ?? [] {
+            let type = schema["type"]?.string ?? schema["type"]?.array?.compactMap(\.string).joined(separator: " or ") ?? "JSON"
+            let standard = schema["default"].map { ", \($0.plainText) if absent" } ?? ""
+            let isRequired = flow["parameters"]?["required"]?.array?.contains(.string(name)) == true
+            lines.append(
+                line("takes", "\(name) (\(type)\(standard)\(isRequired ? ", required" : ""))  \(schema["description"]?.string ?? "")"))
+        }
+        return lines
+    }
+}

@@ -1,0 +1,163 @@
+import Bindings
+import Lua
+import PushCore
+
+/// Runs the scripts of a server's flows, each run in a Lua state and on a thread of its own. A script is read anew for each run: a running
+/// one is not disturbed by a change, and the next one has it.
+struct ScriptExecutor: FlowExecutor {
+    let hubs: ServerHubs
+    /// The app backend over a hub.
+    let backend: @Sendable (any HubGateway) -> any BackendGateway
+    let clock: any HubClock
+    let secrets: any SecretSource
+    let random: any RandomSource
+    /// The folder of plugins, which may bring flows along.
+    let plugins: String
+    /// The hub of a server without a word about it.
+    let ownHub: String
+    /// What a run may use at most, but for the time that its flow gives it.
+    let budgets = LuaLimits(memory: 256 << 20, cpu: .seconds(10))
+
+    private static let largestResult = 64 << 10
+
+    // MARK: - What a flow takes
+
+    func parameters(of flow: ServedFlow) async throws(PushError) -> FlowDescription {
+        let (script, declaration) = try await declaration(of: flow)
+        return FlowDescription(
+            version: script.version, summary: FlowHelp(script: script, declaration: nil).summary,
+            schema: (declaration ?? FlowDeclaration(parameters: [])).schema)
+    }
+
+    func check(_ arguments: JSONObject, for flow: ServedFlow) async throws(PushError) -> CheckedArguments {
+        let declaration = try await declaration(of: flow).declaration ?? FlowDeclaration(parameters: [])
+        do throws(LuaError) {
+            let (values, secrets) = try declaration.resolve(arguments)
+            return CheckedArguments(values: values, secrets: secrets)
+        } catch {
+            throw PushError(error)
+        }
+    }
+
+    /// Runs the script up to its first call of `push`. Throws `script.*`, and for a script that does not come so far `flow.broken` (500).
+    private func declaration(of flow: ServedFlow) async throws(PushError) -> (script: FlowScript, declaration: FlowDeclaration?) {
+        let script = try await script(of: flow)
+        let thread = LuaThread(name: "flow")
+        defer { thread.stop() }
+        let runner = runner(hub: ClosedHub(), thread: thread, limits: budgets, seed: 1, origin: [])
+        do {
+            return (script, try await runner.declaration(of: script))
+        } catch {
+            let error = (error as? LuaError) ?? LuaError(kind: .failure, code: "host.error", message: "\(error)")
+            let place = error.location.map { "\($0): " } ?? ""
+            throw PushError(
+                "flow.broken", "the flow \(flow.name) cannot run: \(place)\(error.message) (\(error.code))", hint: error.hint, status: 500,
+                details: ["cause": .string(error.code)])
+        }
+    }
+
+    private func script(of flow: ServedFlow) async throws(PushError) -> FlowScript {
+        try ScriptFile.read(try await PluginFlows.path(flow.script, plugins: plugins))
+    }
+
+    // MARK: - Running
+
+    func run(_ order: RunOrder, progress: @escaping @Sendable (RunProgress) -> Void) async -> RunEnd {
+        let script: FlowScript
+        let hub: ServedHub
+        do throws(PushError) {
+            script = try await self.script(of: order.flow)
+            hub = try self.hub(of: order)
+        } catch {
+            return RunEnd(state: .failed, failure: RunReport.Failure(error))
+        }
+        progress(.began(version: script.version))
+        let thread = LuaThread(name: "flow")
+        defer { thread.stop() }
+        var limits = budgets
+        limits.wall = order.flow.timeout
+        let runner = runner(
+            hub: FlowHub(
+                hub.service, run: order.run.id, hubs.admission(to: hub, .flow(order.flow.name), ceiling: order.flow.ceiling)), thread: thread, limits: limits, seed: random.next(),
+            origin: [order.flow.origin] + order.run.origin)
+        let told = [RunTrigger.Kind.event, .backend].contains(order.run.trigger.kind)
+        let clock = clock
+        let report = await runner.run(
+            script, run: order.run.id,
+            parameters: FlowParameters(values: order.arguments, takesWhatFits: told, caller: order.caller)
+        ) { event in
+            for news in RunProgress.news(of: event, at: clock) { progress(news) }
+        }
+        return end(report, progress)
+    }
+
+    private func hub(of order: RunOrder) throws(PushError) -> ServedHub {
+        var name = order.flow.hub
+        if case .event(_, let hub) = order.run.trigger { name = name ?? hub }
+        if let hub = name.map({ hubs.served($0) }) ?? hubs.own { return hub }
+        throw PushError(
+            "hub.not_found", "there is no hub \"\(name ?? ownHub)\"", hint: "check the name in the settings of the flow", status: 404)
+    }
+
+    private func runner(
+        hub: any HubGateway, thread: LuaThread, limits: LuaLimits, seed: UInt64, origin: [String]
+    ) -> FlowRunner {
+        let world = FlowWorld(
+            target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: hub, backend: backend(hub), lab: nil,
+            wire: nil, clock: clock, secrets: secrets, zones: SystemTimeZones.shared)
+        return FlowRunner(world: world, thread: thread, limits: limits, seed: seed, scripts: ProjectScripts(), origin: origin)
+    }
+
+    private func end(_ report: FlowReport, _ progress: (RunProgress) -> Void) -> RunEnd {
+        switch report.verdict {
+        case .passed: return RunEnd(state: .completed, result: result(of: report, progress))
+        case .failed:
+            let first = report.failedExpectations.first
+            let more = report.failedExpectationCount > 1 ? ", and \(report.failedExpectationCount - 1) more" : ""
+            return RunEnd(
+                state: .failed, result: result(of: report, progress),
+                failure: RunReport.Failure(
+                    code: "expect.failed", message: (first?.message ?? "an expectation failed") + more,
+                    location: first?.location.map { "\($0)" }))
+        case .raised(let error):
+            let failure = RunReport.Failure(
+                code: error.code, message: error.message, hint: error.hint, location: error.location.map { "\($0)" })
+            return RunEnd(state: error.kind == .cancelled ? .cancelled : .failed, failure: failure)
+        }
+    }
+
+    private func result(of report: FlowReport, _ progress: (RunProgress) -> Void) -> JSON? {
+        guard let result = report.recordableResult else { return nil }
+        guard result.serialized().count <= Self.largestResult else {
+            progress(
+                .line(
+                    RunReport.Line(
+                        time: clock.now, level: "warn",
+                        text: "what the flow returned is left out: it has more than \(Self.largestResult >> 10) KiB")))
+            return nil
+        }
+        return result
+    }
+}
+
+extension RunProgress {
+    /// What of an event of a run is recorded.
+    fileprivate static func news(of event: FlowEvent, at clock: any HubClock) -> [RunProgress] {
+        switch event {
+        case .stepEnded(let step):
+            return [
+                .step(
+                    RunReport.Step(
+                        name: step.name, depth: step.depth, status: step.status.rawValue, began: step.began, ended: step.ended,
+                        reason: step.reason, notifications: step.sends.map(\.id)))
+            ]
+        case .sent(let send), .settled(let send): return [.notification(send.id)]
+        case .log(let level, let text, let location):
+            return [.line(RunReport.Line(time: clock.now, level: level, text: location.map { "\($0): \(text)" } ?? text))]
+        case .warning(let warning):
+            let near = warning.near.isEmpty ? "" : " (near: \(warning.near.joined(separator: ", ")))"
+            return [.line(RunReport.Line(time: clock.now, level: "warn", text: "\(warning.message)\(near) [\(warning.code)]"))]
+        case .stepBegan, .shown, .core, .crossed: return []
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Bindings
+import Logging
+import PushCore
+import Storage
+import WebAPI
+
+/// The flows of a server: who starts them, and what their scripts run against.
+enum ServerFlows {
+    /// - Parameters:
+    ///   - hubs: that scripts reach.
+    ///   - clock: of the hubs.
+    static func dispatcher(
+        _ settings: ServerSettings, _ storage: any StorageEngine, _ hubs: ServerHubs, _ backend: BackendServices, events: HubEvents,
+        clock: any HubClock, random: any RandomSource, lab: Lab?, log: Logger
+    ) throws(PushError) -> FlowDispatcher {
+        let executor = ScriptExecutor(
+            hubs: hubs,
+            backend: { hub in
+                AppBackend(
+                    environment: backend.environment, accounts: backend.accounts, hub: hub, securePayloads: backend.securePayloads)
+            }, clock: clock, secrets: try ProjectSecrets(demoFolder: nil), random: random, plugins: settings.plugins, ownHub: settings.hub)
+        return FlowDispatcher(
+            store: storage.runs, executor: executor, clock: clock, zones: SystemTimeZones.shared, events: events,
+            limit: settings.concurrentFlows, start: { work in lab?.thread.start(work) ?? Task { await work() } },
+            tell: { news in log.tell(news) })
+    }
+}
+
+extension Logger {
+    fileprivate func tell(_ news: FlowNews) {
+        var metadata: Metadata = [:]
+        metadata["run"] = news.run.map { "\($0)" }
+        metadata["version"] = news.version.map { "\($0)" }
+        metadata["at"] = news.location.map { "\($0)" }
+        let level: Level =
+            switch news.level {
+            case .info: .info
+            case .warning: .warning
+            case .error: .error
+            }
+        log(level: level, "\(news.flow.isEmpty ? "flows" : "flow \(news.flow)"): \(news.text)", metadata: metadata)
+    }
+}
+
+extension PushServer {
+    /// What the settings say of flows and cannot be so: scripts that cannot be read, arguments that they do not take.
+    func checkFlows() async {
+        for flow in await flows.served {
+            do throws(PushError) {
+                try await flows.check(flow)
+            } catch {
+                log.error("the flow \(flow.name): \(error.message)\(error.hint.map { "; \($0)" } ?? "") (\(error.code))")
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import PushCore
+
+/// Runs, schedules and events as long as the process lives.
+package actor MemoryRunStore: RunStore {
+    private var runs: [Int64: RunRecord] = [:]
+    private var lastRun: Int64 = 0
+    private var kept: [String: KeptSchedule] = [:]
+    private var untold: [HubEvent] = []
+    private var lastEvent: Int64 = 0
+
+    package init() {}
+
+    package func add(_ runs: [RunRecord], _ cause: RunCause) -> [AddedRun] {
+        let added = runs.map { run -> AddedRun in
+            if let key = run.key, let known = self.runs.values.first(where: { $0.flow == run.flow && $0.key == key }) {
+                return AddedRun(run: known, isRepeated: true)
+            }
+            lastRun += 1
+            var kept = run
+            kept.number = lastRun
+            self.runs[lastRun] = kept
+            return AddedRun(run: kept, isRepeated: false)
+        }
+        for (name, moment) in cause.heard {
+            guard let schedule = kept[name], schedule.heard < moment else { continue }
+            kept[name]?.heard = moment
+        }
+        if let last = cause.events { untold.removeAll { $0.number <= last } }
+        return added
+    }
+
+    package func update(_ run: RunRecord) {
+        if runs[run.number] != nil { runs[run.number] = run }
+    }
+
+    package func run(_ number: Int64) -> RunRecord? { runs[number] }
+
+    package func runs(_ filter: RunFilter, before number: Int64?, limit: Int) -> [RunRecord] {
+        runs.values.filter { $0.number < number ?? .max && filter.lets($0) }.sorted { $0.number > $1.number }.prefix(limit).map { run in
+            var run = run
+            run.report = RunReport()
+            return run
+        }
+    }
+
+    package func unfinishedRuns() -> [RunRecord] {
+        runs.values.filter { !$0.state.isFinal }.sorted { $0.number < $1.number }
+    }
+
+    package func removeRuns(endedBefore moment: Timestamp, limit: Int) -> Int {
+        let ended = runs.values.filter { $0.endedAt.map { $0 < moment } ?? false && $0.state.isFinal }
+            .sorted { ($0.endedAt ?? moment, $0.number) < ($1.endedAt ?? moment, $1.number) }.prefix(limit)
+        for run in ended { runs[run.number] = nil }
+        return ended.count
+    }
+
+    package func schedules(hearingFrom now: Timestamp) -> [KeptSchedule] { kept.values.sorted { $0.rule.name < $1.rule.name } }
+
+    package func keep(_ schedule: KeptSchedule) { kept[schedule.rule.name] = schedule }
+
+    package func removeSchedule(_ name: String) { kept[name] = nil }
+
+    package func events(limit: Int) -> [HubEvent] { Array(untold.prefix(limit)) }
+
+    /// In the step of what happened.
+    func keep(_ events: [HubEvent]) {
+        for event in events {
+            lastEvent += 1
+            var event = event
+            event.number = lastEvent
+            untold.append(event)
+        }
+    }
+}

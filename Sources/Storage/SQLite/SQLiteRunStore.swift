@@ -1,0 +1,161 @@
+import GRDB
+import PushCore
+
+/// Runs, schedules and events in a database.
+struct SQLiteRunStore: RunStore {
+    let database: SQLiteAccess
+
+    // MARK: - Runs
+
+    func add(_ runs: [RunRecord], _ cause: RunCause) async throws(PushError) -> [AddedRun] {
+        // Put together before it is the writer's turn.
+        let rows = runs.map { run in (run: run, content: run.storedContent.text(), report: run.report.storedJSON?.text()) }
+        return try await database.write(size: rows.reduce(0) { $0 + $1.content.utf8.count }) { database in
+            var added: [AddedRun] = []
+            for (run, content, report) in rows {
+                if let known = try run.key.flatMap({ try Self.run(of: run.flow, key: $0, in: database) }) {
+                    added.append(AddedRun(run: known, isRepeated: true))
+                    continue
+                }
+                try database.run(
+                    """
+                    INSERT INTO run (flow, key, state, is_final, trigger, queued_at, ended_at, content, report)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """, run.flow, run.key, run.state.rawValue, run.state.isFinal, run.trigger.kind.rawValue, run.queuedAt.milliseconds,
+                    run.endedAt?.milliseconds, content, report)
+                var kept = run
+                kept.number = database.lastInsertedRowID
+                added.append(AddedRun(run: kept, isRepeated: false))
+            }
+            for (name, moment) in cause.heard.sorted(by: { $0.key < $1.key }) {
+                try database.run("UPDATE schedule SET heard = ?2 WHERE name = ?1 AND coalesce(heard, 0) < ?2", name, moment.milliseconds)
+            }
+            if let last = cause.events { try database.run("DELETE FROM hub_event WHERE number <= ?", last) }
+            return added
+        }
+    }
+
+    private static func run(of flow: String, key: String, in database: Database) throws -> RunRecord? {
+        try database.first("SELECT \(columns) FROM run WHERE flow = ? AND key = ?", flow, key) { try run($0) }
+    }
+
+    func update(_ run: RunRecord) async throws(PushError) {
+        let (content, report) = (run.storedContent.text(), run.report.storedJSON?.text())
+        try await database.write(size: content.utf8.count + (report?.utf8.count ?? 0)) { database in
+            try database.run(
+                "UPDATE run SET state = ?, is_final = ?, ended_at = ?, content = ?, report = ? WHERE number = ?", run.state.rawValue,
+                run.state.isFinal, run.endedAt?.milliseconds, content, report, run.number)
+        }
+    }
+
+    func run(_ number: Int64) async throws(PushError) -> RunRecord? {
+        try await database.read { database in
+            try database.first("SELECT \(Self.columns) FROM run WHERE number = ?", number) { try Self.run($0) }
+        }
+    }
+
+    func runs(_ filter: RunFilter, before number: Int64?, limit: Int) async throws(PushError) -> [RunRecord] {
+        try await database.read { database in
+            try database.all(
+                """
+                SELECT number, flow, key, state, queued_at, ended_at, content, NULL FROM run
+                WHERE number < ?1 AND \(filter.flow == nil ? "?2 IS NULL" : "flow = ?2") AND (?3 IS NULL OR state = ?3)
+                    AND (?4 IS NULL OR trigger = ?4)
+                ORDER BY number DESC LIMIT ?5
+                """, number ?? .max, filter.flow, filter.state?.rawValue, filter.trigger?.rawValue, limit
+            ) { try Self.run($0) }
+        }
+    }
+
+    func unfinishedRuns() async throws(PushError) -> [RunRecord] {
+        try await database.read { database in
+            try database.all("SELECT \(Self.columns) FROM run WHERE is_final = 0 ORDER BY number") { try Self.run($0) }
+        }
+    }
+
+    func removeRuns(endedBefore moment: Timestamp, limit: Int) async throws(PushError) -> Int {
+        try await database.write { database in
+            let before = database.totalChangesCount
+            try database.run(
+                """
+                DELETE FROM run WHERE number IN
+                    (SELECT number FROM run WHERE is_final = 1 AND ended_at < ? ORDER BY ended_at LIMIT ?)
+                """, moment.milliseconds, limit)
+            return database.totalChangesCount - before
+        }
+    }
+
+    private static let columns = "number, flow, key, state, queued_at, ended_at, content, report"
+
+    private static func run(_ row: SQLRow) throws -> RunRecord {
+        let number = row.integer(0)
+        return try reading("the run \(RunRecord.id(number))") {
+            try RunRecord(
+                stored: row.json(6), number: number, flow: row.text(1), key: row.optional(2, row.text),
+                state: RunRecord.State(stored: row.text(3)), queuedAt: row.time(4), endedAt: row.optional(5, row.time),
+                report: row.isNull(7) ? RunReport() : RunReport(stored: row.json(7)))
+        }
+    }
+
+    // MARK: - Schedules
+
+    func schedules(hearingFrom now: Timestamp) async throws(PushError) -> [KeptSchedule] {
+        try await database.read { database in
+            try database.all("SELECT name, is_configured, is_paused, heard, content FROM schedule ORDER BY name") { row in
+                let name = row.text(0)
+                return try reading("the schedule \(name)") {
+                    KeptSchedule(
+                        rule: try ScheduleRule(stored: row.json(4), name: name), isConfigured: row.bool(1), isPaused: row.bool(2),
+                        heard: row.isNull(3) ? now : row.time(3))
+                }
+            }
+        }
+    }
+
+    func keep(_ schedule: KeptSchedule) async throws(PushError) {
+        try await database.write { database in
+            try database.run(
+                "INSERT OR REPLACE INTO schedule (name, is_configured, is_paused, heard, content) VALUES (?, ?, ?, ?, ?)",
+                schedule.rule.name, schedule.isConfigured, schedule.isPaused, schedule.heard.milliseconds,
+                schedule.rule.storedContent.text())
+        }
+    }
+
+    func removeSchedule(_ name: String) async throws(PushError) {
+        try await database.write { try $0.run("DELETE FROM schedule WHERE name = ?", name) }
+    }
+
+    // MARK: - Events
+
+    func events(limit: Int) async throws(PushError) -> [HubEvent] {
+        try await database.read { database in
+            try database.all("SELECT number, hub, kind, time, content FROM hub_event ORDER BY number LIMIT ?", limit) { row in
+                try reading("the event \(row.integer(0))") {
+                    try HubEvent(
+                        stored: row.json(4), number: row.integer(0), hub: row.text(1), kind: HubEvent.Kind(stored: row.text(2)),
+                        time: row.time(3))
+                }
+            }
+        }
+    }
+
+    /// In the step of what happened.
+    static func keep(_ events: [HubEvent], in database: Database) throws {
+        for event in events {
+            try database.run(
+                "INSERT INTO hub_event (hub, kind, time, content) VALUES (?, ?, ?, ?)", event.hub, event.kind.rawValue,
+                event.time.milliseconds, event.storedContent.text())
+        }
+    }
+
+    // MARK: - Restoring
+
+    /// In a backup that takes the place of everything: nothing of it begins by itself. What had not ended then may have ended since.
+    static func settle(in database: Database) throws {
+        try database.run("DELETE FROM hub_event")
+        try database.run("UPDATE schedule SET heard = NULL")
+        try database.run(
+            "UPDATE run SET state = ?, is_final = 1, ended_at = coalesce(ended_at, queued_at) WHERE is_final = 0",
+            RunRecord.State.interrupted.rawValue)
+    }
+}

@@ -1,0 +1,67 @@
+import HTTPTypes
+import HubWire
+import PushCore
+
+// A flow in the place of what the app backend does by itself when it is asked to notify somebody.
+extension BackendCall {
+    /// Nil where no flow answers.
+    func answerOfFlow(_ body: BackendBody) async throws(PushError) -> WebAnswer? {
+        guard let flows = interface.flows, let flow = await flows.backendFlow else { return nil }
+        let arguments = try arguments(body)
+        let added = try await flows.start(
+            RunRequest(flow: flow.name, arguments: arguments, trigger: .backend(user: session.username), caller: session))
+        await flows.finished(added.run.number)
+        return try answer(try await flows.run(added.run.id))
+    }
+
+    /// What the request says; a flow is given those that its script declares.
+    private func arguments(_ body: BackendBody) throws(PushError) -> JSONObject {
+        var arguments: JSONObject = [
+            "user": .string(session.username), "variant": .string(variant.rawValue), "kind": "greeting",
+        ]
+        switch body.json {
+        case nil: break
+        case .string(let text):
+            arguments["kind"] = "text"
+            arguments["text"] = .string(text)
+        case .object:
+            let members = try body.object("to and payload")
+            try members.check(["to", "payload", "expiresIn", "maxReads"])
+            arguments["kind"] = "secure"
+            arguments["to"] = .string(try members.text("to"))
+            arguments["payload"] = members["payload"]
+            arguments["expires_in"] = members["expiresIn"]
+            arguments["max_reads"] = members["maxReads"]
+        default:
+            throw BackendBody.refusal("the body is neither a text nor an object", "send \"text\", or an object with to and payload")
+        }
+        if let to = request.query["to_tag"]?.nonEmpty { arguments["to"] = .string(to) }
+        if let platform = request.query["pns"]?.nonEmpty {
+            arguments["platform"] = .string(try Platform(pns: platform).shortName)
+        }
+        return arguments
+    }
+
+    /// 200, or what the script says: a table with `status` and `body`, and the id of what it sent as `notification_id`.
+    private func answer(_ run: RunRecord) throws(PushError) -> WebAnswer {
+        guard run.state == .completed else {
+            let failure = run.report.failure
+            throw PushError(
+                "run.failed", "the flow \(run.flow) that answers this did not come to its end, run \(run.id)",
+                hint: "pushhost runs show \(run.id) tells more", status: run.state == .failed ? 500 : 503,
+                isRetryable: run.state != .failed, details: ["run": .string(run.id), "cause": .string(failure?.message ?? "")])
+        }
+        let result = run.report.result
+        let status = result?["status"]?.int ?? 200
+        guard (200...599).contains(status) else {
+            throw PushError(
+                "run.failed", "the flow \(run.flow) answers with the status \(status), which HTTP does not have", hint: "use 200 to 599",
+                status: 500, details: ["run": .string(run.id)])
+        }
+        var answer = WebAnswer(HTTPResponse.Status(code: status))
+        if let body = result?["body"] { answer = Self.answer(HTTPResponse.Status(code: status), body) }
+        if let id = result?["notification_id"]?.string ?? run.report.notifications.last { answer.fields[.notificationID] = id }
+        answer.fields[.runID] = run.id
+        return answer
+    }
+}

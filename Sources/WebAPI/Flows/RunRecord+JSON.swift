@@ -1,0 +1,102 @@
+import PushCore
+
+extension RunRecord {
+    /// What lists tell of a run, and whoever started it.
+    var summary: JSON {
+        .members([
+            "runId": .string(id), "flow": .string(flow), "state": .string(state.rawValue), "script": .string(script),
+            "version": version.map { .string($0) }, "trigger": trigger.json, "guarantee": .string(guarantee.rawValue),
+            "attempts": .count(attempts), "queuedAt": .moment(queuedAt), "startedAt": startedAt.map { .moment($0) },
+            "endedAt": endedAt.map { .moment($0) }, "result": report.result, "failure": report.failure?.json,
+        ])
+    }
+
+    /// All that is known of it.
+    var details: JSON {
+        var object = summary.object ?? JSONObject()
+        object["arguments"] = .object(arguments)
+        if !withheld.isEmpty { object["secretArguments"] = .array(withheld.map { .string($0) }) }
+        object["steps"] = .array(report.steps.map(\.json))
+        object["log"] = .array(report.log.map(\.json))
+        if report.omitted > 0 { object["omitted"] = .count(report.omitted) }
+        object["notifications"] = .array(report.notifications.map { .string($0) })
+        return .object(object)
+    }
+
+    private static let members: KeyValuePairs<String, JSONSchema> = [
+        "runId": .text(), "flow": .text(), "state": .choice(nil, State.allCases.map(\.rawValue)),
+        "script": .text("The path of the script"), "version?": .text("The first digits of its hash; absent before it was read"),
+        "trigger": triggerSchema, "guarantee": .choice("What a crash of the server may do to it", RunGuarantee.allCases.map(\.rawValue)),
+        "attempts": .integer("How often it was begun"), "queuedAt": .moment(), "startedAt?": .moment(), "endedAt?": .moment(),
+        "result?": .any("What the script returned"), "failure?": failure,
+    ]
+
+    static let schema = JSONSchema.object("Run", members)
+
+    static let detailsSchema = JSONSchema(
+        kind: .object(
+            schema.members
+                + [
+                    JSONSchema.Member(
+                        name: "arguments", schema: .map("What it was given, without what is secret", of: .any("Any JSON")),
+                        isOptional: false),
+                    JSONSchema.Member(
+                        name: "secretArguments", schema: .list("The names of what is kept nowhere", of: .text()), isOptional: true),
+                    JSONSchema.Member(name: "steps", schema: .list(of: step), isOptional: false),
+                    JSONSchema.Member(name: "log", schema: .list(of: line), isOptional: false),
+                    JSONSchema.Member(
+                        name: "omitted", schema: .integer("Steps and lines that were left out: there were too many"), isOptional: true),
+                    JSONSchema.Member(
+                        name: "notifications", schema: .list("The ids of everything that it sent", of: .text()), isOptional: false),
+                ], alternatives: []), name: "RunDetails")
+
+    private static let triggerSchema = JSONSchema.object(
+        "RunTrigger",
+        [
+            "kind": .choice(nil, RunTrigger.Kind.allCases.map(\.rawValue)), "by?": .text("Who asked for it"),
+            "user?": .text("Whose request of the app backend it answers"), "schedule?": .text("The schedule's name"),
+            "moment?": .moment("Of the schedule"), "event?": .choice(nil, HubEvent.Kind.allCases.map(\.rawValue)),
+            "hub?": .text("Where the event was"), "run?": .text("Which run it does once more"),
+        ])
+
+    private static let failure = JSONSchema.object(
+        "RunFailure",
+        ["code": .text(), "message": .text(), "hint?": .text(), "location?": .text("The line of the script")])
+
+    private static let step = JSONSchema.object(
+        "RunStep",
+        [
+            "name": .text(), "depth": .integer("How many steps are around it"), "status": .choice(nil, ["passed", "failed", "skipped"]),
+            "began": .moment(), "ended": .moment(), "reason?": .text("Why it was skipped"),
+            "notifications": .list("The ids of what it sent", of: .text()),
+        ])
+
+    private static let line = JSONSchema.object("RunLine", ["time": .moment(), "level": .text(), "text": .text()])
+}
+
+extension JSONSchema {
+    /// Of an object.
+    fileprivate var members: [Member] { if case .object(let members, _) = kind { members } else { [] } }
+}
+
+extension RunReport.Step {
+    fileprivate var json: JSON {
+        .members([
+            "name": .string(name), "depth": .count(depth), "status": .string(status), "began": .moment(began), "ended": .moment(ended),
+            "reason": reason.map { .string($0) }, "notifications": .array(notifications.map { .string($0) }),
+        ])
+    }
+}
+
+extension RunReport.Line {
+    fileprivate var json: JSON { ["time": .moment(time), "level": .string(level), "text": .string(text)] }
+}
+
+extension RunReport.Failure {
+    fileprivate var json: JSON {
+        .members([
+            "code": .string(code), "message": .string(message), "hint": hint.map { .string($0) },
+            "location": location.map { .string($0) },
+        ])
+    }
+}

@@ -1,0 +1,50 @@
+import HTTPTypes
+import HubWire
+import PushCore
+
+// Runs of flows: what was done, and ending and repeating them.
+extension ManagementRoute {
+    static let runs: [ManagementRoute] = [
+        ManagementRoute(
+            .get, "/api/v1/runs", "listRuns", "The runs of flows, newest first", .server, .manage,
+            [
+                Parameter(name: "flow", schema: .text("Runs of this flow", length: 1...60)),
+                Parameter(name: "state", schema: .choice("Runs in this state", RunRecord.State.allCases.map(\.rawValue))),
+                Parameter(name: "trigger", schema: .choice("Runs that began so", RunTrigger.Kind.allCases.map(\.rawValue))), .top,
+                .continuation("[0-9]{1,18}"),
+            ], answer: .ok("A page of runs", .page(of: RunRecord.schema))
+        ) { call async throws(PushError) in
+            let filter = RunFilter(
+                flow: call.text("flow"), state: call.text("state").flatMap(RunRecord.State.init(rawValue:)),
+                trigger: call.text("trigger").flatMap(RunTrigger.Kind.init(rawValue:)))
+            let found = try await call.flows.runs(
+                filter, before: call.text("continuation").flatMap { Int64($0) }, limit: call.top + 1)
+            let shown = found.prefix(call.top)
+            return call.list(
+                shown.map(\.summary), continuation: found.count > shown.count ? shown.last.map { String($0.number) } : nil)
+        },
+        ManagementRoute(
+            .get, "/api/v1/runs/{run}", "getRun", "One run, with its steps and its log", .server, .manage,
+            answer: .ok("The run", RunRecord.detailsSchema)
+        ) { call async throws(PushError) in call.answer(try await call.flows.run(call.name("run")).details) },
+        ManagementRoute(
+            .post, "/api/v1/runs/{run}/cancel", "cancelRun", "End a run that has not ended; it is answered when it has", .server, .manage,
+            answer: .ok("The run", RunRecord.detailsSchema), refusals: [409], noted: Noted(.runCancel) { call, _ in (call.name("run"), [:]) }
+        ) { call async throws(PushError) in call.answer(try await call.flows.cancel(call.name("run"), by: call.actor).details) },
+        ManagementRoute(
+            .post, "/api/v1/runs/{run}/rerun", "rerun", "Begin a run once more, with the script as it is now and what it was given then",
+            .server, .manage, answer: .created("The new run", RunRecord.schema), refusals: [409],
+            noted: Noted(.runRerun) { call, answer in (call.name("run"), ["run": answer.runID]) }
+        ) { call async throws(PushError) in
+            let run = try await call.flows.rerun(call.name("run"), by: call.actor)
+            var answer = call.answer(run.summary, .created, location: "/api/v1/runs/\(run.id)")
+            answer.fields[.runID] = run.id
+            return answer
+        },
+    ]
+}
+
+extension WebAnswer {
+    /// The run that it is about.
+    var runID: String { fields[.runID] ?? "" }
+}

@@ -1,0 +1,94 @@
+import HTTPTypes
+import HubWire
+import PushCore
+
+// What starts flows by the clock.
+extension ManagementRoute {
+    static let schedules: [ManagementRoute] = [
+        ManagementRoute(
+            .get, "/api/v1/schedules", "listSchedules", "The schedules of the server, by name", .server, .manage,
+            answer: .ok("All schedules", .page(of: schedule))
+        ) { call async throws(PushError) in
+            var items: [JSON] = []
+            let flows = try call.flows
+            for kept in await flows.keptSchedules { items.append(try await kept.json(flows)) }
+            return call.list(items, continuation: nil)
+        },
+        ManagementRoute(
+            .post, "/api/v1/schedules", "addSchedule", "Have the clock start a flow, from what comes next on", .server, .manage,
+            body: .object(
+                "NewSchedule",
+                [
+                    "name": .text("Letters, digits, - and _", length: 1...60), "flow": .text("One of the server's", length: 1...60),
+                    "cron": .text("Minute, hour, day of the month, month, day of the week", length: 1...CronSchedule.maximumLength),
+                    "timeZone?": .text("By its IANA name; UTC where it is not given", length: 1...100),
+                    "missed?": .choice("What becomes of moments that no server could hear", MissedPolicy.allCases.map(\.rawValue)),
+                    "arguments?": .map("What the flow is given beside what the settings give it", of: .any("Any JSON")),
+                ]),
+            answer: .created("The schedule", schedule), refusals: [409],
+            noted: Noted(.scheduleAdd) { call, _ in
+                func text(_ name: String) -> String { call.body[name]?.string ?? "" }
+                return (text("name"), ["flow": text("flow"), "cron": text("cron"), "timeZone": text("timeZone")].filter { !$0.value.isEmpty })
+            }
+        ) { call async throws(PushError) in
+            let rule = ScheduleRule(
+                name: call.body["name"]?.string ?? "", flow: call.body["flow"]?.string ?? "",
+                cron: try CronSchedule(call.body["cron"]?.string ?? ""), timeZone: call.body["timeZone"]?.string ?? "UTC",
+                missed: call.body["missed"]?.string.flatMap(MissedPolicy.init(rawValue:)) ?? .skip,
+                arguments: call.body["arguments"]?.object ?? JSONObject())
+            let flows = try call.flows
+            let kept = try await flows.add(rule)
+            return call.answer(try await kept.json(flows), .created, location: "/api/v1/schedules/\(rule.name)")
+        },
+        ManagementRoute(
+            .get, "/api/v1/schedules/{schedule}", "getSchedule", "One schedule", .server, .manage, answer: .ok("The schedule", schedule)
+        ) { call async throws(PushError) in
+            let flows = try call.flows
+            return call.answer(try await flows.schedule(call.name("schedule")).json(flows))
+        },
+        ManagementRoute(
+            .delete, "/api/v1/schedules/{schedule}", "removeSchedule", "Take a schedule away that stands in no settings file", .server,
+            .manage, answer: .deleted, refusals: [409], noted: Noted(.scheduleRemove) { call, _ in (call.name("schedule"), [:]) }
+        ) { call async throws(PushError) in
+            try await call.flows.remove(schedule: call.name("schedule"))
+            return WebAnswer(.noContent)
+        },
+        ManagementRoute(
+            .post, "/api/v1/schedules/{schedule}/pause", "pauseSchedule", "Let a schedule start nothing until it is resumed", .server,
+            .manage, answer: .ok("The schedule", schedule), noted: Noted(.schedulePause) { call, _ in (call.name("schedule"), [:]) }
+        ) { call async throws(PushError) in try await paused(call, true) },
+        ManagementRoute(
+            .post, "/api/v1/schedules/{schedule}/resume", "resumeSchedule",
+            "Let a schedule start its flow again; what came while it was paused is passed over", .server, .manage,
+            answer: .ok("The schedule", schedule), noted: Noted(.scheduleResume) { call, _ in (call.name("schedule"), [:]) }
+        ) { call async throws(PushError) in try await paused(call, false) },
+    ]
+
+    private static func paused(_ call: ManagementCall, _ isPaused: Bool) async throws(PushError) -> WebAnswer {
+        let flows = try call.flows
+        let kept = try await flows.pause(call.name("schedule"), isPaused)
+        return call.answer(try await kept.json(flows))
+    }
+
+    private static let schedule = JSONSchema.object(
+        "Schedule",
+        [
+            "name": .text(), "flow": .text(), "cron": .text(), "timeZone": .text(),
+            "missed": .choice("What becomes of moments that no server could hear", MissedPolicy.allCases.map(\.rawValue)),
+            "arguments": .map(of: .any("Any JSON")), "isConfigured": .boolean("Whether it stands in the settings file"),
+            "isPaused": .boolean(), "next": .list("The next five moments, as if it were not paused", of: .moment()),
+        ])
+}
+
+extension KeptSchedule {
+    private static let shown = 5
+
+    fileprivate func json(_ flows: FlowDispatcher) async throws(PushError) -> JSON {
+        let next = try await flows.moments(of: rule, count: Self.shown)
+        return [
+            "name": .string(rule.name), "flow": .string(rule.flow), "cron": .string(rule.cron.description),
+            "timeZone": .string(rule.timeZone), "missed": .string(rule.missed.rawValue), "arguments": .object(rule.arguments),
+            "isConfigured": .bool(isConfigured), "isPaused": .bool(isPaused), "next": .array(next.map { .moment($0) }),
+        ]
+    }
+}
