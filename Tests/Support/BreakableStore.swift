@@ -46,6 +46,11 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
         commits.withLock { $0.append(change.removals.count) }
     }
 
+    package func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
+        try check(.rows)
+        return try await store.departed(subject, limit: limit)
+    }
+
     package func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
         try check(.commit)
         return try await store.forgetDepartures(before: moment, limit: limit)
@@ -54,6 +59,18 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
     package func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance {
         try check(.accept)
         return try await store.accept(notification)
+    }
+
+    package func outcomes(
+        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+    ) async throws(PushError) -> [RecordedOutcome] {
+        try check(.devices)
+        return try await store.outcomes(ofNotification: sequence, matching: probe, limit: limit)
+    }
+
+    package func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally {
+        try check(.devices)
+        return try await store.tally(ofNotification: sequence)
     }
 
     package func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? {

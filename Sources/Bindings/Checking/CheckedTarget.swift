@@ -33,6 +33,12 @@ package enum CheckedTarget: String, CaseIterable, Sendable {
 extension Remark {
     /// A call that a target cannot do; nil where it can.
     init?(absenceOf binding: Binding, on target: CheckedTarget, at range: Range<Int>) {
+        if target == .azure, binding.name == Binding.trace.name {
+            self.init(
+                "target.unsupported", "\(binding.name) asks what a hub keeps of each device: Azure Notification Hubs does not tell it",
+                hint: "push.outcome tells how many devices ended how", at: range)
+            return
+        }
         guard let feature = binding.needs, !target.isSimulated else { return nil }
         let what =
             switch feature {

@@ -20,7 +20,9 @@ extension ErrorCatalogue {
                         """)),
             ErrorDescription(
                 "device.not_found", .failure, .answer, means: "There is no such phone.",
-                when: "push.find_device got a name that no phone of the run has. Status 404.",
+                when:
+                    "push.find_device got a name that no phone of the run has, or a trace is asked for a device that no hub knows and that is "
+                    + "called almost like one that it knows. Status 404.",
                 cure: "Take the name that the message proposes; push.devices lists all phones.",
                 example: .lua(
                     """
@@ -314,6 +316,11 @@ extension ErrorCatalogue {
                         local sent = push.send { device = phone, alert = "Hello" }
                         print(push.outcome(sent.id).state)
                         """)),
+            ErrorDescription(
+                "notification.forgotten", .failure, .answer, means: "The notification was kept once, and is not any more.",
+                when: "A trace is asked of a notification that ended longer ago than the server keeps notifications: what became of its "
+                    + "devices is forgotten with it. Status 404.",
+                cure: "Ask sooner, or let the server keep notifications longer: keep.notifications in its settings."),
         ])
 
     private static let credential = ErrorArea(

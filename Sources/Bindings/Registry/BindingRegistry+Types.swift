@@ -10,7 +10,7 @@ extension BindingRegistry {
         .everyone, .draft, .sent, .group, .groupDevice, .ended, .candidate, .login, .secureFetch, .routeRequest, .keyValueEntry,
         .httpAnswer, .localTime, .plugin,
         .outboundRequest, .platform,
-        .state,
+        .state, .trace, .traceLine, .tracedDevice, .traceCount, .traceCause,
         .deliveryResult, .secureReadResult, .errorKind,
     ]
 

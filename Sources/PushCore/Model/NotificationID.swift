@@ -34,4 +34,17 @@ enum NotificationID {
         default: return nil
         }
     }
+
+    /// Whether a text has the shape of an id, of either kind.
+    static func isWhole(_ id: String) -> Bool {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        func areDigits(_ text: Substring) -> Bool { !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        switch parts.count {
+        case 2: return parts[0] == "n" && parts[1].utf8.count >= 4 && areDigits(parts[1])
+        case 4:
+            return parts[0].utf8.count == 32 && parts[0].utf8.allSatisfy(\.isHexDigit) && parts[1].utf8.count == 14
+                && parts[1...].allSatisfy(areDigits)
+        default: return false
+        }
+    }
 }

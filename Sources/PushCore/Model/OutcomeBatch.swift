@@ -30,10 +30,20 @@ package struct OutcomeBatch: Sendable {
         }
     }
 
+    package struct Moment: Sendable, Equatable {
+        /// Of the first device.
+        package var first: Int
+        package var time: Timestamp
+
+        package init(first: Int, time: Timestamp) { (self.first, self.time) = (first, time) }
+    }
+
     /// In the order in which they came up.
     package private(set) var kinds: [Kind] = []
     /// One behind the other: see `OutcomeRow`.
     package private(set) var rows: [UInt8] = []
+    /// When the devices from a number on had their verdicts, in order; of those before the first one that is not known.
+    package private(set) var moments: [Moment] = []
     /// Where in `rows` each device begins.
     private var starts: [Int] = []
     private var numbers: [Kind: Int] = [:]
@@ -48,8 +58,8 @@ package struct OutcomeBatch: Sendable {
 
     /// A batch as it was kept.
     ///
-    /// Nil where the rows are not those of `count` devices of these kinds.
-    package init?(kinds: [Kind], rows: [UInt8], count: Int) {
+    /// Nil where the rows are not those of `count` devices of these kinds, or the moments not theirs.
+    package init?(kinds: [Kind], rows: [UInt8], count: Int, moments: [Moment] = []) {
         var starts: [Int] = []
         let isWhole = rows.withUnsafeBytes { rows in
             // A row has two bytes or more.
@@ -63,11 +73,18 @@ package struct OutcomeBatch: Sendable {
             }
             return cursor.isAtEnd
         }
-        guard isWhole else { return nil }
-        (self.kinds, self.rows, self.starts) = (kinds, rows, starts)
+        let areInOrder = zip(moments, moments.dropFirst()).allSatisfy { $0.first < $1.first }
+        guard isWhole, areInOrder, moments.allSatisfy({ (0..<count).contains($0.first) }) else { return nil }
+        (self.kinds, self.rows, self.starts, self.moments) = (kinds, rows, starts, moments)
     }
 
     // MARK: - Building
+
+    /// Devices that are added from now on have their verdicts at that moment.
+    package mutating func mark(_ time: Timestamp) {
+        if moments.last?.first == count { moments.removeLast() }
+        if moments.last?.time != time { moments.append(Moment(first: count, time: time)) }
+    }
 
     package mutating func append(_ device: DeviceOutcome) {
         let kind = lastKind < kinds.count && kinds[lastKind].isKind(of: device) ? lastKind : number(of: Kind(of: device))
@@ -131,7 +148,24 @@ package struct OutcomeBatch: Sendable {
     /// The same devices in batches of at most so many.
     package func parts(of most: Int) -> [OutcomeBatch] {
         guard count > most else { return isEmpty ? [] : [self] }
-        return stride(from: 0, to: count, by: most).map { OutcomeBatch(self[$0..<Swift.min($0 + most, count)]) }
+        return stride(from: 0, to: count, by: most).map { start in
+            var part = OutcomeBatch()
+            for position in start..<Swift.min(start + most, count) {
+                if let time = time(at: position) { part.mark(time) }
+                part.append(self[position])
+            }
+            return part
+        }
+    }
+
+    /// When a device had its verdict; nil where that was not kept.
+    package func time(at position: Int) -> Timestamp? {
+        var (low, high) = (0, moments.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if moments[middle].first <= position { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? nil : moments[low - 1].time
     }
 }
 

@@ -122,6 +122,23 @@ enum OutcomeRow {
         return form
     }
 
+    // MARK: - Searching
+
+    // The bytes by which a row is found among others: as they are in it, one behind the other.
+
+    static func bytes(of id: RegistrationID) -> [UInt8] { bytes { pack(id, to: &$0) } }
+
+    static func bytes(of handle: DeviceHandle) -> [UInt8] { bytes { pack(handle, to: &$0) } }
+
+    /// Of an installation's id, or a push service's.
+    static func bytes(of text: String) -> [UInt8] { bytes { pack(text, to: &$0) } }
+
+    private static func bytes(_ pack: (inout [UInt8]) -> UInt8) -> [UInt8] {
+        var bytes: [UInt8] = []
+        _ = pack(&bytes)
+        return bytes
+    }
+
     // MARK: - Reading
 
     static func device(_ row: inout ByteCursor, kinds: [OutcomeBatch.Kind]) -> DeviceOutcome {

@@ -48,5 +48,7 @@ extension ForwardingHub {
 
     package func outcome(of id: String) async throws(PushError) -> NotificationOutcome { try await base.outcome(of: id) }
 
+    package func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer { try await base.trace(question) }
+
     package func finish(_ id: String) async throws(PushError) -> NotificationOutcome { try await base.finish(id) }
 }

@@ -16,12 +16,14 @@ package struct HubEnvironment: Sendable {
     package var hooks: any HubHooks
     /// What is kept of what happens, for flows.
     package var events: HubEvents
+    /// Who sees what phones do; nil where these are real.
+    package var witness: (any PhoneWitness)?
 
     package init(
         clock: any HubClock, random: any RandomSource,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
         observer: (@Sendable (CoreEvent) -> Void)? = nil, isWatched: @escaping @Sendable () -> Bool = { true },
-        hooks: any HubHooks = NoHooks(), events: HubEvents = HubEvents()
+        hooks: any HubHooks = NoHooks(), events: HubEvents = HubEvents(), witness: (any PhoneWitness)? = nil
     ) {
         self.clock = clock
         steady = clock.steady
@@ -35,6 +37,7 @@ package struct HubEnvironment: Sendable {
         self.isWatched = isWatched
         self.hooks = hooks
         self.events = events
+        self.witness = witness
     }
 
     func note(_ area: CoreEvent.Area, _ text: @autoclosure () -> String) {

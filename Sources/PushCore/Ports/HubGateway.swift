@@ -29,6 +29,11 @@ package protocol HubGateway: Sendable {
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome
     /// Answers how a notification ended when it is due or under way, and at once when it still waits for its time.
     func finish(_ id: String) async throws(PushError) -> NotificationOutcome
+    /// Why a device shows a notification, or does not; or how many ended how.
+    ///
+    /// Throws `notification.not_found`, `notification.forgotten` and `device.not_found` (404), and `target.unsupported` where a hub does
+    /// not tell.
+    func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer
 }
 
 package enum RegistrationFilter: Sendable, Equatable {

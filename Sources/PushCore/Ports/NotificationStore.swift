@@ -20,6 +20,13 @@ package protocol NotificationStore: Sendable {
     func notifications(before sequence: Int64?, limit: Int) async throws(PushError) -> [KeptNotification]
     /// What became of the devices of one notification, in the order in which it was recorded, from number `start` on.
     func devices(ofNotification sequence: Int64, from start: Int, limit: Int) async throws(PushError) -> [DeviceOutcome]
+    /// What became of those of its devices that a probe names, of all for nil, in the order in which it was recorded, at most `limit`.
+    /// All of a notification is read through for them, a part at a time.
+    func outcomes(
+        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+    ) async throws(PushError) -> [RecordedOutcome]
+    /// How many of its devices ended how, with an example of each.
+    func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally
     /// Devices that left because a push service called their handles dead (`isRegistrationRemoved`), of the latest
     /// notification first, those behind `position` in this order, or from the first on for nil.
     func deadDevices(after position: DeadDevice.Position?, limit: Int) async throws(PushError) -> [DeadDevice]

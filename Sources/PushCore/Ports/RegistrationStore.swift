@@ -18,6 +18,10 @@ package protocol RegistrationStore: Sendable {
     func tags(behind place: UInt32?, limit: Int) async throws(PushError) -> [PlacedTags]
     /// Keeps all of a change or nothing; returns when it is as safe as the store can make it.
     func commit(_ change: RegistrationChange) async throws(PushError)
+    /// Registrations of an installation, or with a handle, that left and whose departures are not forgotten, the latest first.
+    ///
+    /// Of those that left before that was kept nothing is known but their ids.
+    func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration]
     /// Forgets ids of registrations that left before `moment`, at most `limit`; answers how many.
     func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int
 }
@@ -54,6 +58,33 @@ package struct PlacedTags: Sendable, Equatable {
         self.place = place
         self.tags = tags
     }
+}
+
+/// Whose registrations are looked for among those that left.
+package enum DepartedSubject: Sendable, Equatable {
+    case installation(String)
+    case handle(DeviceHandle)
+    case registration(RegistrationID)
+}
+
+package struct DepartedRegistration: Sendable, Equatable {
+    package var id: RegistrationID
+    package var departure: RegistrationDeparture
+    package var handle: DeviceHandle
+    /// When it was to expire.
+    package var expiration: Timestamp
+    /// For which it stood.
+    package var installationID: String?
+
+    package init(
+        id: RegistrationID, departure: RegistrationDeparture, handle: DeviceHandle, expiration: Timestamp, installationID: String?
+    ) {
+        (self.id, self.departure, self.handle) = (id, departure, handle)
+        (self.expiration, self.installationID) = (expiration, installationID)
+    }
+
+    /// When it was of no use any more: one that expires is found to have some time later.
+    package var time: Timestamp { departure.reason == .expired ? min(departure.time, expiration) : departure.time }
 }
 
 package struct RemovedRegistration: Sendable, Equatable {

@@ -57,7 +57,9 @@ struct Delivery: Sendable {
             }, holds: areHoldsKept ? nil : holds)
     }
 
-    mutating func add(_ news: [News]) {
+    /// - Parameter moment: when they have their verdicts.
+    mutating func add(_ news: [News], at moment: Timestamp) {
+        if !news.isEmpty { unkept.mark(moment) }
         for news in news {
             if holdsDevices { settled.append((news.order, news.device)) }
             unkept.append(news.device)
@@ -77,19 +79,22 @@ struct Delivery: Sendable {
     }
 
     /// These have no verdict and will get none: the work was cancelled.
-    mutating func abandon(_ members: [UInt32], _ recipients: [Recipient]) {
+    mutating func abandon(_ members: [UInt32], _ recipients: [Recipient], at moment: Timestamp) {
         add(
             zip(members, recipients).map { member, recipient in
-                News(order: Int(member), device: recipient.outcome(.abandoned, reason: "", "the delivery was cancelled", size: 0))
-            })
+                News(order: Int(member), device: recipient.outcome(.abandoned, reason: "", Self.cutShort, size: 0))
+            }, at: moment)
     }
 
-    mutating func skip(duplicates members: [UInt32], _ recipients: [Recipient]) {
+    mutating func skip(duplicates members: [UInt32], _ recipients: [Recipient], at moment: Timestamp) {
         add(
             zip(members, recipients).map { member, recipient in
                 News(order: SettledTarget.order(ofDuplicate: member), device: recipient.skippedAsDuplicate)
-            })
+            }, at: moment)
     }
+
+    /// What is said of those.
+    static let cutShort = "the delivery was cancelled"
 
     // MARK: - After a crash
 

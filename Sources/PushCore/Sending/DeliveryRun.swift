@@ -62,7 +62,7 @@ struct DeliveryRun: Sendable {
                     self.recipients.append(recipient)
                     continue
                 }
-                let device = recipient.outcome(.skipped, reason: "", "the registration left before its turn came", size: size)
+                let device = recipient.outcome(.skipped, reason: "", Recipient.leftEarly, size: size)
                 self.left.append(SettledTarget(order: Int(member), result: DeliveryResult(device: device)))
                 left.append(member)
             }

@@ -73,6 +73,15 @@ package struct Holds: Sendable, Equatable {
 
     package static func == (left: Holds, right: Holds) -> Bool { left.waits == right.waits && left.marks == right.marks }
 
+    /// Until when a device is held, and what was said of it; nil where it is not, or somebody else stood at its place.
+    func wait(at place: UInt32, mark: UInt32?) -> (moment: Timestamp, reason: String)? {
+        guard let wait = waits.first(where: { $0.value.contains(place) })?.key, mark == nil || marks[place] == mark else { return nil }
+        return (wait.moment, wait.reason)
+    }
+
+    /// How many are held.
+    var count: Int { waits.values.reduce(0) { $0 + $1.count } }
+
     // MARK: - Notices
 
     /// Most moments and reasons that are told one by one.

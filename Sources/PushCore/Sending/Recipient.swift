@@ -15,8 +15,17 @@ struct Recipient: Sendable {
     }
 
     var skippedAsDuplicate: DeviceOutcome {
-        outcome(.skipped, reason: "", "another registration with the same handle stands for it", size: 0)
+        outcome(.skipped, reason: "", Self.duplicate, size: 0)
     }
+
+    /// The reason, instead of a push service's own, where a hook ruled.
+    static let ruled = "Hook"
+    /// What is said of a registration that gets nothing because another with its handle does.
+    static let duplicate = "another registration with the same handle stands for it"
+    /// What is said of one that is not there any more when its turn comes.
+    static let leftEarly = "the registration left before its turn came"
+    /// What is said where a push went out and nobody answered.
+    static let unanswered = "nobody knows whether it was delivered"
 }
 
 /// What has to be known of a group to say who its targets are.
@@ -58,7 +67,7 @@ struct DeliveryResult: Sendable {
             isMixedUp = rejection.mixUp != nil
         case .unknown(let reason):
             device = target.outcome(
-                .pnsUnreachable, reason: reason, "nobody knows whether it was delivered", size: size)
+                .pnsUnreachable, reason: reason, Recipient.unanswered, size: size)
         }
     }
 }

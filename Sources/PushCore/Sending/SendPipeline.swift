@@ -367,11 +367,14 @@ struct SendPipeline: Sendable {
         }
     }
 
+    /// The reason, instead of a push service's own, where the hub has no credentials.
+    static let noConnector = "NoConnector"
+
     /// Why a group cannot be handed to a connector at all.
     func refusal(of group: RenderedGroup) -> (outcome: OutcomeName, reason: String, explanation: String)? {
         let name = group.platform.displayName
         if connectors[group.platform] == nil {
-            return (.invalidCredentials, "NoConnector", "the hub has no credentials for \(name)")
+            return (.invalidCredentials, Self.noConnector, "the hub has no credentials for \(name)")
         }
         if let limit = group.exceededLimit {
             let size = "\(group.body.count) bytes; \(name) takes at most \(limit)"

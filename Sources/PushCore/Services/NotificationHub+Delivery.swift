@@ -110,7 +110,7 @@ extension NotificationHub {
                     live[id] = nil
                     return (delivery, nil)
                 }
-                delivery.add(await takeFeedback(open, of: id, since: start))
+                delivery.add(await takeFeedback(open, of: id, since: start), at: environment.clock.now)
                 abandon(rest + holds.groups, duplicates + holds.duplicates, of: targets, &delivery)
             }
             let isStopped = stops.contains(kept.sequence) && delivery.hasAbandoned
@@ -125,12 +125,16 @@ extension NotificationHub {
         return (delivery, nil)
     }
 
+    /// Most verdicts of a notification under way that can be asked for before they are kept; more are kept soon.
+    private static let mostRecent = 1_000
+
     /// These have their verdicts.
     func note(_ settled: [SettledTarget], since start: Timestamp, _ delivery: inout Delivery) async {
         let news = await takeFeedback(settled, of: delivery.outcome.id, since: start)
-        delivery.add(news)
+        delivery.add(news, at: environment.clock.now)
         delivery.outcome.note(pipeline.notices(of: settled))
         live[delivery.outcome.id] = delivery.outcome
+        recent[delivery.sequence] = delivery.unkept.count <= Self.mostRecent ? delivery.unkept : nil
         if delivery.unkept.count >= settings.devicesPerStep { await keepStep(&delivery) }
     }
 
@@ -138,8 +142,9 @@ extension NotificationHub {
     private func abandon(
         _ rest: [(group: RecipientGroup, members: [UInt32])], _ duplicates: [UInt32], of targets: Targets, _ delivery: inout Delivery
     ) {
-        for (group, members) in rest { delivery.abandon(members, recipients(members, group, of: targets)) }
-        delivery.skip(duplicates: duplicates, recipients(duplicates, RecipientGroup(), of: targets))
+        let now = environment.clock.now
+        for (group, members) in rest { delivery.abandon(members, recipients(members, group, of: targets), at: now) }
+        delivery.skip(duplicates: duplicates, recipients(duplicates, RecipientGroup(), of: targets), at: now)
     }
 
     /// Who stands at members of targets, in their order.
@@ -209,6 +214,7 @@ extension NotificationHub {
         do throws(PushError) {
             try await record(delivery.progress(in: table), of: delivery.origin)
             delivery.wasKept()
+            recent[delivery.sequence] = nil
             return true
         } catch {
             environment.warn(.delivery, "\(delivery.outcome.id): progress is not on disk yet: \(error.message)")

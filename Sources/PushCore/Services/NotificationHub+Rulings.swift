@@ -103,11 +103,8 @@ private struct Rulings {
             guard let explanation else { return SendPipeline.skipped(member, recipient) }
             return SettledTarget(
                 order: Int(member),
-                result: DeliveryResult(device: recipient.outcome(outcome, reason: Self.reason, explanation, size: 0)))
+                result: DeliveryResult(device: recipient.outcome(outcome, reason: Recipient.ruled, explanation, size: 0)))
         }
-
-        /// Instead of a push service's own.
-        private static let reason = "Hook"
     }
 
     private struct Cause: Hashable {

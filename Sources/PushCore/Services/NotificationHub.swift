@@ -21,6 +21,8 @@ package actor NotificationHub: HubGateway {
     var schedule = Schedule()
     /// Notifications under way, by id, as they are now.
     var live: [String: NotificationOutcome] = [:]
+    /// Verdicts of theirs that are not kept yet, by number, as long as they are few.
+    var recent: [Int64: OutcomeBatch] = [:]
     var endings = Endings()
     /// The notifications of the outbox that are being delivered, by number.
     var deliveries: [Int64: Task<Void, Never>] = [:]

@@ -40,6 +40,10 @@ extension AttendedHubStore: RegistrationStore {
 
     func commit(_ change: RegistrationChange) async throws(PushError) { try await thread.outside(try await base.commit(change)) }
 
+    func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
+        try await thread.outside(try await base.departed(subject, limit: limit))
+    }
+
     func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
         try await thread.outside(try await base.forgetDepartures(before: moment, limit: limit))
     }
@@ -62,6 +66,16 @@ extension AttendedHubStore: NotificationStore {
 
     func unfinished(_ sequences: [Int64]) async throws(PushError) -> [KeptNotification] {
         try await thread.outside(try await base.unfinished(sequences))
+    }
+
+    func outcomes(
+        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+    ) async throws(PushError) -> [RecordedOutcome] {
+        try await thread.outside(try await base.outcomes(ofNotification: sequence, matching: probe, limit: limit))
+    }
+
+    func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally {
+        try await thread.outside(try await base.tally(ofNotification: sequence))
     }
 
     func notification(_ sequence: Int64) async throws(PushError) -> KeptNotification? {

@@ -28,6 +28,9 @@ final class Lab: Sendable {
 
     var address: String { "http://127.0.0.1:\(port)" }
 
+    /// Of what its phones do.
+    var witness: any PhoneWitness { SimulatedWitness(phones: simulators.phones) }
+
     /// Answers when it takes requests.
     ///
     /// - Parameters:

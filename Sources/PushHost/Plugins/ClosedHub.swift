@@ -25,4 +25,5 @@ struct ClosedHub: HubGateway {
     func cancel(notification id: String) async throws(PushError) { throw refusal }
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome { throw refusal }
     func finish(_ id: String) async throws(PushError) -> NotificationOutcome { throw refusal }
+    func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer { throw refusal }
 }

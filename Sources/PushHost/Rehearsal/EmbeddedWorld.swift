@@ -35,12 +35,13 @@ struct EmbeddedWorld {
         let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in
             Task(executorPreference: thread) { await work() }
         }
-        let environment = HubEnvironment(
-            clock: clock, random: SeededRandom.derived(from: seed, for: "hub"), start: start, observer: observer, hooks: socket)
         let serverKey = ApplicationServerKey(seed: seed)
         let lab = SimulatedLab(
             clock: clock, random: SeededRandom.derived(from: seed, for: "phones"),
             applicationServerKey: { serverKey.publicKey }, observer: observer)
+        let environment = HubEnvironment(
+            clock: clock, random: SeededRandom.derived(from: seed, for: "hub"), start: start, observer: observer, hooks: socket,
+            witness: SimulatedWitness(phones: lab.phones))
         let services = SimulatedServices(lab: lab.phones, clock: clock, seed: seed, applicationServerKey: serverKey)
         let (base, connections) = kind.transport(to: services, thread: thread)
         let wireFaults = WireFaults()

@@ -97,7 +97,7 @@ final class PushServer: Sendable {
             observer: { event in
                 lab?.trace.note(event)
                 log.log(level: event.isWarning ? .warning : .debug, "\(event.text)", metadata: ["area": "\(event.area.rawValue)"])
-            }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks, events: events)
+            }, isWatched: { lab != nil || log.logLevel <= .debug }, hooks: hooks, events: events, witness: lab?.witness)
         do throws(PushError) {
             let plugins = try ServerPlugins(
                 settings, data: folder, storage: storage, audit: audit, sendGuard, clock: hubClock, lab: lab, log: log)

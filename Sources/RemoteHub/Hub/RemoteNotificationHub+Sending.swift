@@ -5,7 +5,7 @@ import PushCore
 // Sends, and what became of them. The interface takes one platform at a time, so that a notification with payloads for several has
 // as many ids there; here it is one, with these ids joined by commas.
 extension RemoteNotificationHub {
-    private static let separator: Character = ","
+    static let separator: Character = ","
 
     /// Each message carries an `Idempotency-Key`, so that a PushHost sends it once however often it is asked. Azure does not know it:
     /// there an answer that was lost is not asked for again.

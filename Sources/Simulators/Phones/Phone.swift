@@ -4,17 +4,21 @@ struct Phone: Sendable {
     var description: PhoneDescription
     /// Nil once the app was uninstalled.
     var handle: PushHandle?
-    var isOnline = true
+    /// In milliseconds since 1970, as all moments here; nil while it is online.
+    var offlineSince: Int64?
     /// The phone saves power: what is not urgent waits.
-    var isInLowPower = false
+    var lowPowerSince: Int64?
     /// The user closed the app for good (APNs: swiped away; FCM: force-stopped; WNS: terminated; browsers: quit).
-    var isForceQuit = false
+    var closedSince: Int64?
+    var uninstalledSince: Int64?
     var inbox: [InboxItem] = []
     var shelf = Shelf()
     var storage: [String: String] = [:]
     var badge: String?
     var tiles: [[String]] = []
     var topics: Set<String> = []
+    /// What became of pushes, the latest of it, in order.
+    private(set) var history: [PhoneEvent] = []
     /// Counts the changes that the user or a script could see.
     var revision = 0
     private var activity = LiveActivity()
@@ -27,6 +31,26 @@ struct Phone: Sendable {
         self.id = id
         self.description = description
     }
+
+    var isOnline: Bool { offlineSince == nil }
+    var isInLowPower: Bool { lowPowerSince != nil }
+    var isForceQuit: Bool { closedSince != nil }
+
+    private static let historyLimit = 200
+
+    /// Keeps what happened here; the oldest of it is forgotten.
+    mutating func note(_ events: [PhoneEvent]) {
+        history += events.filter { $0.phone == id }
+        if history.count > Self.historyLimit + Self.historyLimit / 4 { history.removeFirst(history.count - Self.historyLimit) }
+    }
+
+    // Why a push was lost, as the events say it.
+    static let closedApp = "the user closed the app"
+    static let uninstalledApp = "the app was uninstalled"
+    static let mayNotWait = " and the push may not wait"
+    // Why one that was delivered is not shown.
+    static let leftToApp = "left to the app's code"
+    static let backgroundPush = "a background push shows nothing"
 
     /// Whether the service has a connection to it. A system keeps one whatever becomes of the app; a browser is itself
     /// the app that listens.
@@ -47,7 +71,7 @@ struct Phone: Sendable {
         }
         guard let keeping = obstacle.keeping, keeping.until > now else {
             return effects.record(
-                .dropped(reason: "\(obstacle.words) and the push may not wait"), parcel.id, self, now)
+                .dropped(reason: obstacle.words + Self.mayNotWait), parcel.id, self, now)
         }
         var parcel = parcel
         parcel.keeping = keeping
@@ -65,19 +89,19 @@ struct Phone: Sendable {
 
     /// Comes online and receives what was kept and is still wanted.
     mutating func comeOnline(now: Int64, effects: inout Effects) {
-        isOnline = true
+        offlineSince = nil
         receiveKept(now: now, effects: &effects)
     }
 
     /// Has full power again, and receives what waited for that.
     mutating func chargeUp(now: Int64, effects: inout Effects) {
-        isInLowPower = false
+        lowPowerSince = nil
         receiveKept(now: now, effects: &effects)
     }
 
     /// The user starts the app; a browser receives now what was kept for it.
     mutating func launch(now: Int64, effects: inout Effects) {
-        isForceQuit = false
+        closedSince = nil
         wakings = []
         receiveKept(now: now, effects: &effects)
     }
@@ -109,10 +133,11 @@ struct Phone: Sendable {
 
     /// Loses the app with everything that it had.
     mutating func removeApp(now: Int64, effects: inout Effects) {
-        dropKept(because: "the app was uninstalled", now: now, effects: &effects)
+        uninstalledSince = now
+        dropKept(because: Self.uninstalledApp, now: now, effects: &effects)
         for place in inbox.indices where inbox[place].isShown {
             inbox[place].isShown = false
-            inbox[place].reasonNotShown = "the app was uninstalled"
+            inbox[place].reasonNotShown = Self.uninstalledApp
         }
         storage = [:]
         badge = nil
@@ -131,7 +156,7 @@ struct Phone: Sendable {
 
     private mutating func deliver(_ parcel: Parcel, now: Int64, effects: inout Effects) {
         if parcel.needsApp, isForceQuit {
-            return lose(parcel, "the user closed the app", now: now, effects: &effects)
+            return lose(parcel, Self.closedApp, now: now, effects: &effects)
         }
         effects.record(.delivered, parcel.id, self, now)
         if let fault = parcel.fault { return lose(parcel, fault, now: now, effects: &effects) }
@@ -195,7 +220,7 @@ struct Phone: Sendable {
         } else {
             item.reasonNotShown =
                 parcel.isBackground || parcel.appBanner != nil
-                ? (description.handlesPushes ? "left to the app's code" : "a background push shows nothing")
+                ? (description.handlesPushes ? Self.leftToApp : Self.backgroundPush)
                 : "the push has no text"
         }
         inbox.append(item)

@@ -103,7 +103,7 @@ package final class PhoneLab: Sendable {
 
     /// Cuts the phone off; the services keep what their rules allow.
     package func setOffline(_ phone: PhoneID) {
-        change(phone) { phone, _, _ in phone.isOnline = false }
+        change(phone) { phone, now, _ in phone.offlineSince = phone.offlineSince ?? now }
     }
 
     /// Connects the phone; what was kept and has not expired arrives now, in order.
@@ -115,7 +115,7 @@ package final class PhoneLab: Sendable {
 
     /// Lets the phone save power: what is not urgent waits, as the rules of its service allow.
     package func setLowPower(_ phone: PhoneID) {
-        change(phone) { phone, _, _ in phone.isInLowPower = true }
+        change(phone) { phone, now, _ in phone.lowPowerSince = phone.lowPowerSince ?? now }
     }
 
     /// Ends that; what waited and has not expired arrives now, in order.
@@ -126,7 +126,7 @@ package final class PhoneLab: Sendable {
     /// The user closes the app for good: swiped away (APNs), force-stopped (FCM), terminated (WNS); or quits the browser,
     /// which then is as good as offline.
     package func forceQuit(_ phone: PhoneID) {
-        change(phone) { phone, _, _ in phone.isForceQuit = true }
+        change(phone) { phone, now, _ in phone.closedSince = phone.closedSince ?? now }
     }
 
     /// The user starts the app, or the browser, again.
@@ -178,6 +178,7 @@ package final class PhoneLab: Sendable {
         if pushHandle(of: phone) != nil { uninstall(phone) }
         let now = clock.now()
         state.withLock { $0.issueHandle(for: phone, now: now, random: random) }
+        change(phone) { phone, _, _ in phone.uninstalledSince = nil }
         launch(phone)
         return pushHandle(of: phone)
     }
@@ -220,6 +221,7 @@ package final class PhoneLab: Sendable {
                 return body(&phone, now, &effects)
             }
             effects.touch(phone)
+            if !effects.events.isEmpty { state.phones[phone]?.note(effects.events) }
             return (result, effects, state.settle(effects))
         }
         for event in effects.events { observer?(event) }

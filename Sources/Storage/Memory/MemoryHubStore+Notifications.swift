@@ -29,6 +29,20 @@ extension MemoryHubStore: NotificationStore {
         notifications.devices(of: sequence, from: start, limit: limit)
     }
 
+    package func outcomes(ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int) -> [RecordedOutcome] {
+        var found: [RecordedOutcome] = []
+        for batch in notifications.batches(of: sequence) where found.count < limit {
+            found += batch.matching(probe).prefix(limit - found.count)
+        }
+        return found
+    }
+
+    package func tally(ofNotification sequence: Int64) -> OutcomeTally {
+        var tally = OutcomeTally()
+        for batch in notifications.batches(of: sequence) { tally.add(batch) }
+        return tally
+    }
+
     package func deadDevices(after position: DeadDevice.Position?, limit: Int) -> [DeadDevice] {
         notifications.deadDevices(after: position, limit: limit)
     }
@@ -108,6 +122,9 @@ struct MemoryNotifications {
         }
         return found
     }
+
+    /// Its devices, in order.
+    func batches(of sequence: Int64) -> [OutcomeBatch] { place(of: sequence).map { rows[$0].batches.map(\.devices) } ?? [] }
 
     func deadDevices(after position: DeadDevice.Position?, limit: Int) -> [DeadDevice] {
         let dead = rows.reversed().lazy.flatMap { row in

@@ -6,6 +6,8 @@ package actor MemoryHubStore: RegistrationStore {
     private var places: [RegistrationID: UInt32] = [:]
     private var installations: [UInt32: PlacedInstallation] = [:]
     private var departures: [RegistrationID: RegistrationDeparture] = [:]
+    /// Of those, what is known of the registrations.
+    private var departed: [RegistrationID: DepartedRegistration] = [:]
     private var lastOutcomes: [UInt32: OutcomeName] = [:]
     var notifications = MemoryNotifications()
     var prunings = MemoryPrunings()
@@ -41,6 +43,7 @@ package actor MemoryHubStore: RegistrationStore {
 
     package func commit(_ change: RegistrationChange) async {
         for removal in change.removals {
+            departed[removal.id] = registrations[removal.place].map { DepartedRegistration($0, removal.departure) }
             clear(removal.place)
             departures[removal.id] = removal.departure
         }
@@ -53,6 +56,7 @@ package actor MemoryHubStore: RegistrationStore {
             registrations[put.place] = put.registration
             places[id] = put.place
             departures[id] = nil
+            departed[id] = nil
         }
         for put in change.installationPuts { installations[put.place] = put }
         if !change.events.isEmpty { await runs.keep(change.events) }
@@ -66,8 +70,12 @@ package actor MemoryHubStore: RegistrationStore {
 
     package func forgetDepartures(before moment: Timestamp, limit: Int) -> Int {
         let forgotten = departures.filter { $0.value.time < moment }.sorted { $0.value.time < $1.value.time }.prefix(limit)
-        for (id, _) in forgotten { departures[id] = nil }
+        for (id, _) in forgotten { (departures[id], departed[id]) = (nil, nil) }
         return forgotten.count
+    }
+
+    package func departed(_ subject: DepartedSubject, limit: Int) -> [DepartedRegistration] {
+        Array(departed.values.filter { $0.isMeant(by: subject) }.sorted { $0.isListedBefore($1) }.prefix(limit))
     }
 
     func setLastOutcomes(_ outcomes: [UInt32: OutcomeName]) {
@@ -79,9 +87,31 @@ package actor MemoryHubStore: RegistrationStore {
         places = [:]
         installations = [:]
         departures = [:]
+        departed = [:]
         lastOutcomes = [:]
         notifications = MemoryNotifications()
         prunings = MemoryPrunings()
         jobs = [:]
+    }
+}
+
+extension DepartedRegistration {
+    fileprivate init(_ registration: Registration, _ departure: RegistrationDeparture) {
+        self.init(
+            id: registration.id, departure: departure, handle: registration.handle, expiration: registration.expiration,
+            installationID: registration.installationID)
+    }
+
+    fileprivate func isMeant(by subject: DepartedSubject) -> Bool {
+        switch subject {
+        case .installation(let id): installationID == id
+        case .handle(let handle): self.handle == handle
+        case .registration(let id): self.id == id
+        }
+    }
+
+    /// The latest first, and of those of one moment by their ids.
+    fileprivate func isListedBefore(_ other: DepartedRegistration) -> Bool {
+        departure.time == other.departure.time ? id.text < other.id.text : departure.time > other.departure.time
     }
 }

@@ -1,15 +1,18 @@
 import PushCore
 
-/// A batch of outcomes as bytes: the version (1); the texts that its kinds use; the kinds; how many devices; their rows; a sum of all
-/// that in 8 bytes. Integers are `ByteCursor`'s numbers, a text has its length before it.
+/// A batch of outcomes as bytes: the version; the texts that its kinds use; the kinds; how many devices; in version 2 the moments of
+/// their verdicts; their rows; a sum of all that in 8 bytes. Integers are `ByteCursor`'s numbers, a text has its length before it.
 ///
 /// A kind is the codes of its platform, of its handles' platform and of its outcome, a byte of marks (1: it has a template's name,
-/// 2: registrations were removed), the numbers of its texts, and the size.
+/// 2: registrations were removed), the numbers of its texts, and the size. A moment is how far its first device is behind that of the
+/// moment before, and the milliseconds since 1970 in 8 bytes. A batch that has none is of version 1.
 extension OutcomeBatch {
-    private static let version: UInt8 = 1
+    private static let plain: UInt8 = 1
+    private static let timed: UInt8 = 2
 
     var stored: [UInt8] {
-        var bytes = [Self.version]
+        let moments = moments.filter { $0.first < count }
+        var bytes = [moments.isEmpty ? Self.plain : Self.timed]
         var texts: [String] = []
         var numbers: [String: Int] = [:]
         func number(of text: String) -> UInt64 {
@@ -34,10 +37,21 @@ extension OutcomeBatch {
         for text in texts { bytes.append(text: text) }
         bytes += described
         bytes.append(number: UInt64(count))
+        if !moments.isEmpty { describe(moments, in: &bytes) }
         bytes.reserveCapacity(bytes.count + rows.count + 8)
         bytes += rows
         bytes.append(word: bytes.withUnsafeBytes { Self.sum($0) })
         return bytes
+    }
+
+    private func describe(_ moments: [Moment], in bytes: inout [UInt8]) {
+        bytes.append(number: UInt64(moments.count))
+        var last = 0
+        for moment in moments {
+            bytes.append(number: UInt64(moment.first - last))
+            bytes.append(word: UInt64(bitPattern: moment.time.milliseconds))
+            last = moment.first
+        }
     }
 
     init(stored bytes: [UInt8]) throws {
@@ -53,14 +67,27 @@ extension OutcomeBatch {
         }
         var cursor = ByteCursor(content)
         let version = cursor.byte()
-        guard version == Self.version else { throw UnreadableValue(reason: "version \(version) of batches is not known") }
+        guard version == Self.plain || version == Self.timed else {
+            throw UnreadableValue(reason: "version \(version) of batches is not known")
+        }
         let texts = (0..<cursor.count()).map { _ in cursor.text() }
         let kinds = try (0..<cursor.count()).map { _ in try kind(&cursor, texts) }
         let count = Int(clamping: cursor.number())
-        guard !cursor.isBeyond, let batch = OutcomeBatch(kinds: kinds, rows: Array(content[cursor.offset...]), count: count) else {
+        let moments = version == Self.timed ? moments(&cursor) : []
+        guard !cursor.isBeyond,
+            let batch = OutcomeBatch(kinds: kinds, rows: Array(content[cursor.offset...]), count: count, moments: moments)
+        else {
             throw UnreadableValue(reason: "its \(count) devices are not whole")
         }
         return batch
+    }
+
+    private static func moments(_ cursor: inout ByteCursor) -> [Moment] {
+        var last = 0
+        return (0..<cursor.count()).map { _ in
+            last = Int(clamping: UInt64(last) &+ cursor.number())
+            return Moment(first: last, time: Timestamp(milliseconds: Int64(bitPattern: cursor.word())))
+        }
     }
 
     private static func kind(_ cursor: inout ByteCursor, _ texts: [String]) throws -> Kind {

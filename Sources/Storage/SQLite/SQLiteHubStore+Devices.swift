@@ -19,6 +19,56 @@ extension SQLiteHubStore {
         }
     }
 
+    /// Batches that are read at a time, so that a long notification keeps nobody from what he reads.
+    private static let batchesRead = 16
+
+    func outcomes(
+        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+    ) async throws(PushError) -> [RecordedOutcome] {
+        var found: [RecordedOutcome] = []
+        try await eachBatch(ofNotification: sequence, where: { probe?.mayMatch($0) != false }) { batch in
+            found += batch.matching(probe).prefix(limit - found.count)
+            return found.count < limit
+        }
+        return found
+    }
+
+    func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally {
+        var tally = OutcomeTally()
+        try await eachBatch(ofNotification: sequence) { batch in
+            tally.add(batch)
+            return true
+        }
+        return tally
+    }
+
+    /// Those batches whose bytes are wanted, in order, until `body` answers false.
+    private func eachBatch(
+        ofNotification sequence: Int64, where isWanted: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
+        _ body: (OutcomeBatch) -> Bool
+    ) async throws(PushError) {
+        var next: Int64 = 0
+        while true {
+            let part = try await database.read { [hub, next] database in
+                let key = NotificationKey(hub: hub, upTo: sequence)
+                return try database.all(
+                    """
+                    SELECT first, content FROM outcome_batch WHERE notification = ?1 AND first >= ?2 ORDER BY first LIMIT ?3
+                    """, key.stored, next, Self.batchesRead
+                ) { row -> (first: Int64, batch: OutcomeBatch?) in
+                    let (first, content) = (row.integer(0), row.bytes(1))
+                    guard isWanted(content) else { return (first, nil) }
+                    return (first, try reading("the devices from \(first) on of \(key.name)") { try OutcomeBatch(stored: content) })
+                }
+            }
+            for (_, batch) in part {
+                if let batch, !body(batch) { return }
+            }
+            guard part.count == Self.batchesRead, let last = part.last?.first else { return }
+            next = last + 1
+        }
+    }
+
     /// The batch in which a device stands, and the number of its first device; nil where there is no such device.
     private static func batch(
         of key: NotificationKey, at ordinal: Int, in database: Database

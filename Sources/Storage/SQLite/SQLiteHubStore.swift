@@ -15,11 +15,9 @@ struct SQLiteHubStore: RegistrationStore {
             var left: Set<Int64> = []
             for removal in change.removals {
                 if let key = try Self.templateKey(at: removal.place, hub: hub, in: database) { left.insert(key) }
+                try Self.noteDeparture(removal, hub: hub, in: database)
                 try database.run("DELETE FROM registration WHERE hub = ? AND place = ?", hub, removal.place)
                 try LastOutcomes.clear(removal.place, hub: hub, in: database)
-                try database.run(
-                    "INSERT OR REPLACE INTO departure (hub, id, time, reason, detail) VALUES (?, ?, ?, ?, ?)", hub, removal.id.text,
-                    removal.departure.time.milliseconds, removal.departure.reason.storedText, removal.departure.reason.detail)
             }
             for place in change.installationRemovals {
                 try database.run("DELETE FROM installation WHERE hub = ? AND place = ?", hub, place)
@@ -65,6 +63,47 @@ struct SQLiteHubStore: RegistrationStore {
             registration.tags.lazy.map(\.text).joined(separator: ","), template,
             registration.pushVariables.isEmpty ? nil : JSON(registration.pushVariables).text(), registration.installationID,
             registration.secondaryTile)
+    }
+
+    /// With what is asked for later, from the row that still stands there; where there is none, without.
+    private static func noteDeparture(_ removal: RemovedRegistration, hub: Int64, in database: Database) throws {
+        let (time, reason) = (removal.departure.time.milliseconds, removal.departure.reason)
+        try database.run(
+            """
+            INSERT OR REPLACE INTO departure (hub, id, time, reason, detail, platform, handle, expiration, installation)
+            SELECT ?1, ?2, ?3, ?4, ?5, platform, handle, expiration, installation
+            FROM (SELECT 1) LEFT JOIN registration ON hub = ?1 AND place = ?6
+            """, hub, removal.id.text, time, reason.storedText, reason.detail, removal.place)
+    }
+
+    func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
+        try await database.read { [hub] database in
+            func all(_ condition: String, _ key: String) throws -> [DepartedRegistration] {
+                try database.all(
+                    """
+                    SELECT id, time, reason, detail, platform, handle, expiration, installation FROM departure
+                    WHERE hub = ?1 AND handle IS NOT NULL AND \(condition) ORDER BY time DESC, id LIMIT ?3
+                    """, hub, key, limit, read: Self.departed)
+            }
+            switch subject {
+            case .installation(let id): return try all("installation = ?2", id)
+            case .registration(let id): return try all("id = ?2", id.text)
+            case .handle(let handle):
+                // Handles of two platforms may be one text.
+                return try all("handle = ?2", handle.storedText).filter { $0.handle == handle }
+            }
+        }
+    }
+
+    private static func departed(_ row: SQLRow) throws -> DepartedRegistration {
+        try reading("the departure of the registration \(row.text(0))") {
+            DepartedRegistration(
+                id: try RegistrationID(stored: row.text(0)),
+                departure: RegistrationDeparture(
+                    try RegistrationDeparture.Reason(stored: row.text(2), detail: row.optional(3, row.text) ?? ""), at: row.time(1)),
+                handle: try DeviceHandle(platform: Platform(stored: row.text(4)), stored: row.text(5)), expiration: row.time(6),
+                installationID: row.optional(7, row.text))
+        }
     }
 
     func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {

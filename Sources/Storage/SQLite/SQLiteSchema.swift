@@ -57,6 +57,7 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("sends that wait for leave") { database in try database.execute(sql: approvals) }
         migrator.registerMigration("runs of flows") { database in try database.execute(sql: runs) }
+        migrator.registerMigration("whose registrations left") { database in try database.execute(sql: departedDevices) }
         return migrator
     }()
 
@@ -198,6 +199,16 @@ enum SQLiteSchema {
         CREATE TABLE pruned_telling (
             hub INTEGER PRIMARY KEY, offered INTEGER NOT NULL, acknowledged INTEGER NOT NULL
         ) STRICT;
+        """
+
+    /// Of which device a registration was that left; of those that left before nothing is known but their ids.
+    private static let departedDevices = """
+        ALTER TABLE departure ADD COLUMN platform TEXT;
+        ALTER TABLE departure ADD COLUMN handle TEXT;
+        ALTER TABLE departure ADD COLUMN expiration INTEGER;
+        ALTER TABLE departure ADD COLUMN installation TEXT;
+        CREATE INDEX departure_by_handle ON departure (hub, handle) WHERE handle IS NOT NULL;
+        CREATE INDEX departure_by_installation ON departure (hub, installation) WHERE installation IS NOT NULL;
         """
 
     private static let keysAndValues = """

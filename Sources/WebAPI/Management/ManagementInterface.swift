@@ -70,5 +70,6 @@ struct ManagementInterface: Sendable {
 
 extension ManagementRoute {
     static let all =
-        hubs + credentials + keys + devices + pruned + tags + notifications + [render] + users + approvals + audit + flows + runs + schedules
+        hubs + credentials + keys + devices + pruned + tags + notifications + [trace, render] + users + approvals + audit + flows + runs
+        + schedules
 }

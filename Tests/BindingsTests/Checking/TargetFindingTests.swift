@@ -104,6 +104,12 @@ import Testing
         #expect(served.message == "push.wire needs wires that can be seen: a served hub without a lab has none")
     }
 
+    @Test func `what only a hub that keeps why can tell is a finding for Azure alone`() throws {
+        let lua = Self.opening + "push.trace { notification = 'n-1' }"
+        #expect(findings(in: lua, checker: FlowChecker(target: .azure)).map(\.code) == ["target.unsupported"])
+        #expect(findings(in: lua, checker: FlowChecker(target: .pushhost)).isEmpty)
+    }
+
     @Test func `a binding that needs something of its target names the error that it raises without`() {
         let needy = BindingRegistry.all.filter { $0.needs != nil }
         #expect(needy.count >= 20)

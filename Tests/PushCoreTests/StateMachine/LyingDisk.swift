@@ -45,11 +45,25 @@ struct LyingDisk: HubStore {
         try await store.commit(change)
     }
 
+    func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
+        try await store.departed(subject, limit: limit)
+    }
+
     func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
         try await store.forgetDepartures(before: moment, limit: limit)
     }
 
     func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance { try await store.accept(notification) }
+
+    func outcomes(
+        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+    ) async throws(PushError) -> [RecordedOutcome] {
+        try await store.outcomes(ofNotification: sequence, matching: probe, limit: limit)
+    }
+
+    func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally {
+        try await store.tally(ofNotification: sequence)
+    }
 
     func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? { try await store.acceptance(under: key) }
 

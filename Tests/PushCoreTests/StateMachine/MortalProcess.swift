@@ -103,6 +103,11 @@ struct FatefulStore: HubStore {
         try await store.commit(change)
     }
 
+    func departed(_ subject: DepartedSubject, limit: Int) async throws(PushError) -> [DepartedRegistration] {
+        try await check()
+        return try await store.departed(subject, limit: limit)
+    }
+
     func forgetDepartures(before moment: Timestamp, limit: Int) async throws(PushError) -> Int {
         try await store.forgetDepartures(before: moment, limit: limit)
     }
@@ -112,6 +117,18 @@ struct FatefulStore: HubStore {
     func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance {
         try await check()
         return try await store.accept(notification)
+    }
+
+    func outcomes(
+        ofNotification sequence: Int64, matching probe: OutcomeProbe?, limit: Int
+    ) async throws(PushError) -> [RecordedOutcome] {
+        try await check()
+        return try await store.outcomes(ofNotification: sequence, matching: probe, limit: limit)
+    }
+
+    func tally(ofNotification sequence: Int64) async throws(PushError) -> OutcomeTally {
+        try await check()
+        return try await store.tally(ofNotification: sequence)
     }
 
     func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance? {

@@ -77,6 +77,10 @@ struct LabHub: HubGateway {
         try await ask { hub throws(PushError) in try await hub.cancel(notification: id) }
     }
 
+    func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer {
+        try await ask { hub throws(PushError) in try await hub.trace(question) }
+    }
+
     func outcome(of id: String) async throws(PushError) -> NotificationOutcome {
         try await ask { hub throws(PushError) in try await hub.outcome(of: id) }
     }

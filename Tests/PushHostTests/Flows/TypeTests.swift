@@ -68,6 +68,12 @@ import Testing
         notes("push.InboxItem", wei:inbox())
         note("push.Simulators", push.simulator) note("push.Simulator", push.simulator.apns, { "service" })
         note("push.LocalTime", push.clock.zone "Europe/Lisbon")
+        local sent = push.send { to = "username:alice || x", alert = "Hello" }
+        for _, device in ipairs { "alice", "stranger", false } do
+          local trace = push.trace { notification = sent.id, device = device or nil }
+          note("push.Trace", trace) notes("push.TraceLine", trace.lines) notes("push.TracedDevice", trace.others)
+          notes("push.TraceCount", trace.causes)
+        end
         note("push.Log", push.log) note("push.Target", push.target)
         return seen
         """

@@ -44,6 +44,61 @@ import Testing
         }
     }
 
+    @Test(arguments: Engine.allCases, 0..<4 as Range<UInt64>)
+    func `Any device is found among the others by each of its names, with the moment of its verdict`(engine: Engine, seed: UInt64)
+        async throws
+    {
+        let outcomes = RandomOutcomes(seed: seed)
+        try await engine.runHub { store in
+            var recorded: [(device: DeviceOutcome, time: Timestamp)] = []
+            for sequence in 1...2 as ClosedRange<Int64> { _ = try await store.accept(try Samples.notification(sequence)) }
+            // More than are read at a time.
+            for step in 0..<40 {
+                let time = HubBench.dawn + .seconds(step)
+                var batch = OutcomeBatch()
+                batch.mark(time)
+                let devices = outcomes.devices(outcomes.number(below: 9))
+                for device in devices { batch.append(device) }
+                var news = try Samples.ended(1, after: Int64(step), state: .processing, devices: [])
+                news.devices = batch
+                try await store.record(news)
+                try await store.record(try Samples.ended(2, after: Int64(step), state: .processing, devices: outcomes.devices(3)))
+                recorded += devices.map { ($0, time) }
+            }
+            func check(_ probe: OutcomeProbe) async throws {
+                let expected = recorded.filter { probe.matches($0.device) }.map { RecordedOutcome(device: $0.device, time: $0.time) }
+                #expect(try await store.outcomes(ofNotification: 1, matching: probe, limit: .max) == expected)
+                #expect(try await store.outcomes(ofNotification: 1, matching: probe, limit: 1) == Array(expected.prefix(1)))
+            }
+            for (device, _) in recorded {
+                try await check(OutcomeProbe(handles: [device.handle]))
+                if let id = device.registrationID { try await check(OutcomeProbe(registrations: [id])) }
+                if let id = device.installationID { try await check(OutcomeProbe(installation: id)) }
+                if let id = device.pushID { try await check(OutcomeProbe(push: OutcomeProbe.pushKey(id))) }
+            }
+            try await check(OutcomeProbe(installation: "nobody"))
+            #expect(try await store.outcomes(ofNotification: 1, matching: nil, limit: .max).map(\.device) == recorded.map(\.device))
+            #expect(try await store.outcomes(ofNotification: 3, matching: nil, limit: .max).isEmpty)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `How many ended how is counted with an example of each`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            _ = try await store.accept(try Samples.notification(1))
+            for step in 0..<20 {
+                let devices = (0..<9).map { Samples.device(step * 9 + $0, outcome: $0 < 2 ? .wrongToken : .success) }
+                try await store.record(try Samples.ended(1, after: Int64(step), state: .processing, devices: devices))
+            }
+            let tally = try await store.tally(ofNotification: 1)
+            let counts = Dictionary(uniqueKeysWithValues: tally.counts.map { ($0.key.outcome, $0.value) })
+            #expect(counts.mapValues(\.devices) == [.wrongToken: 40, .success: 140] && tally.others == 0)
+            #expect(counts[.wrongToken]?.example.device == Samples.device(0, outcome: .wrongToken))
+            #expect(counts[.success]?.example.device == Samples.device(2))
+            #expect(try await store.tally(ofNotification: 2).counts.isEmpty)
+        }
+    }
+
     @Test(arguments: Engine.allCases)
     func `One step may have more devices than a row`(engine: Engine) async throws {
         let count = 2 * SQLiteHubStore.devicesInRow + 1

@@ -65,6 +65,47 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `Whose registration it was that left is known as long as its departure, and not when it is back`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let (store, other) = (storage.namespace.store(ofHub: 1), storage.namespace.store(ofHub: 2))
+            var rows = (1...4).map { Samples.put(UInt32($0), $0) }
+            rows[1].registration.installationID = "pad"
+            rows[2].registration.installationID = "pad"
+            rows[2].registration.handle = rows[1].registration.handle
+            for store in [store, other] { try await store.commit(RegistrationChange(puts: rows)) }
+            let removals = rows.map { row in
+                RemovedRegistration(
+                    place: row.place, id: row.registration.id,
+                    departure: RegistrationDeparture(.handleDied("dead"), at: HubBench.dawn + .seconds(Int(row.place))))
+            }
+            try await store.commit(RegistrationChange(removals: removals + [Samples.removal(9, 9, .deleted)]))
+            func left(_ subject: DepartedSubject, limit: Int = 9) async throws -> [DepartedRegistration] {
+                try await store.departed(subject, limit: limit)
+            }
+            let expected = zip(rows, removals).map { row, removal in
+                DepartedRegistration(
+                    id: removal.id, departure: removal.departure, handle: row.registration.handle, expiration: row.registration.expiration,
+                    installationID: row.registration.installationID)
+            }
+            #expect(try await left(.installation("pad")) == [expected[2], expected[1]])
+            #expect(try await left(.installation("pad"), limit: 1) == [expected[2]])
+            #expect(try await left(.handle(rows[1].registration.handle)) == [expected[2], expected[1]])
+            #expect(try await left(.handle(rows[0].registration.handle)) == [expected[0]])
+            #expect(try await left(.registration(rows[3].registration.id)) == [expected[3]])
+            // Of what stood nowhere there is nothing to say.
+            #expect(try await left(.registration(Samples.id(9))).isEmpty)
+            #expect(try await left(.installation("Pad")).isEmpty)
+            #expect(try await left(.handle(.phone(77))).isEmpty)
+            #expect(try await other.departed(.installation("pad"), limit: 9).isEmpty)
+            try await store.commit(RegistrationChange(puts: [rows[1]]))
+            #expect(try await left(.installation("pad")) == [expected[2]])
+            #expect(try await store.forgetDepartures(before: HubBench.dawn + .seconds(4), limit: 99) >= 2)
+            #expect(try await left(.installation("pad")).isEmpty)
+            #expect(try await left(.registration(rows[3].registration.id)) == [expected[3]])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
     func `Single rows are read by their places, in the order that was asked, and what is not there is left out`(
         engine: Engine
     ) async throws {

@@ -78,11 +78,28 @@ import Testing
         #expect(refused > 1000 && read > 1000)
     }
 
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `The moments of verdicts come back with their devices`(seed: UInt64) throws {
+        let outcomes = RandomOutcomes(seed: seed)
+        var batch = OutcomeBatch()
+        for step in 0..<20 {
+            // The clock may be set back.
+            if !outcomes.oneIn(3) { batch.mark(Timestamp(milliseconds: Int64(outcomes.number(below: 9)) - Int64(step) * 1000)) }
+            for device in outcomes.devices(outcomes.number(below: 5)) { batch.append(device) }
+        }
+        let read = try OutcomeBatch(stored: batch.stored)
+        #expect(read == batch && batch.indices.allSatisfy { read.time(at: $0) == batch.time(at: $0) })
+        for most in [1, 7, 1000] {
+            let times = batch.parts(of: most).flatMap { part in part.indices.map { part.time(at: $0) } }
+            #expect(times == batch.indices.map { batch.time(at: $0) })
+        }
+    }
+
     @Test func `Bytes of a version to come are refused with its number`() throws {
         var content = Array(OutcomeBatch(RandomOutcomes(seed: 3).devices(2)).stored.dropLast(8))
-        content[0] = 2
+        content[0] = 3
         let error = #expect(throws: UnreadableValue.self) { try OutcomeBatch(stored: Self.summed(content)) }
-        #expect(error?.reason == "version 2 of batches is not known")
+        #expect(error?.reason == "version 3 of batches is not known")
     }
 
     @Test func `Bytes are those of the versions before`() throws {

@@ -1,0 +1,162 @@
+import Synchronization
+
+// Why a device shows a notification, or does not, from what is kept.
+extension NotificationHub {
+    /// Reads what became of the device in the notification, not of others: of a notification to a million devices that takes some tenths
+    /// of a second, and nobody waits for it.
+    package func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer {
+        let kept = try await traced(question.notification)
+        var answer = TraceAnswer(
+            notification: kept.outcome.id, state: kept.outcome.state, tags: kept.outcome.tags, time: kept.outcome.enqueuedAt,
+            nearMisses: kept.outcome.nearMisses)
+        guard let text = question.device else {
+            answer.counts = try await counts(of: kept)
+            return answer
+        }
+        let (devices, further) = try await tracedDevices(text, in: kept)
+        for device in devices { answer.traces.append(Tracer.trace(try await facts(of: device, kept))) }
+        answer.furtherDevices = further
+        return answer
+    }
+
+    /// Throws `notification.forgotten` for one that was kept once, and `notification.not_found`.
+    private func traced(_ id: String) async throws(PushError) -> KeptNotification {
+        do throws(PushError) {
+            return try await notification(id)
+        } catch  where error.code == "notification.not_found" {
+            guard let sequence = NotificationID.sequence(of: id), sequence > 0, sequence <= sequences.load(ordering: .relaxed),
+                NotificationID.isWhole(id), try await store.notification(sequence) == nil
+            else { throw error }
+            throw PushError(
+                "notification.forgotten", "the notification \(id) is not kept any more, nor what became of its devices",
+                hint: "notifications are forgotten some time after their end: ask sooner, or have the server keep them longer", status: 404)
+        }
+    }
+
+    // MARK: - Facts
+
+    /// Most registrations of a device, times what became of each.
+    private static let mostRows = 100
+    /// Notifications behind one that are looked through for the push that took its place.
+    private static let mostReplacements = 20
+
+    private func facts(of device: TracedDevice, _ kept: KeptNotification) async throws(PushError) -> TraceFacts {
+        let (sequence, request, probe) = (kept.sequence, kept.request, device.probe)
+        // First what is not kept yet: it may be, meanwhile.
+        let fresh = recent[sequence]?.matching(probe) ?? []
+        let known = try await store.outcomes(ofNotification: sequence, matching: probe, limit: Self.mostRows)
+        let rows = known + fresh.filter { row in !known.contains { $0.device == row.device } }
+        var facts = TraceFacts(
+            now: environment.clock.now, kept: kept, device: device, rows: rows,
+            candidates: device.registrations.map { TraceFacts.Candidate($0.registration, of: request) }, matched: 0,
+            troubles: troubles())
+        if rows.isEmpty, request.isTest { facts.matched = pipeline.targets(of: request, in: table).count }
+        if rows.isEmpty, !kept.outcome.state.isFinal {
+            facts.hold = hold(of: device, kept)
+            if request.pace != nil, kept.outcome.state == .processing { facts.turn = turn(of: device, kept) }
+        }
+        let row = rows.last { $0.device.outcome == .success }
+        if let handle = row?.device.handle ?? device.handles.first {
+            facts.fate = await environment.witness?.fate(of: row?.device.pushID, at: handle)
+        }
+        if case .replaced(let push)? = facts.fate?.events.last?.kind { facts.replacement = await notification(of: push, after: sequence) }
+        return facts
+    }
+
+    private func hold(of device: TracedDevice, _ kept: KeptNotification) -> TraceFacts.Hold? {
+        let places: [(place: UInt32, mark: UInt32?)] =
+            kept.request.audience.handles.isEmpty
+            ? device.registrations.map { ($0.place, table.mark(at: $0.place)) }
+            : kept.request.audience.handles.enumerated().filter { device.handles.contains($1) }.map { (UInt32($0.offset), nil) }
+        return places.lazy.compactMap { kept.holds.wait(at: $0.place, mark: $0.mark) }.first
+            .map { TraceFacts.Hold(moment: $0.moment, reason: $0.reason) }
+    }
+
+    /// When a device has its turn, about: platforms share the pace by turns. Nil for one that is not meant.
+    private func turn(of device: TracedDevice, _ kept: KeptNotification) -> Timestamp? {
+        guard let pace = kept.request.pace, let started = kept.outcome.startedAt else { return nil }
+        let places = Set(device.registrations.map(\.place))
+        let lanes = pipeline.targets(of: kept.request, in: table).byPlatform
+        for lane in lanes {
+            guard let number = lane.members.firstIndex(where: places.contains) else { continue }
+            let before = lanes.reduce(0) { $0 + min($1.members.count, number) }
+            return max(environment.clock.now, started + pace.duration(of: before))
+        }
+        return nil
+    }
+
+    /// The id of the notification that a push is of.
+    private func notification(of push: String, after sequence: Int64) async -> String? {
+        let probe = OutcomeProbe(push: OutcomeProbe.pushKey(push))
+        let end = min(sequences.load(ordering: .relaxed), sequence + Int64(Self.mostReplacements))
+        var next = sequence + 1
+        while next <= end {
+            defer { next += 1 }
+            let isRecent = recent[next]?.matching(probe).isEmpty == false
+            let rows = isRecent ? [] : (try? await store.outcomes(ofNotification: next, matching: probe, limit: 1)) ?? []
+            guard isRecent || !rows.isEmpty else { continue }
+            return (try? await store.notification(next))?.outcome.id
+        }
+        return nil
+    }
+
+    // MARK: - All devices
+
+    /// Most devices whose phones are looked at one by one.
+    private static let mostPhones = 200
+
+    private func counts(of kept: KeptNotification) async throws(PushError) -> [TraceAnswer.Count] {
+        var counts: [TraceCause: TraceAnswer.Count] = [:]
+        func add(_ trace: DeliveryTrace, _ devices: Int) {
+            let first = TraceAnswer.Count(cause: trace.cause, devices: 0, example: trace.device, sentence: trace.sentence)
+            counts[trace.cause, default: first].devices += devices
+        }
+        let fresh = recent[kept.sequence]
+        if environment.witness != nil, kept.outcome.total <= Self.mostPhones {
+            let all = try await store.outcomes(ofNotification: kept.sequence, matching: nil, limit: Self.mostPhones)
+            for row in all + (fresh?.matching(nil) ?? []) { add(await trace(row, kept), 1) }
+        } else {
+            var tally = try await store.tally(ofNotification: kept.sequence)
+            if let fresh { tally.add(fresh) }
+            for (_, count) in tally.counts {
+                add(Tracer.trace(facts(of: count.example, kept, name: count.example.device.traceName)), count.devices)
+            }
+        }
+        if kept.holds.count > 0, !kept.outcome.state.isFinal {
+            let moment = kept.holds.moment ?? environment.clock.now
+            counts[.held] = TraceAnswer.Count(
+                cause: .held, devices: kept.holds.count, example: "",
+                sentence: "A plugin holds it for \(Tracer.count(kept.holds.count, "device")), until \(moment.inSentence) at the earliest.")
+        }
+        return counts.values.sorted { ($1.devices, $0.cause.rawValue) < ($0.devices, $1.cause.rawValue) }
+    }
+
+    private func trace(_ row: RecordedOutcome, _ kept: KeptNotification) async -> DeliveryTrace {
+        let device = row.device
+        let fate = device.outcome == .success ? await environment.witness?.fate(of: device.pushID, at: device.handle) : nil
+        var name = device.installationID
+        if name == nil { name = await phoneName(of: device.handle) }
+        var facts = facts(of: row, kept, name: name ?? device.traceName)
+        facts.fate = fate
+        if let id = device.registrationID, let registration = try? await self.row(id)?.registration {
+            facts.candidates = [TraceFacts.Candidate(registration, of: kept.request)]
+        }
+        if case .replaced(let push)? = fate?.events.last?.kind { facts.replacement = await notification(of: push, after: kept.sequence) }
+        return Tracer.trace(facts)
+    }
+
+    /// Of one of many: nothing is looked up for it.
+    private func facts(of row: RecordedOutcome, _ kept: KeptNotification, name: String) -> TraceFacts {
+        let device = row.device
+        return TraceFacts(
+            now: environment.clock.now, kept: kept,
+            device: TracedDevice(
+                name: name, platform: device.platform, installationID: device.installationID, handles: [device.handle]), rows: [row],
+            candidates: [], matched: 0, troubles: [])
+    }
+}
+
+extension DeviceOutcome {
+    /// By what it can be traced.
+    fileprivate var traceName: String { installationID ?? registrationID?.text ?? handle.abbreviated }
+}

@@ -1,0 +1,158 @@
+// Which device is meant: by whatever people have at hand.
+extension NotificationHub {
+    /// Most devices of a user, or with a handle that begins so, that are traced together.
+    static let mostTraced = 20
+    /// Fewer characters say too little about a handle.
+    private static let shortestBeginning = 6
+    /// Handles that are looked at without letting others in between.
+    private static let handleStep: UInt32 = 20_000
+    /// Names that are compared for "did you mean".
+    private static let mostCompared = 10_000
+    /// Departures of a device that are looked at.
+    private static let mostDeparted = 20
+
+    /// An installation, a registration, a simulated phone, a handle, a user, the beginning of a handle: the first of these that there is.
+    ///
+    /// Throws `device.not_found` (404) where there is none and something comes close; what is like nothing is a device that never
+    /// registered.
+    func tracedDevices(_ text: String, in kept: KeptNotification) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
+        sweep()
+        if table.installations.place(of: text) != nil { return ([try await device(installation: text, name: text)], 0) }
+        if let id = RegistrationID(text) { return ([try await device(registration: id)], 0) }
+        let known = await environment.witness?.handles(ofPhone: text) ?? []
+        if !known.isEmpty {
+            var device = try await device(handles: known, name: text)
+            device.phone = text
+            return ([device], 0)
+        }
+        let whole = Platform.allCases.compactMap { try? DeviceHandle(platform: $0, text: text) }
+        for handle in whole {
+            let device = try await device(handles: [handle], name: await phoneName(of: handle) ?? handle.abbreviated)
+            if !device.isStranger || kept.request.audience.handles.contains(handle) { return ([device], 0) }
+        }
+        let left = try await device(installation: text, name: text)
+        if !left.isStranger { return ([left], 0) }
+        let mine = try await devices(ofUser: text)
+        if !mine.devices.isEmpty { return mine }
+        let begun = try await devices(handleBeginning: text, in: kept)
+        if !begun.devices.isEmpty { return begun }
+        if let near = await nearestDevice(text) {
+            throw PushError(
+                "device.not_found", "no device \"\(text.prefix(80))\" is known to the hub", hint: "did you mean \"\(near)\"?", status: 404,
+                details: ["near": .string(near)])
+        }
+        // Handles are long; what people call a device is not.
+        return ([TracedDevice(name: text.utf8.count > 40 ? whole.first?.abbreviated ?? String(text.prefix(40)) : text)], 0)
+    }
+
+    // MARK: - One device
+
+    private func device(installation id: String, name: String) async throws(PushError) -> TracedDevice {
+        var device = TracedDevice(name: name, installationID: id)
+        device.installation = try await installationRow(id)?.installation
+        device.registrations = try await rows(stillAt: table.places(ofInstallation: id))
+        device.departed = try await store.departed(.installation(id), limit: Self.mostDeparted)
+        device.pruned = try await store.pruned(PrunedFilter(id: id), below: nil, limit: 1)
+        device.handles =
+            ([device.installation?.handle].compactMap { $0 } + device.registrations.map(\.registration.handle)
+            + device.departed.map(\.handle) + device.pruned.map(\.handle)).uniqued()
+        device.platform = device.handles.first?.platform
+        return device
+    }
+
+    private func device(registration id: RegistrationID) async throws(PushError) -> TracedDevice {
+        var device = TracedDevice(name: id.text, asked: id)
+        device.registrations = try await row(id).map { [$0] } ?? []
+        device.departed = try await store.departed(.registration(id), limit: 1)
+        device.pruned = try await store.pruned(PrunedFilter(id: id.text), below: nil, limit: 1)
+        device.handles =
+            (device.registrations.map(\.registration.handle) + device.departed.map(\.handle) + device.pruned.map(\.handle)).uniqued()
+        device.platform = device.handles.first?.platform
+        return device
+    }
+
+    /// - Parameter handles: of one device, the latest first.
+    private func device(handles: [DeviceHandle], name: String) async throws(PushError) -> TracedDevice {
+        var device = TracedDevice(name: name, platform: handles.first?.platform, handles: handles)
+        device.registrations = try await rows(stillAt: handles.flatMap { table.places(for: $0) }.uniqued().sorted())
+        for handle in handles.prefix(5) { device.departed += try await store.departed(.handle(handle), limit: Self.mostDeparted) }
+        device.departed.sort { $0.departure.time > $1.departure.time }
+        let owner = device.registrations.lazy.compactMap(\.registration.installationID).first ?? device.departed.first?.installationID
+        if let owner {
+            var whole = try await self.device(installation: owner, name: name)
+            whole.handles = (handles + whole.handles).uniqued()
+            let others = device.registrations.filter { row in !whole.registrations.contains { $0.place == row.place } }
+            whole.registrations += others
+            whole.platform = handles.first?.platform
+            return whole
+        }
+        if device.registrations.isEmpty, let id = device.departed.first?.id {
+            device.pruned = try await store.pruned(PrunedFilter(id: id.text), below: nil, limit: 1)
+        }
+        return device
+    }
+
+    /// Of a simulated phone; nil of one that is called as its handle.
+    func phoneName(of handle: DeviceHandle) async -> String? {
+        let name = await environment.witness?.fate(of: nil, at: handle)?.phone
+        return name?.lowercased() == handle.text.lowercased() ? nil : name
+    }
+
+    // MARK: - Several
+
+    private func devices(ofUser user: String) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
+        guard let address = try? Tag.addressing(user) else { return ([], 0) }
+        let tags = [address] + [Tag(validating: "username:\(user)")].compactMap { $0 }
+        return try await devices(at: table.select(.or(tags.map { .tag($0) })))
+    }
+
+    private func devices(at places: [UInt32]) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
+        var owners: [String] = []
+        var handles: [DeviceHandle] = []
+        for place in places {
+            if let owner = table.installationID(at: place) { owners.append(owner) } else { handles.append(table.columns.handle(at: place)) }
+        }
+        (owners, handles) = (owners.uniqued(), handles.uniqued())
+        var found: [TracedDevice] = []
+        for owner in owners.prefix(Self.mostTraced) { found.append(try await device(installation: owner, name: owner)) }
+        for handle in handles.prefix(max(0, Self.mostTraced - owners.count)) {
+            let phone = await phoneName(of: handle)
+            var device = try await device(handles: [handle], name: phone ?? handle.abbreviated)
+            if phone == nil, let id = device.registrations.first?.registration.id { device.name = id.text }
+            device.phone = phone
+            found.append(device)
+        }
+        return (found, owners.count + handles.count - found.count)
+    }
+
+    /// As lists show it: `A1B2C3…9F0E`, or the first characters alone.
+    private func devices(
+        handleBeginning text: String, in kept: KeptNotification
+    ) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
+        let parts = text.lowercased().split(separator: "…", maxSplits: 1, omittingEmptySubsequences: false)
+        let (beginning, end) = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+        guard beginning.count >= Self.shortestBeginning else { return ([], 0) }
+        func isMeant(_ handle: DeviceHandle) -> Bool {
+            let text = handle.text.lowercased()
+            return text.hasPrefix(beginning) && text.hasSuffix(end)
+        }
+        var places: [UInt32] = []
+        var place: UInt32 = 0
+        while place < table.end, places.count <= Self.mostTraced {
+            if table.columns.isLive(place), isMeant(table.columns.handle(at: place)) { places.append(place) }
+            place += 1
+            if place.isMultiple(of: Self.handleStep) { await Task.yield() }
+        }
+        if !places.isEmpty { return try await devices(at: places) }
+        var direct: [TracedDevice] = []
+        for handle in kept.request.audience.handles.filter(isMeant).prefix(Self.mostTraced) {
+            direct.append(try await device(handles: [handle], name: handle.abbreviated))
+        }
+        return (direct, 0)
+    }
+
+    private func nearestDevice(_ text: String) async -> String? {
+        let (found, _) = table.installations.page(tagged: [], on: nil, behind: nil, top: Self.mostCompared)
+        return nearest(text, in: found.map { table.installations.id(at: $0) } + (await environment.witness?.phoneNames() ?? []))
+    }
+}

@@ -1,0 +1,315 @@
+/// Goes the way of a notification to a device, as far as the facts tell of it, and says where it ended.
+struct Tracer {
+    typealias Line = DeliveryTrace.Line
+
+    /// What a trace comes to, with what its sentence is filled with.
+    struct Conclusion {
+        var cause: TraceCause
+        var values: [String: String] = [:]
+
+        init(_ cause: TraceCause, _ values: [String: String] = [:]) { (self.cause, self.values) = (cause, values) }
+    }
+
+    let facts: TraceFacts
+    private var lines: [Line] = []
+
+    static func trace(_ facts: TraceFacts) -> DeliveryTrace {
+        var tracer = Tracer(facts: facts)
+        tracer.addNotification()
+        let conclusion = tracer.conclude()
+        return tracer.trace(conclusion)
+    }
+
+    private init(facts: TraceFacts) { self.facts = facts }
+
+    var device: TracedDevice { facts.device }
+    var request: NotificationRequest { facts.kept.request }
+    var outcome: NotificationOutcome { facts.kept.outcome }
+
+    /// The push service through which the device is reached; as a word where it is not known.
+    var service: String { (facts.rows.last?.device.platform ?? device.platform)?.displayName ?? "the push service" }
+
+    mutating func add(_ time: Timestamp?, _ step: DeliveryTrace.Step, _ text: String, isGood: Bool? = nil) {
+        lines.append(Line(time: time, step: step, text: text, isGood: isGood))
+    }
+
+    /// The same, and this is why.
+    mutating func decide(_ time: Timestamp?, _ step: DeliveryTrace.Step, _ text: String, isGood: Bool? = false) {
+        lines.append(Line(time: time, step: step, text: text, isGood: isGood, isCause: true))
+    }
+
+    private func trace(_ conclusion: Conclusion) -> DeliveryTrace {
+        var values = ["device": device.name, "service": service, "sent": facts.sentAt.inSentence, "expression": audience]
+        values.merge(conclusion.values) { $1 }
+        return DeliveryTrace(
+            device: device.name, platform: facts.rows.last?.device.platform ?? device.platform, lines: Self.inOrder(lines),
+            cause: conclusion.cause, sentence: conclusion.cause.pattern.filled(values))
+    }
+
+    /// By their times; one without has that of the line before it. A phone may have a push before its service's answer is here.
+    private static func inOrder(_ lines: [Line]) -> [Line] {
+        var last: Timestamp?
+        let timed = lines.enumerated().map { place, line in
+            let time = line.time ?? last
+            last = line.step == .phone ? max(time ?? .distantPast, last ?? .distantPast) : time
+            return (time: last ?? .distantPast, place: place, line: line)
+        }
+        return timed.sorted { ($0.time, $0.place) < ($1.time, $1.place) }.map(\.line)
+    }
+
+    // MARK: - The notification
+
+    /// Whom it is for, in words.
+    var audience: String {
+        switch request.audience {
+        case .everyone: "everybody"
+        case .expression(let expression): "\"\(expression)\""
+        case .device, .devices: Self.count(request.audience.handles.count, "device")
+        }
+    }
+
+    private mutating func addNotification() {
+        let kind = request.isTest ? "a test send " : ""
+        add(outcome.enqueuedAt, .notification, "\(kind)accepted, for \(audience)", isGood: true)
+        if let due = outcome.scheduledFor, due > facts.now || outcome.startedAt == nil {
+            add(outcome.enqueuedAt, .notification, "scheduled for \(due.inSentence)")
+        }
+        if let started = outcome.startedAt, started >= outcome.enqueuedAt + .seconds(1) {
+            add(started, .notification, "sent", isGood: true)
+        }
+        for near in outcome.nearMisses { add(outcome.endedAt, .notification, "reached nobody: \(near)", isGood: false) }
+    }
+
+    static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    // MARK: - Conclusions
+
+    private mutating func conclude() -> Conclusion {
+        if let row = mainRow {
+            addDevice(candidate(of: row))
+            addTags(candidate(of: row), isAddressed: true)
+            return verdict(of: row)
+        }
+        return absence()
+    }
+
+    /// Of the registration that was asked for, or of several registrations of a device the one that got furthest.
+    private var mainRow: RecordedOutcome? {
+        if let asked = device.asked, let row = facts.rows.last(where: { $0.device.registrationID == asked }) { return row }
+        func rank(_ row: RecordedOutcome) -> Int {
+            switch row.device.outcome {
+            case .success: 3
+            case .skipped: row.device.explanation == Recipient.duplicate ? 0 : 1
+            default: 2
+            }
+        }
+        return facts.rows.max { rank($0) < rank($1) }
+    }
+
+    func candidate(of row: RecordedOutcome) -> TraceFacts.Candidate? {
+        facts.candidates.first { $0.registration.id == row.device.registrationID }
+    }
+
+    /// Whether tags, template and handle are those that the notification found.
+    func isAsSent(_ registration: Registration) -> Bool { registration.updatedAt <= facts.sentAt }
+
+    mutating func addDevice(_ candidate: TraceFacts.Candidate?) {
+        guard let registration = candidate?.registration else { return }
+        let subject = registration.installationID.map { "installation \($0)" } ?? "registration \(registration.id)"
+        let (platform, moment) = (registration.platform.displayName, registration.updatedAt)
+        if isAsSent(registration) {
+            add(moment, .device, "\(subject) registered with \(platform)", isGood: true)
+        } else {
+            let isNew = registration.etag == 1
+            add(
+                moment, .device,
+                "\(subject) \(isNew ? "registered" : "changed") after the send: what follows about tags and template is as of now")
+        }
+    }
+
+    /// - Parameter isAddressed: it was among those that the notification was for, whatever its tags are now.
+    mutating func addTags(_ candidate: TraceFacts.Candidate?, isAddressed: Bool) {
+        guard let expression = request.audience.expression else { return }
+        guard let registration = candidate?.registration,
+            !isAddressed || isAsSent(registration) && expression.matches(Set(registration.tags))
+        else {
+            if isAddressed { add(facts.sentAt, .tags, "\(expression): it was among those that are meant", isGood: true) }
+            return
+        }
+        let findings = expression.explain(Set(registration.tags))
+        let terms = findings.count > 1 ? findings.filter { $0.depth == 1 } : findings
+        let marks = terms.prefix(8).map { "\($0.holds ? "✓" : "✗") \($0.text)" }.joined(separator: "  ")
+        let holds = findings.first?.holds ?? true
+        let text = terms.count > 1 ? "\(expression)   \(marks)" : marks
+        let time = outcome.state == .scheduled ? facts.now : facts.sentAt
+        if holds || outcome.state == .scheduled { add(time, .tags, text, isGood: holds) } else { decide(time, .tags, text) }
+    }
+}
+
+// MARK: - Who got nothing
+
+extension Tracer {
+    /// No verdict is kept: it was not meant, it is still to come, or nobody knows.
+    private mutating func absence() -> Conclusion {
+        if outcome.state == .canceled, outcome.startedAt == nil { return cancelled() }
+        let handles = request.audience.handles
+        if !handles.isEmpty {
+            guard device.handles.contains(where: handles.contains) else {
+                let count = Self.count(handles.count, "device")
+                decide(facts.sentAt, .tags, "sent straight to \(count), and this is none of them")
+                return Conclusion(.notAddressed, ["count": count])
+            }
+            return outstanding(nil)
+        }
+        guard !device.registrations.isEmpty else { return unregistered() }
+        if outcome.startedAt != nil, device.registrations.allSatisfy({ $0.registration.etag == 1 && !isAsSent($0.registration) }),
+            let first = device.registrations.map(\.registration.updatedAt).min()
+        {
+            decide(first, .device, "registered after the send")
+            return Conclusion(.registeredLater, ["registered": first.inSentence])
+        }
+        let best = facts.candidates.min { Self.distance($0) < Self.distance($1) }
+        addDevice(best)
+        addTags(best, isAddressed: false)
+        if outcome.state == .scheduled { return outstanding(best) }
+        if let conclusion = misfit(best) { return conclusion }
+        return outstanding(best)
+    }
+
+    private static func distance(_ candidate: TraceFacts.Candidate) -> Int {
+        (candidate.failure == nil ? 0 : 10) + (candidate.fit == .fits ? 0 : candidate.fit == .wrongPlatform ? 1 : 2)
+    }
+
+    private mutating func misfit(_ candidate: TraceFacts.Candidate?) -> Conclusion? {
+        guard let candidate else { return nil }
+        if let failure = candidate.failure {
+            return Conclusion(failure.kind == .missing ? .tagMissing : .tagPresent, ["tag": failure.words])
+        }
+        let name = candidate.registration.platform.displayName
+        switch candidate.fit {
+        case .fits: return nil
+        case .needsTemplate:
+            decide(facts.sentAt, .kind, "properties were sent, and the registration has no template")
+            return Conclusion(.needsTemplate)
+        case .needsNative:
+            let template = candidate.registration.template?.name.map { " \"\($0)\"" } ?? ""
+            decide(facts.sentAt, .kind, "a payload was sent as it is, and the registration has the template\(template)")
+            return Conclusion(.needsNative)
+        case .wrongPlatform:
+            decide(facts.sentAt, .kind, "there is no payload for \(name)")
+            return Conclusion(.wrongPlatform, ["service": name])
+        }
+    }
+
+    private mutating func unregistered() -> Conclusion {
+        let left = device.departed.first
+        let pruned = device.pruned.first
+        // What died says more than that it is gone.
+        if let pruned, left.map({ $0.time <= pruned.time }) ?? true {
+            decide(pruned.time, .device, "left the hub: \(service) answered \(pruned.reason)")
+            return Conclusion(.tokenDead, ["time": pruned.time.inSentence, "reason": pruned.reason])
+        }
+        guard let left else {
+            decide(nil, .device, device.installation == nil ? "not registered" : "its installation has no address that works")
+            return Conclusion(.notRegistered)
+        }
+        return departed(left)
+    }
+
+    mutating func departed(_ left: DepartedRegistration) -> Conclusion {
+        let time = ["time": left.time.inSentence]
+        decide(left.time, .device, "left the hub: \(left.departure.words)")
+        if left.time > facts.sentAt, outcome.startedAt != nil, outcome.state.isFinal, facts.rows.isEmpty {
+            return Conclusion(.registrationLeft, time)
+        }
+        switch left.departure.reason {
+        case .expired: return Conclusion(.registrationExpired, time)
+        case .deleted: return Conclusion(.registrationDeleted, time)
+        case .installationChanged: return Conclusion(.registrationReplaced, time)
+        case .handleDied(let reason):
+            // "APNs answered Unregistered": the service is named already.
+            let word = reason.split(separator: " ").last.map(String.init) ?? reason
+            return Conclusion(.tokenDead, time.merging(["reason": word]) { $1 })
+        }
+    }
+
+    /// It was meant, or may be, and there is no verdict.
+    private mutating func outstanding(_ candidate: TraceFacts.Candidate?) -> Conclusion {
+        let isChanged = candidate.map { !isAsSent($0.registration) } ?? false
+        switch outcome.state {
+        case .scheduled:
+            let due = outcome.scheduledFor ?? facts.now
+            decide(facts.now, .turn, "not due before \(due.inSentence)", isGood: nil)
+            return Conclusion(.scheduled, ["time": due.inSentence])
+        case .canceled: return cancelled()
+        case .enqueued, .processing:
+            if let hold = facts.hold {
+                let (plugin, reason) = Self.plugin(hold.reason)
+                decide(facts.now, .plugin, "held by \(plugin) until \(hold.moment.inSentence): \(reason)", isGood: nil)
+                return Conclusion(.held, ["plugin": plugin, "time": hold.moment.inSentence, "reason": reason])
+            }
+            for trouble in facts.troubles where trouble.platform == device.platform {
+                guard case .openCircuit(_, let next) = trouble.kind else { continue }
+                decide(facts.now, .service, "\(service) answers nobody; it is tried again at \(next.inSentence)", isGood: nil)
+                return Conclusion(.circuitOpen, ["time": next.inSentence])
+            }
+            if let pace = request.pace, let turn = facts.turn {
+                decide(facts.now, .turn, "its turn comes at about \(turn.inSentence), at \(pace.words)", isGood: nil)
+                return Conclusion(.paced, ["pace": pace.words, "time": turn.inSentence])
+            }
+            decide(facts.now, .turn, "under way, not yet its turn", isGood: nil)
+            return Conclusion(.waiting)
+        case .completed, .noTargetFound, .abandoned, .unknown, .detailedStateAvailable: break
+        }
+        if request.isTest, facts.matched > NotificationHub.testSize {
+            decide(facts.sentAt, .turn, "ten of \(facts.matched) were drawn, and it is none of them")
+            return Conclusion(.notDrawn, ["count": String(facts.matched)])
+        }
+        if isChanged, let candidate {
+            decide(candidate.registration.updatedAt, .device, "changed after the send; what it was before is not kept")
+            return Conclusion(.tagsChanged, ["time": candidate.registration.updatedAt.inSentence])
+        }
+        decide(outcome.endedAt, .service, "no verdict is kept", isGood: nil)
+        return Conclusion(.unexplained)
+    }
+
+    mutating func cancelled() -> Conclusion {
+        let ended = outcome.endedAt ?? facts.now
+        decide(ended, .notification, "cancelled")
+        return Conclusion(.cancelled, ["time": ended.inSentence])
+    }
+
+    /// What a plugin ruled, which begins with its name.
+    static func plugin(_ text: String) -> (name: String, reason: String) {
+        guard let colon = text.firstIndex(of: ":") else { return ("of the hub", text) }
+        return (String(text[..<colon]), String(text[text.index(after: colon)...].drop { $0 == " " }))
+    }
+}
+
+extension Pace {
+    /// `200 devices a second`
+    fileprivate var words: String {
+        let time =
+            switch unit {
+            case .second: "a second"
+            case .minute: "a minute"
+            case .hour: "an hour"
+            }
+        return "\(count) device\(count == 1 ? "" : "s") \(time)"
+    }
+}
+
+extension RegistrationDeparture {
+    fileprivate var words: String {
+        switch reason {
+        case .deleted: "the registration was deleted"
+        case .expired: "the registration expired"
+        case .installationChanged: "its installation has another shape, or is gone"
+        case .handleDied(let reason): reason
+        }
+    }
+}
+
+extension Timestamp {
+    fileprivate static let distantPast = Timestamp(milliseconds: .min)
+}

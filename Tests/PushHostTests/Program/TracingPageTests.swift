@@ -1,0 +1,19 @@
+import Foundation
+import PushCore
+import Testing
+
+/// docs/tracing.md lists every cause as the program has it.
+@Suite struct TracingPageTests {
+    @Test func `the page has a row for each cause, with its sentence and what to do`() throws {
+        let page = try String(contentsOf: Program.root.appending(path: "docs/tracing.md"), encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        #expect(rows == TraceCause.allCases.map { "| `\($0.rawValue)` | \($0.pattern) | \($0.advice) |" })
+    }
+
+    @Test func `sentences are sentences, and advice is none`() {
+        for cause in TraceCause.allCases {
+            #expect(cause.pattern.hasSuffix(".") && !cause.pattern.dropLast().contains(". "), "\(cause)")
+            #expect(!cause.advice.hasSuffix(".") && cause.advice.first?.isLowercase == true, "\(cause)")
+        }
+    }
+}

@@ -1,0 +1,10 @@
+import PushCore
+
+/// Which causes of traces are produced where: together they are all that there are.
+package enum TraceCauses {
+    /// By simulated phones; the others need none.
+    package static let ofPhones: Set<TraceCause> = [
+        .phoneOffline, .offlineAndLost, .savesPower, .replacedWaiting, .expiredWaiting, .forceQuit, .uninstalled, .phoneFailed,
+        .nothingToShow, .background, .leftToApp, .replacedShown, .shown,
+    ]
+}
