@@ -2,7 +2,7 @@ import PushCore
 import Synchronization
 
 /// A store that can be told to refuse what is to be kept, as one on a full disk does.
-package final class BreakableStore: RegistrationStore, NotificationStore, JobStore, PrunedStore {
+package final class BreakableStore: RegistrationStore, NotificationStore, JobStore, PrunedStore, PlanStore {
     package enum Call: Sendable, Hashable, CaseIterable { case commit, rows, accept, record, read, devices }
 
     private let store: any HubStore
@@ -161,5 +161,42 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
     package func dropUntoldPruned(beyond most: Int) async throws(PushError) -> Int {
         try check(.read)
         return try await store.dropUntoldPruned(beyond: most)
+    }
+}
+
+extension BreakableStore {
+    package func addPlan(_ plan: KeptPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
+        try check(.accept)
+        return try await store.addPlan(plan, parts: parts)
+    }
+
+    package func lastPlan() async throws(PushError) -> Int64 {
+        try check(.read)
+        return try await store.lastPlan()
+    }
+
+    package func plan(_ number: Int64) async throws(PushError) -> KeptPlan? {
+        try check(.read)
+        return try await store.plan(number)
+    }
+
+    package func plans(before number: Int64?, limit: Int) async throws(PushError) -> [KeptPlan] {
+        try check(.read)
+        return try await store.plans(before: number, limit: limit)
+    }
+
+    package func latestPlan(of subject: String) async throws(PushError) -> KeptPlan? {
+        try check(.read)
+        return try await store.latestPlan(of: subject)
+    }
+
+    package func planPart(_ number: Int64, part: Int) async throws(PushError) -> [UInt8]? {
+        try check(.read)
+        return try await store.planPart(number, part: part)
+    }
+
+    package func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
+        try check(.accept)
+        return try await store.removePlans(madeBefore: moment, beyond: newest, limit: limit)
     }
 }

@@ -19,6 +19,7 @@ extension FlowWalk {
             default: break
             }
         }
+        holdPlan(values, of: binding)
         holdChannel(values)
         holdContent(values, of: binding)
         guard values["properties"] != nil else { return }
@@ -29,6 +30,15 @@ extension FlowWalk {
                     hint: "give the template the header that the service has for it, or send alert or payload",
                     at: keys[key] ?? values[key]?.range ?? 0..<0))
         }
+    }
+
+    private mutating func holdPlan(_ values: [String: SourceValue], of binding: Binding) {
+        let isPlan = binding.name == Binding.plan.name
+        guard let place = (isPlan ? values["to"] : binding.name == Binding.send.name ? values["plan"] : nil)?.range else { return }
+        report(
+            Remark(
+                "target.unsupported", "Azure Notification Hubs cannot say who would get a notification, and keeps no plans",
+                hint: "plan on a PushHost, or on the embedded target", at: place))
     }
 
     private mutating func holdAudience(_ value: SourceValue) {

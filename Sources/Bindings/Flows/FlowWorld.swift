@@ -24,6 +24,15 @@ package struct FlowWorld: Sendable {
         package var isSimulated: Bool
         /// The hub goes on when a run is over: what it scheduled goes out later.
         package var outlivesRuns: Bool
+        /// The flow is planned: nothing is sent.
+        package var isPlanned = false
+
+        /// The same for a flow that is planned there: phones get nothing that could be looked at.
+        package var planned: Target {
+            var target = Target(name: name, isSimulated: false, outlivesRuns: true)
+            target.isPlanned = true
+            return target
+        }
 
         package init(name: String, isSimulated: Bool, outlivesRuns: Bool = false) {
             self.name = name

@@ -41,7 +41,10 @@ enum HostFunctions {
             LuaFunction("host.step_join") { (site: LuaCallSite, id: Int) in home.attached(site).join(step: id, task: site.task) },
             LuaFunction("host.step_skip") { (site: LuaCallSite, name: String) in
                 home.attached(site).skipStep(
-                    name, task: site.task, reason: "phones, wires and the clock are not simulated on \(home.world.target.name)")
+                    name, task: site.task,
+                    reason: home.world.target.isPlanned
+                        ? "a plan sends nothing that could be looked at"
+                        : "phones, wires and the clock are not simulated on \(home.world.target.name)")
             },
         ]
     }

@@ -17,10 +17,33 @@ extension Binding {
                 "send.audience", "\(name): \"to\" and \"device\" exclude each other", hint: "keep one of them",
                 details: ["key": .string("device")])
         }
-        guard keys.isDisjoint(with: ["to", "device"]) else { return }
-        throw .misuse(
+        if keys.isDisjoint(with: ["to", "device"]) { throw noAudience(name) }
+    }
+
+    static func noAudience(_ name: String) -> LuaError {
+        .misuse(
             "send.no_audience", "\(name) needs \"to\": there is no default audience",
             hint: "write to = push.tag.user \"alice\", to = \"Sports && !muted\", or to = push.everyone")
+    }
+
+    /// The same where the audience is that of a plan, and the content may be.
+    static let planConstraint: Constraint = { keys, name throws(LuaError) in
+        if let other = ["to", "device", "test"].first(where: keys.contains) {
+            throw .misuse(
+                "send.audience", "\(name): \"plan\" and \"\(other)\" exclude each other",
+                hint: "the plan has its audience: keep one of them",
+                details: ["key": .string(other)])
+        }
+        if !keys.isDisjoint(with: notificationContents + ["title", "headers"]) { try requireContent(keys, name) }
+    }
+
+    static let unplannedConstraint: Constraint = { keys, name throws(LuaError) in
+        if keys.contains("tolerance") {
+            throw .misuse(
+                "send.audience", "\(name): \"tolerance\" goes with \"plan\"", hint: "leave it out, or name a plan",
+                details: ["key": .string("tolerance")])
+        }
+        try notificationConstraint(keys, name)
     }
 
     static func requireContent(_ keys: Set<String>, _ name: String) throws(LuaError) {

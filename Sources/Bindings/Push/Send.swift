@@ -38,17 +38,37 @@ extension Binding {
         "tag_expression.invalid", "send.pace",
     ]
 
+    private static let planErrors = [
+        "plan.content", "plan.drifted", "plan.expired", "plan.not_found", "plan.tolerance", "target.unsupported",
+    ]
+
     static let send = Binding(
         "push.send", "Sends a notification to everybody whom a tag expression names, and answers when each device has its verdict.",
         style: .table,
         parameters: notificationParameters + [
-            .optional("test", .boolean, "true: a test send, to at most ten of the devices", mistakenFor: ["debug", "dry_run"])
+            .optional("test", .boolean, "true: a test send, to at most ten of the devices", mistakenFor: ["debug"]),
+            .optional(
+                "plan", .either([.table, .string]), "what push.plan returned, or its id: its devices that are there still, and nobody else"),
+            .optional(
+                "tolerance", .either([.string, .integer]),
+                "with a plan, how many devices may have joined, left or changed since: \"2%\" or a number; none if absent",
+                mistakenFor: ["drift"]
+            ).ruled { value in
+                if case .string(let text) = value { _ = try DriftTolerance(text) }
+            },
         ],
         returns: "push.Outcome",
-        phases: .acting, capability: .hubSend, errors: ["hub.no_target"] + notificationErrors,
+        phases: .acting, capability: .hubSend, errors: ["hub.no_target"] + notificationErrors + planErrors,
         example: "local outcome = push.send { to = push.tag.user \"alice\", alert = \"Your order has shipped\" }",
-        constraint: notificationConstraint,
+        constraint: { keys, name throws(LuaError) in
+            keys.contains("plan") ? try planConstraint(keys, name) : try unplannedConstraint(keys, name)
+        },
         body: .async { arguments, run in
+            if let planned = try arguments.plannedSend(run) {
+                let outcome = try await run.world.hub.send(planned)
+                await run.note(outcome, audience: "plan \(planned.binding.id)", site: arguments.site)
+                return OutcomeRecord(outcome, run)
+            }
             var (request, audience) = try await arguments.notification(run)
             request.isTest = arguments.boolean("test") ?? false
             run.warnOfAzure(request, site: arguments.site)
@@ -82,12 +102,17 @@ extension Arguments {
     /// The request that the arguments describe, and its audience in words. Raises `send.*`, `payload.*`, `tag_expression.*`.
     func notification(_ run: FlowRun) async throws -> (NotificationRequest, String) {
         let (audience, words) = try await audience(run)
+        let (options, pace) = try options(run)
+        return (NotificationRequest(audience: audience, content: try content(), options: options, pace: pace), words)
+    }
+
+    /// How it goes out.
+    func options(_ run: FlowRun) throws -> (options: PushOptions, pace: Pace?) {
         var options = PushOptions()
         if let lifetime = try duration("expires_in") { options.expiration = run.world.clock.now + lifetime }
         options.priority = string("priority").flatMap(PushOptions.Priority.init)
         options.collapseID = string("collapse_id")
-        let pace = try string("pace").map { text throws(PushError) in try Pace(text) }
-        return (NotificationRequest(audience: audience, content: try content(), options: options, pace: pace), words)
+        return (options, try string("pace").map { text throws(PushError) in try Pace(text) })
     }
 
     private func audience(_ run: FlowRun) async throws -> (Audience, String) {

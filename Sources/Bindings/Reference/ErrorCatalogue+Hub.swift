@@ -1,6 +1,8 @@
 // Devices, the hub that knows them, and the services that reach them.
 extension ErrorCatalogue {
-    static let hubAreas: [ErrorArea] = [device, simulator, handle, hub, key, installation, notification, credential, channel]
+    static let hubAreas: [ErrorArea] = [
+        device, simulator, handle, hub, key, installation, notification, plan, credential, channel,
+    ]
 
     private static let device = ErrorArea(
         "device", "phones",

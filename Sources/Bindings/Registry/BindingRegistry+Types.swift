@@ -4,7 +4,9 @@ import PushCore
 extension BindingRegistry {
     /// Every shape that bindings return, in the order of the reference.
     package static let types: [TypeDescription] = [
-        .session, .device, .registration, .installation, .installationTemplate, .inboxItem, .outcome, .deviceOutcome,
+        .session, .device, .registration, .installation, .installationTemplate, .inboxItem, .outcome, .deviceOutcome, .plan, .planGroup,
+        .planTemplate, .failedTerm,
+        .planDifference,
         .exchange, .secureReceipt, .secureRead, .simulators, .simulator, .run, .runStep, .shownItem, .warning, .task, .error, .expectation,
         .matchers, .log, .target, .secret,
         .everyone, .draft, .sent, .group, .groupDevice, .ended, .candidate, .login, .secureFetch, .routeRequest, .keyValueEntry,

@@ -5,7 +5,8 @@ package enum BindingRegistry {
 
     static let builtIn: [Binding] =
         [
-            .args, .caller, .account, .login, .register, .subscribe, .unsubscribe, .send, .schedule, .cancel, .outcome, .trace, .everyone,
+            .args, .caller, .account, .login, .register, .subscribe, .unsubscribe, .send, .plan, .schedule, .cancel, .outcome, .trace,
+            .everyone,
             .install, .installation, .installations, .patch, .uninstall,
             .fetchSecurePayload, .sessionRegister, .registerCurrentUser, .sessionSend, .sendSecure, .sessionFetchSecurePayload,
             .revokeSecurePayload, .secureReads, .logout,

@@ -21,19 +21,19 @@ package actor FlowDispatcher {
     /// Runs that have ended, until that is kept.
     var ending: [Int64: RunRecord] = [:]
     /// What runs were given that is not kept, until they have ended.
-    private var confidential: [Int64: PrivateArguments] = [:]
-    private var waiting: [Int64: [Int: CheckedContinuation<Void, Never>]] = [:]
-    private var waiters = 0
+    var confidential: [Int64: PrivateArguments] = [:]
+    var waiting: [Int64: [Int: CheckedContinuation<Void, Never>]] = [:]
+    var waiters = 0
     /// Runs of all flows at a time.
-    private var limit: Int
+    var limit: Int
     var isStopping = false
-    private var hasBegun = false
+    var hasBegun = false
     var alarm: Task<Void, Never>?
     var isRinging = false
     var isTakingEvents = false
     var hasMoreEvents = false
     /// Whether runs that could not be begun are tried again in a while.
-    private var isResting = false
+    var isResting = false
 
     /// Most runs of one flow that wait.
     static let queueLimit = 1000
@@ -247,202 +247,12 @@ package actor FlowDispatcher {
         if hasMoreEvents, !isTakingEvents { _ = start { await self.takeEvents() } }
     }
 
-    // MARK: - Running
-
-    private func perform(_ queued: RunRecord) async {
-        var run = queued
-        let arguments = confidential[run.number]
-        guard let flow = flows[run.flow] else {
-            let failure = RunReport.Failure(
-                code: "flow.not_found", message: "the flow \(run.flow) is gone from the settings",
-                hint: "pushhost flows lists those there are")
-            return await finish(run, RunEnd(state: .failed, failure: failure))
-        }
-        if let actor = active[run.number]?.cancelledBy {
-            return await finish(run, RunEnd(state: .cancelled, failure: Self.cancelled(by: actor)))
-        }
-        (run.state, run.startedAt, run.script) = (.running, clock.now, flow.script)
-        run.attempts += 1
-        do throws(PushError) {
-            // First kept, then begun: a run that may not be begun twice is known to have begun.
-            try await store.update(run)
-        } catch {
-            if let actor = active[run.number]?.cancelledBy {
-                return await finish(queued, RunEnd(state: .cancelled, failure: Self.cancelled(by: actor)))
-            }
-            active[run.number] = nil
-            queue.insert(queued, at: 0)
-            note(.error, run, "cannot begin: \(error.message); it is tried again")
-            return rest()
-        }
-        active[run.number]?.run = run
-        let (start, number) = (start, run.number)
-        let monitor = RunMonitor(run.report) { _ = start { await self.keep(number) } }
-        active[run.number]?.monitor = monitor
-        let order = RunOrder(flow: flow, run: run, arguments: arguments?.values ?? run.arguments, caller: arguments?.caller)
-        var end = await executor.run(order, progress: monitor.take)
-        (run.report, run.version) = monitor.state
-        let cancelledBy = active[run.number]?.cancelledBy
-        if end.state == .cancelled {
-            if let cancelledBy {
-                end.failure = Self.cancelled(by: cancelledBy)
-            } else if isStopping {
-                return await leave(run)
-            }
-        }
-        await finish(run, end)
-    }
-
-    /// The server stops while a run is under way.
-    private func leave(_ run: RunRecord) async {
-        var run = run
-        active[run.number] = nil
-        if run.guarantee == .atLeastOnce, run.withheld.isEmpty {
-            // It did not come to its end, and is not what ended the server.
-            (run.state, run.attempts) = (.queued, run.attempts - 1)
-            note(.warning, run, "is put off: the server stops; it is begun again at the next start")
-        } else {
-            (run.state, run.endedAt) = (.interrupted, clock.now)
-            run.report.failure = RunReport.Failure(
-                code: "run.interrupted", message: "the server was stopped while the run was under way",
-                hint: "pushhost runs rerun \(run.id) begins it again")
-            note(.warning, run, "was interrupted: the server stops")
-        }
-        // What cannot be kept now is found as it was: under way.
-        try? await store.update(run)
-        wakeWaiters(of: run.number)
-    }
-
-    func finish(_ run: RunRecord, _ end: RunEnd) async {
-        var run = run
-        (run.state, run.endedAt) = (end.state, clock.now)
-        (run.report.result, run.report.failure) = (end.result, end.failure)
-        active[run.number] = nil
-        confidential[run.number] = nil
-        ending[run.number] = run
-        switch run.state {
-        case .failed: note(.error, run, "failed: \(end.failure.map { "\($0.message) (\($0.code))" } ?? "")", at: end.failure?.location)
-        case .cancelled: note(.warning, run, end.failure?.message ?? "was cancelled")
-        default: note(.info, run, "\(run.state.rawValue): \(run.trigger.words)")
-        }
-        do throws(PushError) {
-            try await store.update(run)
-            ending[run.number] = nil
-        } catch {
-            note(.error, run, "its end is not kept yet: \(error.message)")
-            let number = run.number
-            _ = start { await self.keepEnd(number) }
-        }
-        wakeWaiters(of: run.number)
-        pump()
-    }
-
-    /// Until it is kept, or the server stops.
-    private func keepEnd(_ number: Int64) async {
-        while let run = ending[number], !isStopping {
-            try? await clock.sleep(until: clock.now + Self.pause)
-            do throws(PushError) {
-                try await store.update(run)
-                ending[number] = nil
-            } catch {
-                continue
-            }
-        }
-    }
-
-    /// Keeps how far a run is.
-    private func keep(_ number: Int64) async {
-        guard let one = active[number], let monitor = one.monitor, !one.isKeeping else { return }
-        active[number]?.isKeeping = true
-        var run = one.run
-        (run.report, run.version) = monitor.takeNews()
-        // What cannot be kept now is kept with the next step, or the end.
-        try? await store.update(run)
-        active[number]?.isKeeping = false
-        if active[number] != nil, monitor.hasNews { await keep(number) }
-    }
-
-    /// What could not begin is tried again in a while.
-    private func rest() {
-        guard !isResting else { return }
-        isResting = true
-        _ = start {
-            try? await self.clock.sleep(until: self.clock.now + Self.pause)
-            await self.goOn()
-        }
-    }
-
-    private func goOn() {
-        isResting = false
-        pump()
-    }
-
-    // MARK: - Ending
-
-    /// Ends a run that has not ended, and answers when that is kept. Throws `run.not_found` (404) and `run.ended` (409).
-    package func cancel(_ id: String, by actor: String) async throws(PushError) -> RunRecord {
-        let run = try await run(id)
-        guard !run.state.isFinal else {
-            throw PushError(
-                "run.ended", "\(id) has ended already: \(run.state.rawValue)", hint: "pushhost runs show \(id) tells more", status: 409)
-        }
-        if let place = queue.firstIndex(where: { $0.number == run.number }) {
-            let queued = queue.remove(at: place)
-            await finish(queued, RunEnd(state: .cancelled, failure: Self.cancelled(by: actor)))
-        } else {
-            cancel(run.number, by: actor)
-            await finished(run.number)
-        }
-        return try await self.run(id)
-    }
-
-    private func cancel(_ number: Int64, by actor: String) {
-        guard let one = active[number] else { return }
-        if one.cancelledBy == nil { active[number]?.cancelledBy = actor }
-        one.task?.cancel()
-    }
-
-    static func cancelled(by actor: String) -> RunReport.Failure {
-        RunReport.Failure(code: "run.cancelled", message: "it was cancelled by \(actor)")
-    }
-
-    /// Waits until a run has ended, or the server stops; so long at most, by the clock of the hub.
-    package func finished(_ number: Int64, within time: Duration? = nil) async {
-        guard isUnfinished(number), !isStopping else { return }
-        waiters += 1
-        let waiter = waiters
-        let patience = time.map { time in
-            let deadline = clock.steady.now + time
-            return start {
-                guard (try? await self.clock.steady.sleep(until: deadline)) != nil else { return }
-                await self.give(up: waiter, of: number)
-            }
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { waiting[number, default: [:]][waiter] = $0 }
-        } onCancel: {
-            Task { await self.give(up: waiter, of: number) }
-        }
-        patience?.cancel()
-    }
-
-    private func give(up waiter: Int, of number: Int64) {
-        let continuation = waiting[number]?.removeValue(forKey: waiter)
-        continuation?.resume()
-    }
-
-    private func wakeWaiters(of number: Int64) {
-        for continuation in (waiting.removeValue(forKey: number) ?? [:]).values { continuation.resume() }
-    }
-
-    private func isUnfinished(_ number: Int64) -> Bool { active[number] != nil || queue.contains { $0.number == number } }
-
     // MARK: - Counting
 
     /// Runs of a flow that have not ended.
     func count(of flow: String) -> Int { runningCount(of: flow) + queue.count { $0.flow == flow } }
 
-    private func runningCount(of flow: String) -> Int { active.values.count { $0.run.flow == flow } }
+    func runningCount(of flow: String) -> Int { active.values.count { $0.run.flow == flow } }
 
     func note(_ level: FlowNews.Level, _ run: RunRecord, _ text: String, at location: String? = nil) {
         tell(

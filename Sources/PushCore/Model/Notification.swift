@@ -51,15 +51,19 @@ package struct NotificationRequest: Sendable, Equatable {
     package var isTest: Bool
     /// How fast it goes out at most; nil: as fast as the push services take it.
     package var pace: Pace?
+    /// The plan whose devices are the only ones that it reaches; nil: whoever is registered when it begins.
+    package var plan: PlanBinding?
 
     package init(
-        audience: Audience, content: NotificationContent, options: PushOptions = PushOptions(), isTest: Bool = false, pace: Pace? = nil
+        audience: Audience, content: NotificationContent, options: PushOptions = PushOptions(), isTest: Bool = false, pace: Pace? = nil,
+        plan: PlanBinding? = nil
     ) {
         self.audience = audience
         self.content = content
         self.options = options
         self.isTest = isTest
         self.pace = pace
+        self.plan = plan
     }
 }
 

@@ -51,4 +51,10 @@ extension ForwardingHub {
     package func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer { try await base.trace(question) }
 
     package func finish(_ id: String) async throws(PushError) -> NotificationOutcome { try await base.finish(id) }
+
+    package func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport { try await base.plan(request) }
+
+    package func plan(_ id: String) async throws(PushError) -> PlanReport { try await base.plan(id) }
+
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await base.send(planned) }
 }

@@ -34,6 +34,28 @@ package protocol HubGateway: Sendable {
     /// Throws `notification.not_found`, `notification.forgotten` and `device.not_found` (404), and `target.unsupported` where a hub does
     /// not tell.
     func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer
+
+    /// Who would get it, and what; nothing is sent. Throws `target.unsupported` where the hub cannot say so.
+    func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport
+    /// A plan as it is kept. Throws `plan.not_found` (404), `plan.expired` (410), `target.unsupported`.
+    func plan(_ id: String) async throws(PushError) -> PlanReport
+    /// Sends at once to the devices of a plan and to nobody else. Throws `plan.*`, `target.unsupported`.
+    func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome
+}
+
+extension HubGateway {
+    package func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport { throw PushError.noPlans }
+
+    package func plan(_ id: String) async throws(PushError) -> PlanReport { throw PushError.noPlans }
+
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { throw PushError.noPlans }
+}
+
+extension PushError {
+    /// Of a hub that cannot say whom a send would reach.
+    package static let noPlans = PushError(
+        "target.unsupported", "this hub cannot say who would get a notification: it knows registrations by one tag at a time",
+        hint: "plan on the embedded target, or on a PushHost; check asks Azure what it would refuse")
 }
 
 package enum RegistrationFilter: Sendable, Equatable {

@@ -2,7 +2,8 @@
 ///
 /// Errors: `storage.unavailable` (503) where nothing could be kept; then nothing was.
 package protocol NotificationStore: Sendable {
-    /// Keeps a new notification; once this has answered `accepted`, no crash loses it.
+    /// Keeps a new notification; once this has answered `accepted`, no crash loses it. Throws `plan.expired` (410) for one that is bound to
+    /// a plan which is not there any more.
     func accept(_ notification: KeptNotification) async throws(PushError) -> Acceptance
     /// What `accept` answers for a key that was used before; nil for one that was not.
     func acceptance(under key: IdempotencyKey) async throws(PushError) -> Acceptance?
@@ -36,4 +37,4 @@ package protocol NotificationStore: Sendable {
 }
 
 /// All that a hub keeps.
-package typealias HubStore = RegistrationStore & NotificationStore & JobStore & PrunedStore
+package typealias HubStore = RegistrationStore & NotificationStore & JobStore & PrunedStore & PlanStore

@@ -1,7 +1,11 @@
 extension RegistrationTable {
     /// Whom a notification reaches among those that an expression names, among everybody for nil.
-    func targets(of expression: TagExpression?, for content: NotificationContent) -> Targets {
-        let places = index.select(expression)
+    ///
+    /// - Parameter planned: where the only ones stand that are meant, ascending; nil where all are. Whoever is none of them is no twin of
+    ///   theirs either.
+    func targets(of expression: TagExpression?, for content: NotificationContent, among planned: [UInt32]? = nil) -> Targets {
+        let selected = index.select(expression)
+        let places = planned.map { selected.common(withSorted: $0) } ?? selected
         var sorting = TargetSorting(content, templates)
         for place in places {
             let traits = columns.traits[place]
@@ -148,6 +152,24 @@ private struct TargetSorting {
 }
 
 extension [UInt32] {
+    /// Those that are in both; both in ascending order.
+    fileprivate func common(withSorted other: [UInt32]) -> [UInt32] {
+        var found: [UInt32] = []
+        found.reserveCapacity(Swift.min(count, other.count))
+        var (place, its) = (0, 0)
+        while place < count, its < other.count {
+            if self[place] == other[its] {
+                found.append(self[place])
+                (place, its) = (place + 1, its + 1)
+            } else if self[place] < other[its] {
+                place += 1
+            } else {
+                its += 1
+            }
+        }
+        return found
+    }
+
     /// Of an array in ascending order.
     fileprivate func containsSorted(_ element: UInt32) -> Bool {
         var (low, high) = (0, count)

@@ -27,12 +27,13 @@ struct SendPipeline: Sendable {
     /// Those that are delivered to.
     var platforms: Dictionary<Platform, any Connector>.Keys { connectors.keys }
 
-    func targets(of request: NotificationRequest, in table: RegistrationTable) -> Targets {
+    /// - Parameter planned: where those of its plan stand, ascending; nil for a request without one.
+    func targets(of request: NotificationRequest, in table: RegistrationTable, among planned: [UInt32]? = nil) -> Targets {
         switch request.audience {
         case .device(let handle): Targets(direct: [handle])
         case .devices(let handles): Targets(direct: handles)
-        case .expression(let expression): table.targets(of: expression, for: request.content)
-        case .everyone: table.targets(of: nil, for: request.content)
+        case .expression(let expression): table.targets(of: expression, for: request.content, among: planned)
+        case .everyone: table.targets(of: nil, for: request.content, among: planned)
         }
     }
 

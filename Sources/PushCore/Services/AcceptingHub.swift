@@ -11,4 +11,6 @@ package struct AcceptingHub: ForwardingHub {
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
         try await hub.accept(request).outcome
     }
+
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await hub.accept(planned).outcome }
 }

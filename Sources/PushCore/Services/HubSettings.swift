@@ -41,13 +41,18 @@ package struct HubSettings: Sendable, Equatable {
     package var keepPruned: Duration
     /// Whether somebody is told of them, so that they are kept until then.
     package var isPruningTold: Bool
+    /// How long a plan is kept after it was made.
+    package var keepPlans: Duration
+    /// Most plans that are kept: of a million devices one has some 20 MB.
+    package var mostPlans: Int
 
     package init(
         name: String = "hub", registrationTTL: Duration? = nil, naming: Naming = .short, refusesLargePayloads: Bool = true,
         concurrentNotifications: Int = 64, concurrentDevices: Int = .max, isSideBySide: Bool = false, comparableTags: Int = .max,
         devicesPerBatch: Int = 500, batchesUnderWay: Int = 4, devicesPerStep: Int = 2_500, retryWindow: Duration = .seconds(1800),
         retryJitter: Double = 0,
-        keepPruned: Duration = .seconds(86_400), isPruningTold: Bool = false
+        keepPruned: Duration = .seconds(86_400), isPruningTold: Bool = false, keepPlans: Duration = .seconds(7 * 86_400),
+        mostPlans: Int = 50
     ) {
         self.name = name
         self.registrationTTL = registrationTTL
@@ -64,6 +69,8 @@ package struct HubSettings: Sendable, Equatable {
         self.retryJitter = retryJitter
         self.keepPruned = keepPruned
         self.isPruningTold = isPruningTold
+        self.keepPlans = keepPlans
+        self.mostPlans = mostPlans
     }
 
     var retries: RetryPolicy { RetryPolicy(window: retryWindow, jitter: retryJitter) }

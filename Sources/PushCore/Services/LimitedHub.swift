@@ -13,6 +13,10 @@ package struct LimitedHub: ForwardingHub {
         try await hub.send(request, admission: admission)
     }
 
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
+        try await send(try await hub.request(planned))
+    }
+
     package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
         try await hub.accept(request, at: moment, admission: admission).outcome
     }

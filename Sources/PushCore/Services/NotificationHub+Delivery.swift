@@ -40,10 +40,16 @@ extension NotificationHub {
     func deliver(
         _ kept: KeptNotification, _ patience: Patience?, isInTurn: Bool
     ) async -> (delivery: Delivery, delay: Delay?) {
-        sweep()
         let (request, id) = (kept.request, kept.outcome.id)
+        let plan = await plannedAudience(of: request, id)
+        sweep()
         let start = environment.clock.now
         var delivery = Delivery(kept, start: start, holdsDevices: !isInTurn)
+        if plan.isLost, isStopping {
+            live[id] = nil
+            return (delivery, nil)
+        }
+        if plan.isLost { delivery.outcome.note(["the plan \(request.plan?.id ?? "") is lost: nobody gets it"]) }
         if kept.outcome.state == .processing {
             await skipDone(&delivery)
             if isStopping {
@@ -58,7 +64,9 @@ extension NotificationHub {
         // From here on the places of those who leave are nobody else's.
         let run = table.beginRun()
         defer { table.endRun(run) }
-        var targets = pipeline.targets(of: request, in: table)
+        // Who has joined since the plan was made is no target.
+        let places = plan.audience.map { table.places(of: $0) } ?? (request.plan == nil ? nil : [])
+        var targets = pipeline.targets(of: request, in: table, among: places)
         environment.note(.audience, "\(id): \(targets.summary)")
         targets.drop(delivery.done, in: table)
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
@@ -72,7 +80,7 @@ extension NotificationHub {
                 &delivery)
             delivery.outcome.state = .canceled
         } else if targets.isEmpty, holds.isEmpty, delivery.outcome.counts.isEmpty {
-            delivery.outcome.state = .noTargetFound
+            delivery.outcome.state = plan.isLost ? .abandoned : .noTargetFound
             delivery.outcome.nearMisses = await nearMisses(request)
         } else {
             let end = await pipeline.deliver(

@@ -7,6 +7,8 @@ extension NotificationHub {
     nonisolated func asked(_ draft: SendDraft) async throws(PushError) -> SendDraft {
         var answer = try await environment.hooks.beforeSend(draft)
         (answer.hub, answer.origin) = (draft.hub, draft.origin)
+        // A hook may narrow the audience of a plan. Nobody makes it another plan's, or everybody's.
+        answer.request.plan = draft.request.plan
         if let moment = answer.moment { try checkMoment(moment) }
         return answer
     }

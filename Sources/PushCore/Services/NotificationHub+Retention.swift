@@ -13,6 +13,7 @@ extension NotificationHub {
         {
             await Task.yield()
         }
+        try await forgetPlans()
         table.forgetDepartures(before: left)
     }
 }

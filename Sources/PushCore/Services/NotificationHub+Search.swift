@@ -108,6 +108,7 @@ extension NotificationHub {
 
     /// Why a send found nobody, in words.
     func nearMisses(_ request: NotificationRequest) async -> [String] {
+        if let plan = request.plan { return ["none of the devices of plan \(plan.id) is there any more"] }
         await unindexExpired()
         let isMissing = (request.audience.expression?.tags ?? []).contains { table.index.count(of: $0) == 0 }
         let names = isMissing ? await comparableNames() : []

@@ -14,11 +14,13 @@ extension NotificationHub {
     ) async throws(PushError) -> NotificationOutcome {
         var draft = SendDraft(hub: name, request: try checked(request), origin: HookOrigin.plugins)
         try checkIsOpen()
+        try await checkDrift(request)
         if case .sent(let id)? = try await admission?.answer(draft.request, at: nil, self) { return try await outcome(of: id) }
         if environment.hooks.isWanted(.beforeSend) {
             let audience = draft.request.audience
             draft = try await asked(draft)
             draft.request = try checked(draft.request)
+            try await checkDrift(draft.request)
             // A hook may have made it one for more.
             if draft.request.audience != audience { _ = try await admission?.answer(draft.request, at: draft.moment, self) }
             // Whoever sends a test waits for the verdicts.
@@ -70,17 +72,20 @@ extension NotificationHub {
         // What was asked, whatever hooks make of it.
         let key = idempotencyKey.map { IdempotencyKey(key: $0, fingerprint: request.fingerprint(scheduledFor: moment)) }
         var draft = SendDraft(hub: name, request: request, moment: moment, origin: HookOrigin.plugins)
-        if admission != nil || environment.hooks.isWanted(.beforeSend), let key, let known = try await store.acceptance(under: key),
-            let first = try await repeated(known)
+        // Whoever repeats a send is told of the first one, whatever has drifted since.
+        if request.plan != nil || admission != nil || environment.hooks.isWanted(.beforeSend), let key,
+            let known = try await store.acceptance(under: key), let first = try await repeated(known)
         {
             return first
         }
+        try await checkDrift(request)
         if case .sent(let id)? = try await admission?.answer(request, at: moment, self) {
             return AcceptedNotification(outcome: try await notification(id).outcome, isRepeated: true)
         }
         if environment.hooks.isWanted(.beforeSend) {
             draft = try await asked(draft)
             draft.request = try draft.request.checked(refusingLarge: refusesLargePayloads)
+            try await checkDrift(draft.request)
             // A hook may have made it one for more.
             if draft.request.audience != request.audience { _ = try await admission?.answer(draft.request, at: draft.moment, self) }
             try checkIsOpen()
@@ -312,6 +317,7 @@ extension NotificationRequest {
             String(isTest), moment.map { String($0.milliseconds) })
         // Nothing where there is none: keys of before are good still.
         if let pace { add("pace", pace.description) }
+        if let plan { add("plan", plan.id) }
         return Array(hash.finalize())
     }
 }

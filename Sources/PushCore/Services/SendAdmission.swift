@@ -24,7 +24,7 @@ package struct SendAdmission: Sendable {
 
 extension NotificationHub {
     /// How many devices a send would reach at this moment, by platform; nil where these are no more than a number.
-    package func reach(of request: NotificationRequest, beyond number: Int) -> AudienceReach? {
+    package func reach(of request: NotificationRequest, beyond number: Int) async -> AudienceReach? {
         sweep()
         let most = request.isTest ? Self.testSize : Int.max
         // Of most sends it is known without looking for their devices.
@@ -36,15 +36,19 @@ extension NotificationHub {
             case .expression(let expression): table.index.upperBound(expression)
             }
         guard min(bound, most) > number else { return nil }
-        let reach = reach(of: request)
+        let reach = await reach(of: request)
         return reach.devices > number ? reach : nil
     }
 
     /// The same, however many there are.
-    package func reach(of request: NotificationRequest) -> AudienceReach {
+    package func reach(of request: NotificationRequest) async -> AudienceReach {
+        let plan = await plannedAudience(of: request, "a send that is measured")
         sweep()
+        let places = plan.audience.map { table.places(of: $0) } ?? (request.plan == nil ? nil : [])
         var reach = AudienceReach()
-        for (platform, members) in pipeline.targets(of: request, in: table).byPlatform { reach.platforms[platform] = members.count }
+        for (platform, members) in pipeline.targets(of: request, in: table, among: places).byPlatform {
+            reach.platforms[platform] = members.count
+        }
         guard request.isTest, reach.devices > Self.testSize else { return reach }
         var room = Self.testSize
         for platform in reach.platforms.keys.sorted() {

@@ -17,6 +17,13 @@ enum CommandLineSplit {
 
     /// Throws `usage.argument` for an option without its value, such as a variable that is not set.
     static func rearranged(_ arguments: [String]) throws(PushError) -> [String] {
+        if isPlanOfFlow(arguments) {
+            // Behind -- it is the flow's own.
+            let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+            let own = arguments[..<end].filter { $0 != "--all" }
+            let flow = try rearranged(["run"] + own.dropFirst() + arguments[end...]).dropFirst()
+            return ["plan", "flow"] + (own.count < end ? ["--all"] : []) + flow
+        }
         guard arguments.first == "run" else { return arguments }
         var host: [String] = []
         var file: String?
@@ -52,6 +59,22 @@ enum CommandLineSplit {
         // Of a flow, help is the flow's own.
         if file != nil { host = host.map { $0 == "--help" || $0 == "-h" ? "--flow-help" : $0 } }
         return ["run"] + host + (file.map { [$0] } ?? []) + (flow.isEmpty ? [] : ["--"] + flow)
+    }
+
+    /// `plan FILE`, the flow being a file of Lua or one of a plugin: neither a text nor another command.
+    private static func isPlanOfFlow(_ arguments: [String]) -> Bool {
+        guard arguments.first == "plan", !arguments.contains("--to"), !arguments.contains("--broadcast"),
+            !arguments.contains(where: { $0.hasPrefix("--to=") })
+        else { return false }
+        var rest = arguments.dropFirst()
+        while let argument = rest.popFirst() {
+            if valued.contains(argument) {
+                _ = rest.popFirst()
+            } else if !argument.hasPrefix("-") {
+                return argument.hasSuffix(".lua") || argument.wholeMatch(of: /[a-z0-9_-]+:[a-z0-9_-]+/) != nil
+            }
+        }
+        return false
     }
 
     private static func empty(_ option: String) -> PushError {

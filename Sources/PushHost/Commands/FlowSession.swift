@@ -6,6 +6,10 @@ import PushCore
 /// One `pushhost run`: reads the script, makes the world, runs, reports, decides the exit code.
 struct FlowSession {
     let command: RunCommand
+    /// Whether nothing is sent, and each send becomes a plan.
+    let isPlanned: Bool
+    /// How many devices each plan tells one by one.
+    private let told: Int
     /// The files that are read, where somebody wants to know.
     private let sources: SourceFiles?
     private let output = Output(descriptor: STDOUT_FILENO)
@@ -13,8 +17,9 @@ struct FlowSession {
     /// In a rehearsal the same script and seed give the same output, so there the id is not drawn by chance.
     private let run: String
 
-    init(command: RunCommand, sources: SourceFiles? = nil) {
+    init(command: RunCommand, sources: SourceFiles? = nil, isPlanned: Bool = false, told: Int = 0) {
         self.command = command
+        (self.isPlanned, self.told) = (isPlanned, told)
         self.sources = sources
         run = TargetPlan.isEmbedded(command.target) ? "r-0001" : "r-\(SystemRandom().hex(6))"
     }
@@ -51,7 +56,8 @@ struct FlowSession {
         do throws(PushError) {
             place = try await interruption.cancelling { [self] () async throws(PushError) in
                 try await FlowPlace(
-                    plan, for: script, run: run, command, thread, sources, errors, printing, trace: command.trace ? printing.take : nil)
+                    plan, for: script, run: run, command, thread, sources, errors, printing, trace: command.trace ? printing.take : nil,
+                    planningFor: isPlanned ? told : nil)
             }
         } catch {
             return refuse(error, isOfTarget: true)
@@ -63,7 +69,7 @@ struct FlowSession {
             world: place.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources))
         let end = await run(
-            script, options, runner, printing, interruption, isRehearsal: plan.isRehearsal,
+            script, options, runner, printing, interruption, planning: place.planning, isRehearsal: plan.isRehearsal,
             longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.respite })
         let notice = Task { [errors] in
             try await Task.sleep(for: .seconds(1))
@@ -89,7 +95,7 @@ struct FlowSession {
     /// - Parameter longest: when it is given up to wait for the target, in real time; nil for no end.
     private func run(
         _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ printing: RunPrinting,
-        _ interruption: Interruption, isRehearsal: Bool, longest: Duration?
+        _ interruption: Interruption, planning: PlanningHub?, isRehearsal: Bool, longest: Duration?
     ) async -> SessionEnd {
         let text = printing.text
         if command.flowHelp { return SessionEnd(status: await help(script, runner)) }
@@ -134,9 +140,10 @@ struct FlowSession {
             let document = printing.json.document(
                 report, header: printing.header, run: run, verdict: outcome.word, exitCode: outcome.status, error: outcome.error,
                 isTracing: command.trace)
-            output.line(document.text(pretty: true))
+            output.line(FlowPlans(planning)?.added(to: document).text(pretty: true) ?? document.text(pretty: true))
         } else {
             if outcome.status != ExitStatus.usage { text.begin() }
+            for line in FlowPlans(planning)?.lines(Palette(isOn: output.hasColour)) ?? [] { output.line(line) }
             _ = output.finish()
             explain(report, outcome, script)
             if outcome.status != ExitStatus.usage {

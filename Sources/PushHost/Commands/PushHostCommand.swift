@@ -23,7 +23,7 @@ struct PushHostCommand: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, TestCommand.self, ReplCommand.self, CheckCommand.self, InitCommand.self, ExplainCommand.self,
             ServeCommand.self, FlowsCommand.self, RunsCommand.self, ScheduleCommand.self, PluginCommand.self, HubCommand.self,
-            KeyCommand.self, UserCommand.self, SendCommand.self,
+            KeyCommand.self, UserCommand.self, PlanCommand.self, SendCommand.self,
             NotificationCommand.self, TraceCommand.self,
             DevicesCommand.self, PrunedCommand.self, TagsCommand.self, AuditCommand.self, ApprovalsCommand.self, APNsCommand.self,
             DoctorCommand.self,

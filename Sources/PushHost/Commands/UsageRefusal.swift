@@ -11,7 +11,9 @@ struct UsageRefusal {
     let error: PushError
 
     private static let management: Set<String> = [
-        "hub", "key", "user", "send", "notification", "devices", "pruned", "plugin", "tags", "audit", "approvals", "doctor",
+        "hub", "key", "user", "plan", "send", "notification", "trace", "devices", "pruned", "plugin", "tags", "audit", "approvals",
+        "doctor",
+        "flows", "runs", "schedule",
     ]
 
     private var words: ArraySlice<String> { arguments.prefix { $0 != "--" } }

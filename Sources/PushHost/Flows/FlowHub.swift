@@ -23,6 +23,10 @@ final class FlowHub: ForwardingHub {
         return try await service.finish(accepted.outcome.id)
     }
 
+    func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
+        try await send(try await service.request(planned))
+    }
+
     func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
         try await service.accept(request, at: moment, idempotencyKey: key(request, at: moment), admission: admission).outcome
     }

@@ -78,7 +78,8 @@ struct ScriptExecutor: FlowExecutor {
         limits.wall = order.flow.timeout
         let runner = runner(
             hub: FlowHub(
-                hub.service, run: order.run.id, hubs.admission(to: hub, .flow(order.flow.name), ceiling: order.flow.ceiling)), thread: thread, limits: limits, seed: random.next(),
+                hub.service, run: order.run.id, hubs.admission(to: hub, .flow(order.flow.name), ceiling: order.flow.ceiling)),
+            thread: thread, limits: limits, seed: random.next(),
             origin: [order.flow.origin] + order.run.origin)
         let told = [RunTrigger.Kind.event, .backend].contains(order.run.trigger.kind)
         let clock = clock

@@ -139,6 +139,36 @@ extension AttendedHubStore: PrunedStore {
     }
 }
 
+extension AttendedHubStore: PlanStore {
+    func addPlan(_ plan: KeptPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
+        try await thread.outside(try await base.addPlan(plan, parts: parts))
+    }
+
+    func lastPlan() async throws(PushError) -> Int64 {
+        try await thread.outside(try await base.lastPlan())
+    }
+
+    func plan(_ number: Int64) async throws(PushError) -> KeptPlan? {
+        try await thread.outside(try await base.plan(number))
+    }
+
+    func plans(before number: Int64?, limit: Int) async throws(PushError) -> [KeptPlan] {
+        try await thread.outside(try await base.plans(before: number, limit: limit))
+    }
+
+    func latestPlan(of subject: String) async throws(PushError) -> KeptPlan? {
+        try await thread.outside(try await base.latestPlan(of: subject))
+    }
+
+    func planPart(_ number: Int64, part: Int) async throws(PushError) -> [UInt8]? {
+        try await thread.outside(try await base.planPart(number, part: part))
+    }
+
+    func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
+        try await thread.outside(try await base.removePlans(madeBefore: moment, beyond: newest, limit: limit))
+    }
+}
+
 extension Lab {
     func attended(_ store: any NamespaceStore) -> any NamespaceStore { AttendedNamespaceStore(base: store, thread: thread) }
 }

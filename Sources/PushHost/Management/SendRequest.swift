@@ -48,6 +48,32 @@ struct SendRequest: Sendable {
         }
     }
 
+    /// The content as the JSON interface takes it, all platforms in one; nothing where none is given.
+    ///
+    /// Throws `usage.value`.
+    static func addContent(text: String?, message: [String], native: [String], to body: inout JSONObject) throws(PushError) {
+        guard text != nil || !message.isEmpty || !native.isEmpty else { return }
+        var payloads = JSONObject()
+        for content in try contents(text: text, message: message, native: native) {
+            switch content {
+            case .message(let properties):
+                body.append("message", .object(JSONObject(properties.map { ($0.name, JSON.string($0.value)) })))
+            case .native(let platform, let payload):
+                guard payloads[platform.shortName] == nil else {
+                    throw value("--native has two payloads for \(platform.shortName)", "keep one of them")
+                }
+                payloads.append(platform.shortName, ["payload": .string(String(decoding: payload, as: UTF8.self))])
+            }
+        }
+        if !payloads.isEmpty { body.append("native", .object(payloads)) }
+    }
+
+    /// The rest of a send through the JSON interface. Throws `usage.value`.
+    static func addOptions(at time: String?, pace: String?, now: Timestamp, to body: inout JSONObject) throws(PushError) {
+        if let time { body.append("at", .string(try moment(time, now).description)) }
+        if let pace { body.append("pace", .string(try Self.pace(pace).description)) }
+    }
+
     private static func pace(_ text: String) throws(PushError) -> Pace {
         do throws(PushError) {
             return try Pace(text)

@@ -104,6 +104,32 @@ struct Sender: Sendable {
         return id
     }
 
+    /// The same of a send through the JSON interface: one request for all platforms, and one id.
+    func send(_ body: JSON) async throws(PushError) -> Report {
+        var ids: [String] = []
+        do throws(PushError) {
+            let path = ManagementClient.path("hubs", hub, "notifications")
+            let headers: HTTPHeaders = ["Content-Type": "application/json", "Idempotency-Key": SystemRandom().uuid()]
+            let answer: RemoteAnswer
+            do throws(PushError) {
+                answer = try await client.exchange(.POST, path, [], headers, body.serialized())
+            } catch  where error.details[ManagementClient.isBroken] == true && !Task.isCancelled {
+                answer = try await client.exchange(.POST, path, [], headers, body.serialized())
+            }
+            guard let id = (try? JSON(parsing: answer.body))?["notificationId"]?.string else {
+                throw PushError(
+                    "control.answer", "the answer to the send has no notificationId: this is no PushHost, or another version",
+                    details: [ManagementClient.fromServer: true])
+            }
+            ids.append(id)
+            return try await follow(id)
+        } catch {
+            // A refusal is an answer; what else happened does not say that nothing was done.
+            if ids.isEmpty, error.status != nil { throw error }
+            throw Self.telling(Task.isCancelled ? PushError("cancelled", "the wait was interrupted") : error, ids)
+        }
+    }
+
     /// What has become of a notification so far.
     func report(_ id: String) async throws(PushError) -> Report {
         let path = path(id)

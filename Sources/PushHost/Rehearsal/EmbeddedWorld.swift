@@ -22,7 +22,7 @@ struct EmbeddedWorld {
     ///   - around: may put something around the hub that everybody sees, scripts and the backend alike.
     init(
         seed: UInt64, thread: LuaThread, secrets: any SecretSource, isTutorialMode: Bool = false, wire kind: RehearsalWire = .process,
-        trace: (@Sendable (FlowEvent) -> Void)? = nil, around: (any HubGateway) -> any HubGateway = { $0 }
+        trace: (@Sendable (FlowEvent) -> Void)? = nil, around: (any HubGateway, VirtualClock) -> any HubGateway = { hub, _ in hub }
     ) throws(PushError) {
         let clock = VirtualClock(now: Self.dawn)
         var observer: (@Sendable (CoreEvent) -> Void)?
@@ -55,7 +55,7 @@ struct EmbeddedWorld {
                 environment: environment,
                 connectors: services.connectors(
                     transport: wire, clock: clock, random: SeededRandom.derived(from: seed, for: "connectors")),
-                store: MemoryHubStore()))
+                store: MemoryHubStore()), clock)
         let accounts = try AccountService(
             environment: environment, store: MemoryAccountStore(), cost: .rehearsal, isTutorialMode: isTutorialMode)
         let securePayloads = try SecurePayloadService(

@@ -226,6 +226,8 @@ final class TextReport: Sendable {
     }
 
     private func counts(_ send: FlowSend) -> String {
+        // How many it would be stands beside it.
+        if send.id.hasPrefix(PlanningHub.prefix) { return "planned" }
         if let moment = send.scheduledFor { return "scheduled for \(moment.iso8601(fraction: false))" }
         switch send.state {
         case "NoTargetFound": return "no target found"

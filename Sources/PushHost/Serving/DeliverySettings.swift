@@ -19,6 +19,9 @@ struct DeliverySettings: Sendable, Equatable {
     /// How long devices whose handles died are kept aside.
     var keepPruned: Duration = .seconds(86_400)
 
+    /// How long plans are kept.
+    var keepPlans: Duration = .seconds(7 * 86_400)
+
     static let keepPrunedRange: ClosedRange<Duration> = .seconds(60)...(.seconds(30 * 86_400))
     static let retryWindows: ClosedRange<Duration> = .seconds(60)...(.seconds(86_400))
 }
@@ -34,6 +37,11 @@ extension ServerSettings {
             "How long devices that left because their handles were dead can be brought back (`pushhost pruned restore`): 1m to 30d.",
             default: "24h"
         ) { $0.delivery.keepPruned = $1.duration },
+        Setting(
+            "keep.plans", .duration,
+            "How long plans are kept (`pushhost plan`), the newest fifty of each hub: 1m to 30d. One that a notification is bound to stays "
+                + "until that has ended.", default: "7d"
+        ) { $0.delivery.keepPlans = $1.duration },
         Setting(
             "apns.address", .url,
             "Where hubs with APNs credentials send in place of Apple's hosts: `pushhost simulate apns`, with HTTP/2 over TLS."
@@ -57,6 +65,7 @@ extension DeliverySettings {
             faults.append("apns.address: \"\(apns)\" is no https:// address of host and port alone")
         }
         if !Self.keepPrunedRange.contains(keepPruned) { faults.append("keep.pruned: it has to be between 1m and 30d") }
+        if !Self.keepPrunedRange.contains(keepPlans) { faults.append("keep.plans: it has to be between 1m and 30d") }
         for pin in pins where Self.pin(pin) == nil { faults.append("apns.pins: \"\(pin)\" is not of the form host=sha256//BASE64") }
         faults += serviceContradictions
         return faults

@@ -115,7 +115,8 @@ final class PushServer: Sendable {
                     naming: .unique, refusesLargePayloads: false, concurrentNotifications: settings.concurrentNotifications,
                     concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000,
                     retryWindow: settings.delivery.retryWindow, retryJitter: settings.isLab ? 0 : 0.25,
-                    keepPruned: settings.delivery.keepPruned, isPruningTold: settings.feedback.webhook != nil),
+                    keepPruned: settings.delivery.keepPruned, isPruningTold: settings.feedback.webhook != nil,
+                    keepPlans: settings.delivery.keepPlans),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()),
                 admits: { description, before throws(PushError) in
                     if settings.isLab { try Lab.admit(description) }

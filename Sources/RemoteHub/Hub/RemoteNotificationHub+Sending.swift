@@ -165,7 +165,7 @@ extension RemoteNotificationHub {
     }
 
     /// Through the JSON interface; answers the id.
-    private func accept(_ body: JSON) async throws(PushError) -> String {
+    func accept(_ body: JSON) async throws(PushError) -> String {
         let answer = try await details("notifications", by: .POST, ["Idempotency-Key": client.random.uuid()], body: body, isSingular: true)
         guard let id = answer["notificationId"]?.string else { throw unreadable("to the send has no notificationId", isSent: true) }
         return id

@@ -23,4 +23,13 @@ package struct GuardedHub: ForwardingHub {
         try await check(request, nil)
         return try await base.schedule(request, at: moment)
     }
+
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
+        let plan = try await base.plan(planned.binding.id)
+        let content = planned.content ?? plan.content ?? .template([:])
+        try await check(
+            NotificationRequest(
+                audience: plan.audience, content: content, options: planned.options, pace: planned.pace, plan: planned.binding), nil)
+        return try await base.send(planned)
+    }
 }

@@ -2,7 +2,11 @@ import PushCore
 
 extension MemoryHubStore: NotificationStore {
     package func accept(_ notification: KeptNotification) throws(PushError) -> Acceptance {
-        try notifications.accept(notification)
+        if let plan = notification.request.plan {
+            if let known = notification.idempotency.flatMap({ notifications.acceptance(under: $0) }) { return known }
+            guard notification.request.planNumber.map(plans.contains) ?? false else { throw PushError.planExpired(plan.id) }
+        }
+        return try notifications.accept(notification)
     }
 
     package func acceptance(under key: IdempotencyKey) -> Acceptance? { notifications.acceptance(under: key) }
@@ -86,6 +90,11 @@ struct MemoryNotifications {
 
     func acceptance(under key: IdempotencyKey) -> Acceptance? {
         keys[key.key].flatMap { self[$0] }.map { Acceptance(key, of: $0) }
+    }
+
+    /// The numbers of plans that are to stay for a notification that has not ended.
+    var boundPlans: Set<Int64> {
+        Set(rows.lazy.map(\.notification).filter { !$0.outcome.state.isFinal }.compactMap(\.request.planNumber))
     }
 
     func unfinished(after sequence: Int64, limit: Int) -> [KeptNotification] {

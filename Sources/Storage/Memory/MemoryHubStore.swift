@@ -11,6 +11,7 @@ package actor MemoryHubStore: RegistrationStore {
     private var lastOutcomes: [UInt32: OutcomeName] = [:]
     var notifications = MemoryNotifications()
     var prunings = MemoryPrunings()
+    var plans = MemoryPlans()
     /// By id.
     var jobs: [String: NotificationHubJob] = [:]
 
@@ -91,6 +92,7 @@ package actor MemoryHubStore: RegistrationStore {
         lastOutcomes = [:]
         notifications = MemoryNotifications()
         prunings = MemoryPrunings()
+        plans = MemoryPlans()
         jobs = [:]
     }
 }

@@ -7,22 +7,17 @@ import PushCore
 extension NotificationRequest {
     var storedJSON: JSON {
         var object = JSONObject()
-        switch audience {
-        case .expression(let expression): object.append("tags", .string(expression.description))
-        case .everyone: object.append("everyone", true)
-        case .device(let handle): object.append("device", handle.storedJSON)
-        case .devices(let handles): object.append("devices", .array(handles.map(\.storedJSON)))
-        }
-        switch content {
-        case .template(let properties): object.append("template", JSON(properties))
-        case .native(let payloads):
-            object.append("native", .object(JSONObject(payloads.map { ($0.key.rawValue, $0.value.storedJSON) })))
-        }
+        audience.store(in: &object)
+        content.store(in: &object)
         if let expiration = options.expiration { object.append("expiration", .integer(expiration.milliseconds)) }
         if let priority = options.priority { object.append("priority", .string(priority.rawValue)) }
         if let collapseID = options.collapseID { object.append("collapse", .string(collapseID)) }
         if isTest { object.append("test", true) }
         if let pace { object.append("pace", .string(pace.description)) }
+        if let plan {
+            object.append("plan", .string(plan.id))
+            if plan.tolerance != .none { object.append("tolerance", .string(plan.tolerance.description)) }
+        }
         return .object(object)
     }
 
@@ -33,7 +28,25 @@ extension NotificationRequest {
         options.collapseID = try json["collapse"]?.storedText()
         self.init(
             audience: try Audience(stored: json), content: try NotificationContent(stored: json), options: options,
-            isTest: json["test"] == true, pace: try json["pace"].map { try Pace(stored: $0.storedText()) })
+            isTest: json["test"] == true, pace: try json["pace"].map { try Pace(stored: $0.storedText()) },
+            plan: try json["plan"].map { PlanBinding(try $0.storedText(), tolerance: try DriftTolerance(stored: json["tolerance"])) })
+    }
+
+    /// The number of the plan that it is bound to.
+    var planNumber: Int64? { plan.flatMap { PlanID.number(of: $0.id) } }
+}
+
+extension DriftTolerance {
+    fileprivate init(stored json: JSON?) throws {
+        guard let json else {
+            self = .none
+            return
+        }
+        do {
+            try self.init(json.storedText())
+        } catch let error as PushError {
+            throw UnreadableValue(reason: error.message)
+        }
     }
 }
 
@@ -48,7 +61,16 @@ extension Pace {
 }
 
 extension Audience {
-    fileprivate init(stored json: JSON) throws {
+    func store(in object: inout JSONObject) {
+        switch self {
+        case .expression(let expression): object.append("tags", .string(expression.description))
+        case .everyone: object.append("everyone", true)
+        case .device(let handle): object.append("device", handle.storedJSON)
+        case .devices(let handles): object.append("devices", .array(handles.map(\.storedJSON)))
+        }
+    }
+
+    init(stored json: JSON) throws {
         if let tags = json["tags"] {
             let text = try tags.storedText()
             guard let expression = try? TagExpression(parsing: text) else {
@@ -68,7 +90,15 @@ extension Audience {
 }
 
 extension NotificationContent {
-    fileprivate init(stored json: JSON) throws {
+    func store(in object: inout JSONObject) {
+        switch self {
+        case .template(let properties): object.append("template", JSON(properties))
+        case .native(let payloads):
+            object.append("native", .object(JSONObject(payloads.map { ($0.key.rawValue, $0.value.storedJSON) })))
+        }
+    }
+
+    init(stored json: JSON) throws {
         if let properties = json["template"] {
             self = .template(try properties.storedTexts())
             return

@@ -15,16 +15,22 @@ extension SQLiteHubStore: NotificationStore {
             if let idempotency = notification.idempotency, let known = try Self.acceptance(under: idempotency, hub, database) {
                 return known
             }
+            let plan = notification.request.planNumber.map { NotificationKey(hub: hub, upTo: $0).stored }
+            if let binding = notification.request.plan {
+                // From here on it stays until the notification has ended.
+                let isThere = try plan.flatMap { try database.first("SELECT 1 FROM plan WHERE key = ?", $0) { _ in true } } ?? false
+                guard isThere else { throw PushError.planExpired(binding.id) }
+            }
             let outcome = notification.outcome
             try database.run(
                 """
                 INSERT INTO notification (key, hub, id, request, idempotency_key, fingerprint, state, is_final, tags,
-                    enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses, remarks, origin, holds)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    enqueued_at, started_at, ended_at, scheduled_for, counts, near_misses, remarks, origin, holds, plan)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, key, hub, outcome.id, request, notification.idempotency?.key,
                 notification.idempotency?.fingerprint, outcome.state.rawValue, outcome.state.isFinal, outcome.tags,
                 outcome.enqueuedAt.milliseconds, outcome.startedAt?.milliseconds, outcome.endedAt?.milliseconds,
-                outcome.scheduledFor?.milliseconds, counts, nearMisses, remarks, origin, holds)
+                outcome.scheduledFor?.milliseconds, counts, nearMisses, remarks, origin, holds, plan)
             return .accepted
         }
     }

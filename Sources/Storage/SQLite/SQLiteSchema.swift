@@ -58,6 +58,7 @@ enum SQLiteSchema {
         migrator.registerMigration("sends that wait for leave") { database in try database.execute(sql: approvals) }
         migrator.registerMigration("runs of flows") { database in try database.execute(sql: runs) }
         migrator.registerMigration("whose registrations left") { database in try database.execute(sql: departedDevices) }
+        migrator.registerMigration("plans") { database in try database.execute(sql: plans) }
         return migrator
     }()
 
@@ -69,6 +70,8 @@ enum SQLiteSchema {
         ("outcome_batch", "id", keyed("notification", NotificationKey.sequenceBits), 8),
         ("dead_batch", "notification, first", keyed("notification", NotificationKey.sequenceBits), 8),
         ("notification", "key", keyed("key", NotificationKey.sequenceBits), 1000), ("sequence", "hub", ofHub, 1000),
+        ("plan_part", "plan, part", keyed("plan", NotificationKey.sequenceBits), 8),
+        ("plan", "key", keyed("key", NotificationKey.sequenceBits), 1000), ("plan_sequence", "hub", ofHub, 1000),
         ("job", "hub, id", ofHub, 1000), ("pruned", "number", ofHub, 1000), ("pruned_telling", "hub", ofHub, 1000),
         ("approval", "number", ofHub, 1000),
     ]
@@ -209,6 +212,23 @@ enum SQLiteSchema {
         ALTER TABLE departure ADD COLUMN installation TEXT;
         CREATE INDEX departure_by_handle ON departure (hub, handle) WHERE handle IS NOT NULL;
         CREATE INDEX departure_by_installation ON departure (hub, installation) WHERE installation IS NOT NULL;
+        """
+
+    /// Under keys like those of notifications, which name the plan that they are bound to.
+    private static let plans = """
+        CREATE TABLE plan (
+            key INTEGER PRIMARY KEY, hub INTEGER NOT NULL, subject TEXT NOT NULL, made_at INTEGER NOT NULL, content TEXT NOT NULL
+        ) STRICT;
+        -- Behind its columns it has the key.
+        CREATE INDEX plan_by_subject ON plan (hub, subject);
+        -- Devices, in the form that PlannedAudience has.
+        CREATE TABLE plan_part (
+            id INTEGER PRIMARY KEY, plan INTEGER NOT NULL, part INTEGER NOT NULL, content BLOB NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX plan_part_by_plan ON plan_part (plan, part);
+        -- The number of the last plan that a hub has made.
+        CREATE TABLE plan_sequence (hub INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+        ALTER TABLE notification ADD COLUMN plan INTEGER;
         """
 
     private static let keysAndValues = """

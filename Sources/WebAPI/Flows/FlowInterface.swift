@@ -59,7 +59,9 @@ struct FlowInterface: Sendable {
         case .key(let right):
             let hub = access.namespace.hub(backend.services.hub)
             let rule = try access.authorize(request, right.ofRules, hub)
-            return (access.principal(rule, hub).description, nil, try await access.body(request, limit: Self.bodyLimit, right.ofRules, of: hub))
+            return (
+                access.principal(rule, hub).description, nil, try await access.body(request, limit: Self.bodyLimit, right.ofRules, of: hub)
+            )
         }
     }
 

@@ -16,7 +16,7 @@ struct JSONSchema: Sendable {
         case integer(ClosedRange<Int64>)
         case boolean
         case list(JSONSchema, least: Int)
-        /// Of the members in `alternatives`, where there are any, exactly one is there.
+        /// Of the members in `alternatives`, where there are any, exactly one is there; or none of them, where that is one.
         case object([Member], alternatives: [String])
         /// An object with any names that fit the pattern.
         case map(names: String?, values: JSONSchema)
@@ -30,6 +30,9 @@ struct JSONSchema: Sendable {
     var note: String?
     /// Under which the document keeps it; nil for one that stands where it is used.
     var name: String?
+
+    /// Among alternatives: none of the others.
+    static let none = ""
 
     /// Most characters of a text that says nothing else.
     static let longest = 64 << 10
@@ -112,7 +115,7 @@ extension JSONSchema {
             let required = members.filter { !$0.isOptional }.map { JSON.string($0.name) }
             if !required.isEmpty { object["required"] = .array(required) }
             object["additionalProperties"] = false
-            if !alternatives.isEmpty { object["oneOf"] = .array(alternatives.map { ["required": [.string($0)]] }) }
+            if !alternatives.isEmpty { object["oneOf"] = .array(Self.choices(alternatives)) }
         case .map(let names, let values):
             object["type"] = "object"
             if let names { object["propertyNames"] = ["pattern": .string("^(?:\(names))$")] }
@@ -122,6 +125,13 @@ extension JSONSchema {
         }
         if let note { object["description"] = .string(note) }
         return object
+    }
+}
+
+extension JSONSchema {
+    private static func choices(_ alternatives: [String]) -> [JSON] {
+        let named: [JSON] = alternatives.filter { $0 != none }.map { ["required": [.string($0)]] }
+        return alternatives.contains(none) ? named + [["type": "object", "not": ["anyOf": .array(named)]]] : named
     }
 }
 
@@ -197,9 +207,12 @@ extension JSONSchema {
                 throw Flaw(message: "\(place) lacks \(member.name)", hint: "add \(member.name)")
             }
         }
-        guard alternatives.isEmpty || alternatives.count(where: { object[$0] != nil }) == 1 else {
+        let named = alternatives.filter { $0 != Self.none }
+        let given = named.count { object[$0] != nil }
+        guard alternatives.isEmpty || given == 1 || given == 0 && alternatives.contains(Self.none) else {
             throw Flaw(
-                message: "\(place) says not one of \(alternatives.joined(separator: " and "))", hint: "give one of the two")
+                message: "\(place) says not one of \(named.joined(separator: " and "))",
+                hint: "give one of \(named.count == 2 ? "the two" : "them")")
         }
     }
 }

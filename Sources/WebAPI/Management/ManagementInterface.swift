@@ -70,6 +70,7 @@ struct ManagementInterface: Sendable {
 
 extension ManagementRoute {
     static let all =
-        hubs + credentials + keys + devices + pruned + tags + notifications + [trace, render] + users + approvals + audit + flows + runs
+        hubs + credentials + keys + devices + pruned + tags + notifications + [trace, render] + plans + users + approvals + audit + flows
+        + runs
         + schedules
 }

@@ -13,6 +13,14 @@ struct ProblemDocument: Sendable {
             "code": .text("Stable, such as hub.not_found; pushhost explain CODE has a page about it"), "hint?": .text("What to do"),
             "trackingId": .text("Of the request, as in the log of the server"),
             "approvalId?": .text("Where something waits for somebody else's leave, or has waited: under which id"),
+            "drift?": .object(
+                "PlanDrift",
+                [
+                    "plan": .text("Its id"), "joined": .integer(), "left": .integer(), "changed": .integer(),
+                    "tolerated": .integer("How many of them may be"), "planned": .integer("Registrations of the plan"),
+                    "firstJoined": .list(of: ManagementRoute.plannedDevice), "firstLeft": .list(of: ManagementRoute.plannedDevice),
+                    "firstChanged": .list(of: ManagementRoute.plannedDevice),
+                ]),
         ])
 
     let error: PushError
@@ -27,6 +35,8 @@ struct ProblemDocument: Sendable {
             "detail": .string(isOurs ? "the server failed" : error.message), "code": .string(error.code),
             "hint": isOurs ? "look up the tracking id in the log of the server" : error.hint.map { .string($0) },
             "trackingId": .string(trackingID), "approvalId": error.details["approval"],
+            "drift": error.code == "plan.drifted"
+                ? .object(JSONObject(error.details.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })) : nil,
         ])
     }
 }

@@ -29,7 +29,8 @@ extension ManagementRoute {
         ) { call async throws(PushError) in call.answer(try await call.flows.run(call.name("run")).details) },
         ManagementRoute(
             .post, "/api/v1/runs/{run}/cancel", "cancelRun", "End a run that has not ended; it is answered when it has", .server, .manage,
-            answer: .ok("The run", RunRecord.detailsSchema), refusals: [409], noted: Noted(.runCancel) { call, _ in (call.name("run"), [:]) }
+            answer: .ok("The run", RunRecord.detailsSchema), refusals: [409],
+            noted: Noted(.runCancel) { call, _ in (call.name("run"), [:]) }
         ) { call async throws(PushError) in call.answer(try await call.flows.cancel(call.name("run"), by: call.actor).details) },
         ManagementRoute(
             .post, "/api/v1/runs/{run}/rerun", "rerun", "Begin a run once more, with the script as it is now and what it was given then",

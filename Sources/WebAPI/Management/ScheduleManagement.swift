@@ -28,7 +28,9 @@ extension ManagementRoute {
             answer: .created("The schedule", schedule), refusals: [409],
             noted: Noted(.scheduleAdd) { call, _ in
                 func text(_ name: String) -> String { call.body[name]?.string ?? "" }
-                return (text("name"), ["flow": text("flow"), "cron": text("cron"), "timeZone": text("timeZone")].filter { !$0.value.isEmpty })
+                return (
+                    text("name"), ["flow": text("flow"), "cron": text("cron"), "timeZone": text("timeZone")].filter { !$0.value.isEmpty }
+                )
             }
         ) { call async throws(PushError) in
             let rule = ScheduleRule(

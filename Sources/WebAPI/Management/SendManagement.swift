@@ -14,18 +14,13 @@ extension ManagementRoute {
                     [
                         "tagExpression?": .text("Whoever satisfies it", length: 1...JSONSchema.longest),
                         "broadcast?": .choice("Every device of the hub, by the word", ["everyone"]),
-                    ], alternatives: ["tagExpression", "broadcast"]),
-                "message?": .map(
-                    "The properties that fill the templates; names are letters, digits and _, at most 120", names: "[A-Za-z0-9_]{1,120}",
-                    of: .text()),
-                "native?": .map(
-                    "What the push services get, by platform",
-                    of: .object(
-                        "PlatformPayload",
-                        [
-                            "payload": .textOrObject("The body that the push service gets: a text, or an object"),
-                            "headers?": .map("Those of the platform", of: .text()),
-                        ])), "expiresAt?": .moment("When it is worthless"),
+                        "plan?": .text("The id of a plan: its devices that are there still, and nobody else", length: 1...40),
+                    ], alternatives: ["tagExpression", "broadcast", "plan"]),
+                "tolerance?": .text(
+                    "With a plan, how many devices may have joined, left or changed since: 250, or 2% of the plan; none where it is not given",
+                    length: 1...20),
+                "message?": NotificationContent.message, "native?": NotificationContent.native,
+                "expiresAt?": .moment("When it is worthless"),
                 "priority?": .choice("How urgent it is", ["high", "normal", "low"]),
                 "collapseId?": .text("A later notification with the same one replaces this one", length: 1...64),
                 "at?": .moment("When it is sent, at most seven days ahead; at once where it is not given"),
@@ -33,17 +28,23 @@ extension ManagementRoute {
                 "note?": .text(
                     "What it is for, to be shown to who may have to allow it, and in the audit log", length: 1...SendGuard.longestNote),
                 "pace?": .text("How fast it goes out at most: 200/s, 1000/m or 5000/h devices", length: 3...12),
-            ], alternatives: ["message", "native"]),
-        answer: .created("The notification as it was kept", notification), refusals: [403, 413, 422],
+            ], alternatives: ["message", "native", JSONSchema.none]),
+        answer: .created("The notification as it was kept", notification), refusals: [403, 409, 410, 413, 422],
         noted: Noted(.notificationSend, isFrequent: true) { call, answer throws(PushError) in
-            let request = try NotificationRequest(sending: call.body)
-            let id = (try? JSON(parsing: answer.body))?["notificationId"]?.string ?? ""
-            var details = SentWords.details(request, try call.hub.record.name, at: call.body["at"]?.string, "management")
-            details["note"] = call.body["note"]?.string
-            return (id, details)
+            let body = call.body
+            let sketch = NotificationRequest(
+                audience: try Audience(sending: body), content: try NotificationContent(sending: body) ?? .template([:]),
+                isTest: body["test"]?.bool ?? false)
+            var details = SentWords.details(sketch, try call.hub.record.name, at: body["at"]?.string, "management")
+            if let plan = body["audience"]?["plan"]?.string {
+                details["audience"] = "the devices of plan \(plan)"
+                if (body["message"] ?? body["native"]) == nil { details["content"] = "that of the plan" }
+            }
+            details["note"] = body["note"]?.string
+            return ((try? JSON(parsing: answer.body))?["notificationId"]?.string ?? "", details)
         }
     ) { call async throws(PushError) in
-        let request = try NotificationRequest(sending: call.body)
+        let request = try await call.notificationRequest()
         let moment = try call.body["at"]?.string.map { text throws(PushError) in try Timestamp(given: text, "at") }
         if request.isTest {
             guard moment == nil else {
@@ -61,28 +62,75 @@ extension ManagementRoute {
     }
 }
 
-extension NotificationRequest {
-    /// - Parameter body: of a request to send, which fits its schema.
-    fileprivate init(sending body: JSONObject) throws(PushError) {
-        var audience = Audience.everyone
-        if let text = body["audience"]?["tagExpression"]?.string {
-            audience = .expression(try TagExpression(given: text))
-        }
+extension ManagementCall {
+    /// The notification that the body is about. Throws `request.body`, and `plan.*` for one that is bound to a plan.
+    fileprivate func notificationRequest() async throws(PushError) -> NotificationRequest {
         var options = PushOptions()
         options.expiration = try body["expiresAt"]?.string.map { text throws(PushError) in try Timestamp(given: text, "expiresAt") }
         options.priority = body["priority"]?.string.flatMap { PushOptions.Priority(rawValue: $0) }
         options.collapseID = body["collapseId"]?.string
-        let content: NotificationContent
+        let pace = try body["pace"]?.string.map { text throws(PushError) in try Pace(text) }
+        let content = try NotificationContent(sending: body)
+        let tolerance = try body["tolerance"]?.string.map { text throws(PushError) in try DriftTolerance(text) }
+        let isTest = body["test"]?.bool ?? false
+        guard let plan = body["audience"]?["plan"]?.string else {
+            guard tolerance == nil else {
+                throw PushError(
+                    "request.body", "tolerance goes with the audience of a plan", hint: "leave it out, or name a plan", status: 400)
+            }
+            guard let content else {
+                throw PushError(
+                    "request.body", "the body says not one of message and native", hint: "give one of the two", status: 400)
+            }
+            return NotificationRequest(
+                audience: try Audience(sending: body), content: content, options: options, isTest: isTest, pace: pace)
+        }
+        var request = try await hub.service.request(
+            PlannedSend(PlanBinding(plan, tolerance: tolerance ?? .none), content: content, options: options, pace: pace))
+        request.isTest = isTest
+        return request
+    }
+}
+
+extension Audience {
+    /// - Parameter body: of a request, which fits its schema and names no plan.
+    init(sending body: JSONObject) throws(PushError) {
+        guard let text = body["audience"]?["tagExpression"]?.string else {
+            self = .everyone
+            return
+        }
+        do {
+            self = .expression(try TagExpression(parsing: text))
+        } catch {
+            throw PushError(error)
+        }
+    }
+}
+
+extension NotificationContent {
+    static let message = JSONSchema.map(
+        "The properties that fill the templates; names are letters, digits and _, at most 120", names: "[A-Za-z0-9_]{1,120}", of: .text())
+
+    static let native = JSONSchema.map(
+        "What the push services get, by platform",
+        of: .object(
+            "PlatformPayload",
+            [
+                "payload": .textOrObject("The body that the push service gets: a text, or an object"),
+                "headers?": .map("Those of the platform", of: .text()),
+            ]))
+
+    /// - Parameter body: of a request, which fits its schema. Nil where it has none.
+    init?(sending body: JSONObject) throws(PushError) {
         if let native = body["native"]?.object {
             var payloads: [Platform: NativePayload] = [:]
             for (name, value) in native.members { payloads[try Platform(native: name)] = NativePayload(json: value) }
-            content = .native(payloads)
+            self = .native(payloads)
+        } else if let message = body["message"]?.object {
+            self = .template(Dictionary(message.members.map { ($0.key, $0.value.plainText) }, uniquingKeysWith: { _, last in last }))
         } else {
-            let members = body["message"]?.object?.members ?? []
-            content = .template(Dictionary(members.map { ($0.key, $0.value.plainText) }, uniquingKeysWith: { _, last in last }))
+            return nil
         }
-        let pace = try body["pace"]?.string.map { text throws(PushError) in try Pace(text) }
-        self.init(audience: audience, content: content, options: options, isTest: body["test"]?.bool ?? false, pace: pace)
     }
 }
 

@@ -35,6 +35,18 @@ import Testing
         #expect(marks(call, .embedded) == [])
     }
 
+    @Test func `Azure has no plans, a served hub has`() {
+        for (call, mark) in [
+            ("push.plan { to = 'a', alert = 'x' }", "1:18"), ("push.send { plan = 'p-0001' }", "1:20"),
+        ] {
+            #expect(marks(call) == ["target.unsupported \(mark)"])
+            #expect(marks(call, .pushhost) == [] && marks(call, .embedded) == [])
+        }
+        #expect(marks("push.send { plan = 'p-0001', to = 'a' }", .embedded) == ["send.audience 1:30"])
+        #expect(marks("push.send { plan = 'p-0001', tolerance = 'some' }", .embedded) == ["plan.tolerance 1:42"])
+        #expect(marks("push.send { plan = 'p-0001', toleranc = 1 }", .embedded) == ["args.unknown_key 1:30"])
+    }
+
     @Test(
         arguments: [
             "phone:handle()", "phone:storage().a = 'b'", "phone:storage_read()", "phone:storage_write('a', 'b')", "phone:categories()",

@@ -213,3 +213,40 @@ extension FatefulStore {
         try await store.dropUntoldPruned(beyond: most)
     }
 }
+
+extension FatefulStore {
+    func addPlan(_ plan: KeptPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
+        try await check()
+        return try await store.addPlan(plan, parts: parts)
+    }
+
+    func lastPlan() async throws(PushError) -> Int64 {
+        try await check()
+        return try await store.lastPlan()
+    }
+
+    func plan(_ number: Int64) async throws(PushError) -> KeptPlan? {
+        try await check()
+        return try await store.plan(number)
+    }
+
+    func plans(before number: Int64?, limit: Int) async throws(PushError) -> [KeptPlan] {
+        try await check()
+        return try await store.plans(before: number, limit: limit)
+    }
+
+    func latestPlan(of subject: String) async throws(PushError) -> KeptPlan? {
+        try await check()
+        return try await store.latestPlan(of: subject)
+    }
+
+    func planPart(_ number: Int64, part: Int) async throws(PushError) -> [UInt8]? {
+        try await check()
+        return try await store.planPart(number, part: part)
+    }
+
+    func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
+        try await check()
+        return try await store.removePlans(madeBefore: moment, beyond: newest, limit: limit)
+    }
+}

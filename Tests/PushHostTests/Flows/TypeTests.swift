@@ -31,6 +31,15 @@ import Testing
           push.send { to = "nobody", alert = "Hello" }, push.send { device = ana, payload = { apns = { aps = { ["content-available"] = 1 } } } },
           s:send { to = "alice", alert = "Hello" }, push.schedule { after = "1h", to = "x", alert = "Later" },
         }
+        local long = { a = ("a"):rep(5000), b = "3" }
+        for _, plan in ipairs {
+          push.plan { to = "x" }, push.plan { to = "x" }, push.plan { to = "x", properties = { a = "Hello", b = "3" }, keep = false },
+          push.plan { to = "x", properties = long }, push.plan { to = "x && nobody", alert = "Hi" }, push.plan { to = "nobody", alert = "Hi" },
+        } do
+          note("push.Plan", plan) notes("push.PlanGroup", plan.groups) notes("push.PlanTemplate", plan.templates)
+          notes("push.FailedTerm", plan.failed_terms)
+          if plan.difference then note("push.PlanDifference", plan.difference) end
+        end
         note("push.Installation", push.install("i-1", { device = wei, tags = { "x" }, user = "alice", expires_in = "1d", templates = {
           one = { body = "<toast/>", tags = { "y" }, expiry = "2026-02-01T00:00:00Z" }, two = "<toast/>" } }))
         note("push.Installation", push.install("i-2", { device = wei }))

@@ -44,7 +44,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("operating", "server", "lab: on\n", 13), ("credentials", "credentials", "", 6), ("tracing", "server", "lab: on\n", 8),
+        ("operating", "server", "lab: on\n", 13), ("planning", "planning", "lab: on\n", 11), ("credentials", "credentials", "", 6),
+        ("tracing", "server", "lab: on\n", 8),
         ("approvals-and-audit", "server", "guard: { ceiling: 2 }\nlab: on\n", 17),
     ])
     func `Every command prints what the page shows`(page: String, word: String, settings: String, least: Int) async throws {
@@ -67,7 +68,8 @@ import Testing
     @Test func `Every command is on the page and in the completion, and --help tells its exit codes or its commands`() async throws {
         let page = try String(contentsOf: Program.root.appending(path: "docs/operating.md"), encoding: .utf8)
         let completion = try await Program.run(["--generate-completion-script", "bash"]).output
-        for command in ["hub", "key", "user", "send", "notification", "trace", "devices", "pruned", "tags", "doctor", "audit", "approvals"] {
+        for command in ["hub", "key", "user", "send", "notification", "trace", "devices", "pruned", "tags", "doctor", "audit", "approvals"]
+        {
             #expect(page.contains("$ pushhost \(command)"), "\(command)")
             #expect(completion.contains("_pushhost_\(command)"), "\(command)")
             #expect(try await Program.run([command, "--help"]).status == 0)

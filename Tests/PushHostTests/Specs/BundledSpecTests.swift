@@ -218,7 +218,8 @@ import Testing
             limits: LuaLimits(memory: 256 << 20), seed: 1, scripts: ProjectScripts(),
             world: { (thread, script) throws(PushError) in
                 var world = try EmbeddedWorld(
-                    seed: 1, thread: thread, secrets: try ProjectSecrets(demoFolder: script.folder), around: { fault?.hub($0) ?? $0 }
+                    seed: 1, thread: thread, secrets: try ProjectSecrets(demoFolder: script.folder),
+                    around: { hub, _ in fault?.hub(hub) ?? hub }
                 ).world
                 if let fault { world.backend = fault.backend(world.backend, world.hub) }
                 return world

@@ -48,7 +48,7 @@ import Testing
 
     @Test func `Every route that changes something says what the log tells of it`() {
         // The guard itself writes down who decided about what.
-        let reading = ["render", "checkHubCredentials", "proveTags", "approve", "deny"]
+        let reading = ["render", "makePlan", "checkHubCredentials", "proveTags", "approve", "deny"]
         for route in ManagementRoute.all where route.method != .get {
             #expect((route.noted == nil) == reading.contains(route.name), "\(route.name)")
         }

@@ -27,6 +27,11 @@ struct RegistrationColumns: Sendable {
         return PackedRegistrationID(first: firsts[place], second: seconds[place], shard: traits[place].shard).id
     }
 
+    /// Of an id that is packed.
+    func packedID(at place: UInt32) -> PackedRegistrationID {
+        PackedRegistrationID(first: firsts[place], second: seconds[place], shard: traits[place].shard)
+    }
+
     func has(_ id: RegistrationID, _ packed: PackedRegistrationID?, at place: UInt32) -> Bool {
         packed.map { has($0, at: place) } ?? (unusualIDs[place] == id)
     }

@@ -27,6 +27,18 @@ struct SendCommand: AsyncParsableCommand {
             "Send to a broadcast channel of APNs (pushhost apns channels) and no device, with --native apns FILE.", valueName: "id"))
     var channel: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Send to the devices of a plan (pushhost plan) that are there still, and to nobody else; its content needs not be repeated.",
+            valueName: "id"))
+    var plan: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --plan: how many devices may have joined, left or changed since, such as 250 or 2%; none if absent.", valueName: "number")
+    )
+    var tolerance: String?
+
     @Option(help: ArgumentHelp("A property of the message; may be repeated.", valueName: "name=value"))
     var message: [String] = []
 
@@ -64,8 +76,19 @@ struct SendCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func validate() throws {
+        if plan != nil {
+            guard to == nil, !broadcast, channel == nil else {
+                throw ValidationError("--plan has its audience: leave out --to, --broadcast and --channel")
+            }
+            guard !dryRun, !test else {
+                throw ValidationError(
+                    "--plan sends to all of its devices: leave out --dry-run and --test; pushhost plan show tells who they are")
+            }
+            return
+        }
+        guard tolerance == nil else { throw ValidationError("--tolerance goes with --plan: leave it out, or name a plan") }
         guard broadcast || to != nil || channel != nil else {
-            throw ValidationError("nobody is named to send to: give --to TAGS, or --broadcast for every device")
+            throw ValidationError("nobody is named to send to: give --to TAGS, or --broadcast for every device, or --plan ID")
         }
         guard channel == nil || !broadcast && to == nil else {
             throw ValidationError("--channel goes to no device: leave out --to and --broadcast")
@@ -81,6 +104,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async {
         let session = ManagementSession(isJSON: server.json)
+        if let plan { await send(to: plan, session) }
         await session.run { () throws(PushError) in
             let requests = try SendRequest.requests(
                 text: text, message: message, native: native, tags: to, channel: channel, at: at, pace: pace, isTest: test,
@@ -92,6 +116,23 @@ struct SendCommand: AsyncParsableCommand {
                     try await session.confirm("This goes to every device of the hub \(sender.hub).", isSaid: yes || test)
                 }
                 return try await send(requests, sender)
+            }
+        }
+    }
+
+    /// Sends to the devices of a plan and ends the program.
+    private func send(to plan: String, _ session: ManagementSession) async -> Never {
+        await session.run { () throws(PushError) in
+            var body: JSONObject = ["audience": ["plan": .string(plan)]]
+            if let tolerance { body.append("tolerance", .string(try DriftTolerance(usage: tolerance).description)) }
+            try SendRequest.addContent(text: text, message: message, native: native, to: &body)
+            try SendRequest.addOptions(at: at, pace: pace, now: SystemClock().now, to: &body)
+            let request = JSON.object(body)
+            return try await ManagementClient.with(try server.target()) { client throws(PushError) in
+                let sender = Sender(client: client, hub: try await client.hub(hub), progress: session.progress)
+                let report = try await Interruption().cancelling { () throws(PushError) in try await sender.send(request) }
+                return CommandResult(
+                    json: ["items": .array([report.json])], lines: { SendReport(palette: $0).lines(report) }, status: status([report]))
             }
         }
     }
@@ -119,5 +160,16 @@ struct SendCommand: AsyncParsableCommand {
         let counts = reports.map { OutcomeCounts($0.notification) }
         let isLost = counts.contains { $0.all > 0 } && counts.allSatisfy { $0.sent == 0 }
         return isLost ? ExitStatus.failed : ExitStatus.pass
+    }
+}
+
+extension DriftTolerance {
+    /// Throws `usage.value`.
+    fileprivate init(usage text: String) throws(PushError) {
+        do throws(PushError) {
+            try self.init(text)
+        } catch {
+            throw PushError("usage.value", "--tolerance: \(error.message)", hint: error.hint)
+        }
     }
 }

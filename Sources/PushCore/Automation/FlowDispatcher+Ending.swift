@@ -1,0 +1,60 @@
+// Ending runs, and waiting for their end.
+extension FlowDispatcher {
+    /// Ends a run that has not ended, and answers when that is kept. Throws `run.not_found` (404) and `run.ended` (409).
+    package func cancel(_ id: String, by actor: String) async throws(PushError) -> RunRecord {
+        let run = try await run(id)
+        guard !run.state.isFinal else {
+            throw PushError(
+                "run.ended", "\(id) has ended already: \(run.state.rawValue)", hint: "pushhost runs show \(id) tells more", status: 409)
+        }
+        if let place = queue.firstIndex(where: { $0.number == run.number }) {
+            let queued = queue.remove(at: place)
+            await finish(queued, RunEnd(state: .cancelled, failure: Self.cancelled(by: actor)))
+        } else {
+            cancel(run.number, by: actor)
+            await finished(run.number)
+        }
+        return try await self.run(id)
+    }
+
+    func cancel(_ number: Int64, by actor: String) {
+        guard let one = active[number] else { return }
+        if one.cancelledBy == nil { active[number]?.cancelledBy = actor }
+        one.task?.cancel()
+    }
+
+    static func cancelled(by actor: String) -> RunReport.Failure {
+        RunReport.Failure(code: "run.cancelled", message: "it was cancelled by \(actor)")
+    }
+
+    /// Waits until a run has ended, or the server stops; so long at most, by the clock of the hub.
+    package func finished(_ number: Int64, within time: Duration? = nil) async {
+        guard isUnfinished(number), !isStopping else { return }
+        waiters += 1
+        let waiter = waiters
+        let patience = time.map { time in
+            let deadline = clock.steady.now + time
+            return start {
+                guard (try? await self.clock.steady.sleep(until: deadline)) != nil else { return }
+                await self.give(up: waiter, of: number)
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiting[number, default: [:]][waiter] = $0 }
+        } onCancel: {
+            Task { await self.give(up: waiter, of: number) }
+        }
+        patience?.cancel()
+    }
+
+    private func give(up waiter: Int, of number: Int64) {
+        let continuation = waiting[number]?.removeValue(forKey: waiter)
+        continuation?.resume()
+    }
+
+    func wakeWaiters(of number: Int64) {
+        for continuation in (waiting.removeValue(forKey: number) ?? [:]).values { continuation.resume() }
+    }
+
+    private func isUnfinished(_ number: Int64) -> Bool { active[number] != nil || queue.contains { $0.number == number } }
+}

@@ -1,0 +1,217 @@
+import Synchronization
+
+/// A hub for a flow that is planned: what it asks is answered by the hub behind, what it sends becomes a plan, and what it registers
+/// there is pretended, unless that hub is one that nobody else uses.
+package final class PlanningHub: HubGateway {
+    /// A send that was planned instead.
+    package struct Entry: Sendable {
+        package var id: String
+        package var report: PlanReport
+        /// When it would go out; nil: at once.
+        package var moment: Timestamp?
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        /// Plans that the flow made itself.
+        var plans: [String: PlanReport] = [:]
+        var outcomes: [String: NotificationOutcome] = [:]
+        var registrations: [RegistrationID: Registration] = [:]
+        var installations: [String: Installation] = [:]
+        var pretended = 0
+    }
+
+    private let base: any HubGateway
+    private let clock: any HubClock
+    private let random: any RandomSource
+    private let isPretended: Bool
+    private let told: Int
+    private let state = Mutex(State())
+
+    /// What the ids of planned sends begin with.
+    package static let prefix = "planned-"
+
+    /// - Parameters:
+    ///   - isPretended: whether registrations are kept here alone, and the hub behind stays as it is.
+    ///   - told: how many devices each plan tells one by one.
+    package init(_ base: any HubGateway, clock: any HubClock, random: any RandomSource, isPretended: Bool, told: Int = 0) {
+        (self.base, self.clock, self.random, self.isPretended, self.told) = (base, clock, random, isPretended, told)
+    }
+
+    /// In the order of the flow.
+    package var entries: [Entry] { state.withLock { $0.entries } }
+
+    /// How many registrations and installations were pretended: they are in no plan.
+    package var pretended: Int { state.withLock { $0.pretended } }
+
+    // MARK: - Sends
+
+    package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
+        try note(try await report(request), at: nil)
+    }
+
+    package func schedule(_ request: NotificationRequest, at moment: Timestamp) async throws(PushError) -> NotificationOutcome {
+        try SendDraft.check(moment, now: clock.now)
+        return try note(try await report(request), at: moment)
+    }
+
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
+        var report = try await plan(planned.binding.id)
+        if let content = planned.content {
+            guard report.content == nil || report.content == content else { throw PushError.planContent(planned.binding.id) }
+            report = try await base.plan(PlanRequest(audience: report.audience, content: content, isKept: false, told: told))
+        } else if report.content == nil {
+            throw PushError.planWithoutContent(planned.binding.id)
+        }
+        return try note(report, at: nil)
+    }
+
+    private func report(_ request: NotificationRequest) async throws(PushError) -> PlanReport {
+        guard request.audience.handles.isEmpty else { return try direct(request.checked(refusingLarge: true)) }
+        return try await base.plan(PlanRequest(audience: request.audience, content: request.content, isKept: false, told: told))
+    }
+
+    /// To handles without registrations, for which nobody has to be asked.
+    private func direct(_ request: NotificationRequest) -> PlanReport {
+        var report = PlanReport(plannedAt: clock.now, audience: request.audience, content: request.content)
+        let targets = Targets(direct: request.audience.handles)
+        (report.matched, report.total, report.duplicates) = (targets.matched, targets.count, targets.duplicates.count)
+        for group in RenderedGroup.groups(of: targets, for: request) {
+            report.platforms[group.platform, default: 0] += group.members.count
+            report.groups.append(
+                PlanReport.Group(
+                    platform: group.platform, templateName: nil, isTemplate: false, devices: group.members.count,
+                    payload: String(decoding: group.body, as: UTF8.self), headers: group.headers, bytes: group.body.count,
+                    limit: PayloadRules.limit(for: group.platform, headers: group.headers), refusal: nil))
+        }
+        return report
+    }
+
+    private func note(_ report: PlanReport, at moment: Timestamp?) throws(PushError) -> NotificationOutcome {
+        state.withLock { state in
+            let id = "\(Self.prefix)\(state.entries.count + 1)"
+            state.entries.append(Entry(id: id, report: report, moment: moment))
+            let isFuture = moment.map { $0 > clock.now } ?? false
+            var outcome = NotificationOutcome(
+                id: id, state: report.total == 0 && !isFuture ? .noTargetFound : isFuture ? .scheduled : .enqueued,
+                tags: report.audience.expression?.description, enqueuedAt: clock.now, scheduledFor: moment,
+                nearMisses: report.total == 0 ? report.nearMisses : [])
+            outcome.note(["planned, not sent: \(report.total) device\(report.total == 1 ? "" : "s") would get it"])
+            state.outcomes[id] = outcome
+            return outcome
+        }
+    }
+
+    package func cancel(notification id: String) async throws(PushError) {
+        let isOurs = state.withLock { state in
+            guard state.outcomes[id] != nil else { return false }
+            state.outcomes[id]?.state = .canceled
+            state.entries.removeAll { $0.id == id }
+            return true
+        }
+        guard !isOurs else { return }
+        // It is somebody's who does not only plan.
+        _ = try await base.outcome(of: id)
+    }
+
+    package func outcome(of id: String) async throws(PushError) -> NotificationOutcome {
+        if let outcome = state.withLock({ $0.outcomes[id] }) { return outcome }
+        return try await base.outcome(of: id)
+    }
+
+    package func finish(_ id: String) async throws(PushError) -> NotificationOutcome {
+        if let outcome = state.withLock({ $0.outcomes[id] }) { return outcome }
+        return try await base.finish(id)
+    }
+
+    // MARK: - Plans
+
+    package func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport {
+        var unkept = request
+        (unkept.isKept, unkept.told) = (false, told)
+        var report = try await base.plan(unkept)
+        guard request.isKept else { return report }
+        return state.withLock { state in
+            report.id = "\(Self.prefix)plan-\(state.plans.count + 1)"
+            state.plans[report.id ?? ""] = report
+            return report
+        }
+    }
+
+    package func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer { try await base.trace(question) }
+
+    package func plan(_ id: String) async throws(PushError) -> PlanReport {
+        if let report = state.withLock({ $0.plans[id] }) { return report }
+        return try await base.plan(id)
+    }
+
+    // MARK: - Registrations
+
+    package func createRegistrationID() async throws(PushError) -> RegistrationID {
+        isPretended ? RegistrationID(random: random) : try await base.createRegistrationID()
+    }
+
+    package func createRegistration(_ description: RegistrationDescription) async throws(PushError) -> Registration {
+        guard isPretended else { return try await base.createRegistration(description) }
+        return try await putRegistration(RegistrationID(random: random), description, ifMatch: nil)
+    }
+
+    package func putRegistration(
+        _ id: RegistrationID, _ description: RegistrationDescription, ifMatch: Int?
+    ) async throws(PushError) -> Registration {
+        guard isPretended else { return try await base.putRegistration(id, description, ifMatch: ifMatch) }
+        let (handle, tags) = (try description.handle.checked(), try description.tags.checked())
+        let now = clock.now
+        return state.withLock { state in
+            let registration = Registration(
+                id: id, etag: (state.registrations[id]?.etag ?? 0) + 1, expiration: .distantFuture, updatedAt: now, handle: handle,
+                tags: tags,
+                template: description.template, pushVariables: description.pushVariables, secondaryTile: description.secondaryTile)
+            if state.registrations.updateValue(registration, forKey: id) == nil { state.pretended += 1 }
+            return registration
+        }
+    }
+
+    package func registration(_ id: RegistrationID) async throws(PushError) -> Registration {
+        if let registration = state.withLock({ $0.registrations[id] }) { return registration }
+        return try await base.registration(id)
+    }
+
+    package func deleteRegistration(_ id: RegistrationID, ifMatch: Int?) async throws(PushError) {
+        guard isPretended else { return try await base.deleteRegistration(id, ifMatch: ifMatch) }
+        state.withLock { $0.registrations[id] = nil }
+    }
+
+    package func registrations(_ filter: RegistrationFilter, page: Page) async throws(PushError) -> RegistrationPage {
+        try await base.registrations(filter, page: page)
+    }
+
+    package func putInstallation(_ installation: Installation) async throws(PushError) {
+        guard isPretended else { return try await base.putInstallation(installation) }
+        let checked = try installation.checked()
+        state.withLock { state in
+            if state.installations.updateValue(checked, forKey: checked.id) == nil { state.pretended += 1 }
+        }
+    }
+
+    package func installation(_ id: String) async throws(PushError) -> Installation {
+        if let installation = state.withLock({ $0.installations[id] }) { return installation }
+        return try await base.installation(id)
+    }
+
+    package func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError) {
+        guard isPretended else { return try await base.patchInstallation(id, operations) }
+        var installation = try await installation(id)
+        try installation.apply(operations)
+        try await putInstallation(installation)
+    }
+
+    package func deleteInstallation(_ id: String) async throws(PushError) {
+        guard isPretended else { return try await base.deleteInstallation(id) }
+        state.withLock { $0.installations[id] = nil }
+    }
+
+    package func installations(_ filter: InstallationFilter, page: Page) async throws(PushError) -> InstallationPage {
+        try await base.installations(filter, page: page)
+    }
+}

@@ -1,0 +1,93 @@
+// Sends that are bound to a plan: they reach its devices that are there still, and nobody else.
+extension NotificationHub {
+    /// Sends at once to the devices of a plan and answers when each has its verdict. Throws `plan.*`, and what `send` does.
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
+        try await send(try await request(planned))
+    }
+
+    /// The same as ``accept(_:at:idempotencyKey:)`` for the devices of a plan. Throws `plan.*` beside what it does.
+    package nonisolated func accept(
+        _ planned: PlannedSend, at moment: Timestamp? = nil, idempotencyKey: String? = nil
+    ) async throws(PushError) -> AcceptedNotification {
+        try await accept(try await request(planned), at: moment, idempotencyKey: idempotencyKey)
+    }
+
+    /// The notification that a send bound to a plan stands for. Throws `plan.not_found` (404), `plan.expired` (410), `plan.content` (409).
+    package nonisolated func request(_ planned: PlannedSend) async throws(PushError) -> NotificationRequest {
+        let kept = try await keptPlan(planned.binding.id)
+        if let content = planned.content, let its = kept.report.content, content != its { throw PushError.planContent(kept.id) }
+        guard let content = planned.content ?? kept.report.content else { throw PushError.planWithoutContent(kept.id) }
+        return NotificationRequest(
+            audience: kept.report.audience, content: content, options: planned.options, pace: planned.pace, plan: planned.binding)
+    }
+
+    /// Throws `plan.drifted` (409) where more has changed since the plan of a request was made than it tolerates; nothing for one without a
+    /// plan.
+    ///
+    /// Who joins after that gets nothing all the same, for the plan's devices are the only ones that are sent to.
+    nonisolated func checkDrift(_ request: NotificationRequest) async throws(PushError) {
+        guard let binding = request.plan else { return }
+        let kept = try await keptPlan(binding.id)
+        let planned = try await audience(of: kept)
+        let now = try await survey(PlanRequest(audience: kept.report.audience, content: kept.report.content, isKept: false)).sorted()
+            .audience
+        let drift = planned.difference(to: now)
+        guard drift.count > binding.tolerance.most(of: planned.count) else { return }
+        throw PushError.drifted(
+            kept, binding.tolerance, joined: drift.joined.count, left: drift.left.count, changed: drift.changed.count,
+            firstJoined: try await shown(now.part(drift.joined.prefix(Self.devicesTold))),
+            firstLeft: try await shown(planned.part(drift.left.prefix(Self.devicesTold))),
+            firstChanged: try await shown(now.part(drift.changed.prefix(Self.devicesTold))), now: environment.clock.now)
+    }
+
+    /// The devices of the plan of a notification that goes out now; nil where it has none. Tried again until the hub stops, for without
+    /// them nobody knows who may get it.
+    ///
+    /// - Returns: `isLost` where they will never be read again: then nobody gets it.
+    func plannedAudience(of request: NotificationRequest, _ id: String) async -> (audience: PlannedAudience?, isLost: Bool) {
+        guard let binding = request.plan else { return (nil, false) }
+        var pause = Self.firstPause
+        while !isStopping {
+            do throws(PushError) {
+                // Whether it has expired since does not matter: the notification was accepted for it.
+                guard let number = PlanID.number(of: binding.id), let kept = try await store.plan(number) else { return (nil, true) }
+                return (try await audience(of: kept), false)
+            } catch {
+                environment.warn(.delivery, "\(id): the devices of plan \(binding.id) cannot be read: \(error.message)")
+                guard error.isRetryable else { return (nil, true) }
+                await rest(&pause)
+            }
+        }
+        return (nil, true)
+    }
+}
+
+extension PushError {
+    /// The first few of some devices.
+    private static func names(_ devices: [PlannedDevice]) -> String {
+        let names = devices.prefix(3).compactMap { $0.installationID ?? $0.registrationID?.text }
+        return names.isEmpty ? "" : " (\(names.joined(separator: ", "))\(devices.count > names.count ? ", …" : ""))"
+    }
+
+    fileprivate static func drifted(
+        _ kept: KeptPlan, _ tolerance: DriftTolerance, joined: Int, left: Int, changed: Int, firstJoined: [PlannedDevice],
+        firstLeft: [PlannedDevice], firstChanged: [PlannedDevice], now: Timestamp
+    ) -> PushError {
+        let most = tolerance.most(of: kept.members)
+        let all = joined + left + changed
+        let changes = changed == 0 ? "" : ", \(changed) would get something else\(names(firstChanged))"
+        return PushError(
+            "plan.drifted",
+            "the audience of plan \(kept.id) has drifted since \(kept.report.plannedAt.iso8601(fraction: false)): \(joined) joined\(names(firstJoined)), "
+                + "\(left) left\(names(firstLeft))\(changes), and at most \(most) of its \(kept.members) may differ",
+            hint:
+                "plan once more and look at it; or send with a tolerance of \(all): then those of the plan that are there still get it, and "
+                + "nobody who has joined", status: 409,
+            details: [
+                "plan": .string(kept.id), "joined": .integer(Int64(joined)), "left": .integer(Int64(left)),
+                "changed": .integer(Int64(changed)), "tolerated": .integer(Int64(most)), "planned": .integer(Int64(kept.members)),
+                "firstJoined": .array(firstJoined.map(\.document)), "firstLeft": .array(firstLeft.map(\.document)),
+                "firstChanged": .array(firstChanged.map(\.document)),
+            ])
+    }
+}

@@ -1,0 +1,172 @@
+// Who would get what: plans, which are kept so that a send can be bound to one.
+extension NotificationHub {
+    /// Says exactly who would get it, and what. Nothing is sent, no hook is asked, and nothing changes but that the plan is kept.
+    ///
+    /// Throws what `send` would: `payload.*`, `handle.invalid`.
+    /// - Parameter maker: the name of the key with which it is asked for.
+    package nonisolated func plan(_ request: PlanRequest, by maker: String?) async throws(PushError) -> PlanReport {
+        let survey = try await survey(request)
+        let (audience, groups) = survey.sorted()
+        var report = survey.report(audience, groups, by: maker)
+        try await addTags(of: audience, survey, to: &report)
+        guard request.audience.handles.isEmpty else { return report }
+        let subject = request.subject
+        if let before = try await store.latestPlan(of: subject) {
+            report.difference = try await difference(from: before, to: audience)
+        }
+        if request.isKept {
+            try checkIsOpen()
+            report.expiresAt = survey.now + (await settings.keepPlans)
+            let kept = KeptPlan(number: 0, subject: subject, members: audience.count, report: report)
+            report.id = PlanID.text(try await store.addPlan(kept, parts: audience.parts))
+        }
+        report.devices = try await shown(audience.part(0..<min(max(0, request.told), PlanRequest.mostTold, audience.count)))
+        guard let id = report.id else { return report }
+        try await forgetPlans()
+        environment.note(.audience, "plan \(id): \(report.total) devices, \(report.duplicates) duplicates")
+        return report
+    }
+
+    package nonisolated func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport { try await plan(request, by: nil) }
+
+    /// A plan as it is kept. Throws `plan.not_found` (404), `plan.expired` (410).
+    package nonisolated func plan(_ id: String) async throws(PushError) -> PlanReport { try await keptPlan(id).report }
+
+    /// Newest first, those below a number, or from the newest on; without those that have expired.
+    package nonisolated func plans(before number: Int64?, limit: Int) async throws(PushError) -> [KeptPlan] {
+        let now = environment.clock.now
+        return try await store.plans(before: number, limit: limit).filter { $0.report.expiresAt.map { $0 > now } ?? true }
+    }
+
+    /// The devices of a plan, from number `start` on, each as it is now. Throws `plan.not_found` (404), `plan.expired` (410).
+    package nonisolated func devices(ofPlan id: String, from start: Int, limit: Int) async throws(PushError) -> [PlannedDevice] {
+        let kept = try await keptPlan(id)
+        guard start < kept.members else { return [] }
+        var found = PlannedAudience()
+        var (part, begin) = (start / PlannedAudience.partSize, start % PlannedAudience.partSize)
+        while found.count < limit {
+            var read = PlannedAudience()
+            guard try await append(part, of: kept, to: &read), begin < read.count else { break }
+            read.members = Array(read.members[begin..<min(read.count, begin + limit - found.count)])
+            if found.count == 0 { found = read } else { found.append(read) }
+            (part, begin) = (part + 1, 0)
+        }
+        return try await shown(found)
+    }
+
+    /// Forgets plans that have expired, and those of which there are too many.
+    nonisolated func forgetPlans() async throws(PushError) {
+        let (keep, most) = await (settings.keepPlans, settings.mostPlans)
+        let step = 8
+        while !Task.isCancelled,
+            try await store.removePlans(madeBefore: environment.clock.now + (.zero - keep), beyond: most, limit: step) == step
+        {}
+    }
+
+    // MARK: - Kept
+
+    nonisolated func keptPlan(_ id: String) async throws(PushError) -> KeptPlan {
+        if let number = PlanID.number(of: id) {
+            if let kept = try await store.plan(number) {
+                guard kept.report.expiresAt.map({ $0 > environment.clock.now }) ?? true else { throw PushError.planExpired(id) }
+                return kept
+            }
+            if number <= (try await store.lastPlan()) { throw PushError.planExpired(id) }
+        }
+        throw PushError.noPlan(id, known: try await plans(before: nil, limit: 50).map(\.id))
+    }
+
+    /// All devices of a plan. Throws `plan.expired` where it is forgotten meanwhile.
+    nonisolated func audience(of kept: KeptPlan) async throws(PushError) -> PlannedAudience {
+        var audience = PlannedAudience()
+        audience.members.reserveCapacity(kept.members)
+        for part in 0..<PlannedAudience.partCount(of: kept.members) {
+            guard try await append(part, of: kept, to: &audience) else { throw PushError.planExpired(kept.id) }
+        }
+        return audience
+    }
+
+    /// False where there is no such part.
+    private nonisolated func append(_ part: Int, of kept: KeptPlan, to audience: inout PlannedAudience) async throws(PushError) -> Bool {
+        guard let bytes = try await store.planPart(kept.number, part: part) else { return false }
+        guard audience.append(part: bytes) else {
+            throw PushError(
+                "storage.corrupt", "the devices of plan \(kept.id) cannot be read", hint: "plan once more", status: 500)
+        }
+        return true
+    }
+
+    /// Most devices that are told one by one of a difference.
+    static let devicesTold = 10
+
+    private nonisolated func difference(
+        from before: KeptPlan, to audience: PlannedAudience
+    ) async throws(PushError) -> PlanReport.Difference? {
+        let earlier: PlannedAudience
+        do throws(PushError) {
+            earlier = try await self.audience(of: before)
+        } catch {
+            // The one before is gone, or broken: that is no flaw of this one.
+            guard !error.isRetryable else { throw error }
+            return nil
+        }
+        let found = earlier.difference(to: audience)
+        return PlanReport.Difference(
+            planID: before.id, plannedAt: before.report.plannedAt, joined: found.joined.count, left: found.left.count,
+            changed: found.changed.count,
+            firstJoined: try await shown(audience.part(found.joined.prefix(Self.devicesTold))),
+            firstLeft: try await shown(earlier.part(found.left.prefix(Self.devicesTold))))
+    }
+
+    /// These as they stand in the hub now.
+    nonisolated func shown(_ audience: PlannedAudience) async throws(PushError) -> [PlannedDevice] {
+        guard audience.count > 0 else { return [] }
+        var rows: [RegistrationID: Registration] = [:]
+        for row in try await plannedRows(audience) { rows[row.registration.id] = row.registration }
+        return audience.members.map { member in
+            let (id, kind) = (audience.id(of: member), audience.kinds[member.kind])
+            var device = PlannedDevice(registrationID: id, platform: kind.platform)
+            (device.templateName, device.isTemplate, device.bytes) = (kind.templateName, kind.isTemplate, kind.bytes)
+            (device.isDuplicate, device.isRefused) = (member.isDuplicate, kind.isRefused)
+            if let row = rows[id] {
+                device.handle = row.handle.abbreviated
+                device.installationID = row.installationID
+                device.user = row.tags.lazy.compactMap(\.user).first
+            } else {
+                device.hasLeft = true
+            }
+            return device
+        }
+    }
+
+    private func plannedRows(_ audience: PlannedAudience) async throws(PushError) -> [PlacedRegistration] {
+        sweep()
+        return try await rows(stillAt: table.places(of: audience))
+    }
+}
+
+extension Tag {
+    /// The user whose devices have it, where it is such a tag.
+    fileprivate var user: String? {
+        if isUserTag { return username }
+        guard reservedForm == "$userid", let open = text.firstIndex(of: "{"), text.hasSuffix("}") else { return nil }
+        return String(text[text.index(after: open)...].dropLast())
+    }
+}
+
+extension PlannedAudience {
+    /// Some of the members.
+    func part(_ numbers: some Collection<Int>) -> PlannedAudience {
+        PlannedAudience(
+            kinds: kinds, members: numbers.map { members[$0] },
+            unusual: unusual.isEmpty ? [:] : unusual.filter { place, _ in numbers.contains { members[$0].place == place } })
+    }
+
+    /// Members behind these.
+    fileprivate mutating func append(_ other: PlannedAudience) {
+        let offset = kinds.count
+        kinds += other.kinds
+        members += other.members.map { $0.shifted(by: offset) }
+        unusual.merge(other.unusual) { _, new in new }
+    }
+}

@@ -1,0 +1,41 @@
+import PushCore
+
+/// Plans of a hub of a server.
+struct PlanSession: Sendable {
+    let client: ManagementClient
+    let hub: String
+
+    /// Devices of a page.
+    private static let page = 1000
+
+    func make(_ body: JSON) async throws(PushError) -> PlanReport {
+        try report(try await client.post(ManagementClient.path("hubs", hub, "plans"), body: body, patience: Self.patience))
+    }
+
+    func plan(_ id: String) async throws(PushError) -> PlanReport {
+        try report(try await client.get(ManagementClient.path("hubs", hub, "plans", id)))
+    }
+
+    /// Every device of a plan, page by page.
+    func devices(of id: String, _ take: ([PlannedDevice]) -> Void) async throws(PushError) {
+        var continuation: String?
+        repeat {
+            let page = try await client.get(
+                "\(ManagementClient.path("hubs", hub, "plans", id))/devices", [("top", String(Self.page)), ("continuation", continuation)])
+            take((page["items"]?.array ?? []).compactMap(PlannedDevice.init(document:)))
+            continuation = page["continuation"]?.string
+        } while continuation != nil
+    }
+
+    /// A hub of a million devices takes some seconds.
+    private static let patience: Duration = .seconds(120)
+
+    private func report(_ json: JSON) throws(PushError) -> PlanReport {
+        guard let report = PlanReport(document: json) else {
+            throw PushError(
+                "control.answer", "the answer is no plan: this is no PushHost, or another version",
+                details: [ManagementClient.fromServer: true])
+        }
+        return report
+    }
+}

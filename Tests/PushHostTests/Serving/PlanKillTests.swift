@@ -1,0 +1,65 @@
+import Foundation
+import PushCore
+import Support
+import Testing
+
+@testable import PushHost
+
+/// A send that is bound to a plan, and a server that is killed between accepting and delivering it.
+@Suite struct PlanKillTests {
+    private static func serve(_ folder: ScriptFolder, simulators: String) async throws -> Dialogue {
+        let server = try Dialogue(
+            ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--simulators", simulators], in: folder.url,
+            environment: ["PUSHHOST_LOG_LEVEL": "error"])
+        try await server.hear("Ctrl-C ends it.")
+        return server
+    }
+
+    private static func json(_ folder: ScriptFolder, _ arguments: [String]) async throws -> JSON {
+        let program = try await Program.run(arguments + ["--data", "data", "--json"], in: folder.url)
+        try #require(program.status == 0, "\(program.output)\(program.errors)")
+        return try #require(try JSON(parsing: program.output)["result"])
+    }
+
+    private static func install(_ folder: ScriptFolder, _ numbers: ClosedRange<Int>) async throws {
+        for number in numbers {
+            let token = String(repeating: "i", count: 22) + ":" + "pad-\(number)".padding(toLength: 140, withPad: "_", startingAt: 0)
+            let body = """
+                {"installationId": "pad-\(number)", "platform": "fcmv1", "pushChannel": "\(token)", "tags": ["a"], "templates":
+                 {"t": {"body": "{\\"message\\": {\\"notification\\": {\\"body\\": \\"$(message)\\"}}}"}}}
+                """
+            let put = try await Program.shell(
+                "curl -s --fail --unix-socket data/pushhost.sock -X PUT 'http://localhost/hub/installations/pad-\(number)?api-version=2020-06' -d '\(body)'",
+                in: folder.url)
+            try #require(put.status == 0, "\(put.output)\(put.errors)")
+        }
+    }
+
+    @Test func `After a kill the next process reaches the devices of the plan, and nobody who has joined`() async throws {
+        _ = OpenFileLimit.raised
+        let folder = try ScriptFolder()
+        // Nobody answers there: nothing can have been delivered before the kill.
+        let first = try await Self.serve(folder, simulators: "http://127.0.0.1:1")
+        try await Self.install(folder, 1...3)
+        #expect(try await Self.json(folder, ["plan", "Goal", "--to", "a"])["total"] == 3)
+        let sent = try await Self.json(folder, ["send", "--plan", "p-0001", "--at", "1s"])
+        let id = try #require(sent["items"]?.array?.first?["notificationId"]?.string)
+        try await Self.install(folder, 4...5)
+        first.signal(SIGKILL)
+        _ = await first.end(closingInput: false)
+
+        let simulators = try await SimulatorBench(["--adopt"])
+        do {
+            let second = try await Self.serve(folder, simulators: "http://127.0.0.1:\(simulators.port)")
+            try await until { try await Self.json(folder, ["notification", "show", id])["state"] == "Completed" }
+            let outcomes = try await Self.json(folder, ["notification", "show", id])["outcomes"]
+            #expect(outcomes == ["fcm": ["Success": 3]])
+            second.signal(SIGTERM)
+            #expect(await second.end(closingInput: false).status == 0)
+        } catch {
+            _ = await simulators.end()
+            throw error
+        }
+        _ = await simulators.end()
+    }
+}
