@@ -107,7 +107,8 @@ struct Devices {
             }
             let (used, passed) = (times.map(\.used).sorted()[2], times.map(\.passed).sorted()[2])
             print(
-                "| a plan for \(name)\(isKept ? ", kept and compared" : ""), s of CPU time (s), median of 5 | \(fixed(used)) (\(fixed(passed))) | |")
+                "| a plan for \(name)\(isKept ? ", kept and compared" : ""), s of CPU time (s), median of 5 | \(fixed(used)) (\(fixed(passed))) | |"
+            )
         }
     }
 

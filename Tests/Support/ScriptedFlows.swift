@@ -53,7 +53,7 @@ package final class ScriptedFlows: FlowExecutor {
     }
 
     /// Everything but an argument that is named bad.
-    package func check(_ arguments: JSONObject, for flow: ServedFlow) throws(PushError) -> CheckedArguments {
+    package func check(_ arguments: JSONObject, for flow: ServedFlow, takingWhatFits: Bool) throws(PushError) -> CheckedArguments {
         guard arguments["bad"] == nil else {
             throw PushError("args.invalid", "the flow has no argument \"bad\"", hint: "leave it out", status: 400)
         }

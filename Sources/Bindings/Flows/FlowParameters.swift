@@ -12,17 +12,20 @@ package struct FlowParameters: Sendable {
     /// Whether those of the values that the flow does not declare, or that do not fit, are left out: what an event tells is more than each
     /// flow wants to know.
     package var takesWhatFits: Bool
+    /// Names of values that are secret, whether the flow says so or not.
+    package var secrets: [String]
     /// The user whose request the flow answers.
     package var caller: Session?
 
     package init(
         given: [(name: String, value: String?)] = [], isDescribing: Bool = false, values: JSONObject? = nil, takesWhatFits: Bool = false,
-        caller: Session? = nil
+        secrets: [String] = [], caller: Session? = nil
     ) {
         self.given = given
         self.isDescribing = isDescribing
         self.values = values
         self.takesWhatFits = takesWhatFits
+        self.secrets = secrets
         self.caller = caller
     }
 

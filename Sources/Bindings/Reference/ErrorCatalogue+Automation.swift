@@ -73,7 +73,7 @@ extension ErrorCatalogue {
     ]
 
     static let invalidArguments = ErrorDescription(
-        "args.invalid", .answer, means: "A flow does not take what it is given.",
+        "args.invalid", .failure, .answer, means: "A flow does not take what it is given.",
         when:
             "A request, a schedule or the settings give a flow arguments that its push.args does not declare, that do not fit, or too few. "
             + "Every fault is named. Status 400; nothing has run.",

@@ -153,8 +153,10 @@ package actor FlowDispatcher {
     /// others, `run.queue_full` (429), and `run.key` (422) for a key that belongs to another request.
     package func start(_ request: RunRequest) async throws(PushError) -> AddedRun {
         try checkIsOpen()
-        let checked = try await executor.check(
-            arguments(of: try flow(request.flow), request.arguments), for: try flow(request.flow))
+        var checked = try await executor.check(
+            arguments(of: try flow(request.flow), request.arguments), for: try flow(request.flow),
+            takingWhatFits: request.trigger.tellsMore)
+        for name in request.secrets where !checked.secrets.contains(name) { checked.secrets.append(name) }
         try checkIsOpen()
         let flow = try flow(request.flow)
         var draft = draft(of: flow, request.trigger, checked.shown, key: request.key, origin: request.origin)
@@ -270,17 +272,20 @@ package struct RunRequest: Sendable {
     package var key: String?
     /// The user whose request it answers.
     package var caller: Session?
+    /// Names of arguments that are secret, whether the script says so or not.
+    package var secrets: [String]
     package var origin: [String]
 
     package init(
         flow: String, arguments: JSONObject = JSONObject(), trigger: RunTrigger, key: String? = nil, caller: Session? = nil,
-        origin: [String] = []
+        secrets: [String] = [], origin: [String] = []
     ) {
         self.flow = flow
         self.arguments = arguments
         self.trigger = trigger
         self.key = key
         self.caller = caller
+        self.secrets = secrets
         self.origin = origin
     }
 }

@@ -30,6 +30,9 @@ package enum RunTrigger: Sendable, Equatable {
     /// for nobody, and what somebody asked for or what happened once is not lost.
     package var overlap: OverlapPolicy { kind == .schedule ? .skip : .queue }
 
+    /// Whether what it tells is more than each flow wants to know.
+    package var tellsMore: Bool { kind == .event || kind == .backend }
+
     /// `schedule morning at 2026-01-05T09:00:00Z`
     package var words: String {
         switch self {

@@ -3,7 +3,10 @@ package protocol FlowExecutor: Sendable {
     /// What a flow's script takes, as it stands now. Throws `script.*` for one that cannot be read or does not get as far as to say it.
     func parameters(of flow: ServedFlow) async throws(PushError) -> FlowDescription
     /// Checks what a run is to be given, by name. Throws `args.invalid` (400) with every fault in its details, and `script.*`.
-    func check(_ arguments: JSONObject, for flow: ServedFlow) async throws(PushError) -> CheckedArguments
+    ///
+    /// - Parameter takingWhatFits: whether what the script does not declare is left out instead: what starts it tells more than each
+    ///   flow wants to know.
+    func check(_ arguments: JSONObject, for flow: ServedFlow, takingWhatFits: Bool) async throws(PushError) -> CheckedArguments
     /// Runs to the end. Cancelling the task cancels the run.
     ///
     /// - Parameter progress: told what there is to report so far, in order.
@@ -39,6 +42,12 @@ package struct CheckedArguments: Sendable, Equatable {
 
     /// Those that may be kept and shown.
     package var shown: JSONObject { JSONObject(values.members.filter { !secrets.contains($0.key) }.map { ($0.key, $0.value) }) }
+}
+
+extension FlowExecutor {
+    package func check(_ arguments: JSONObject, for flow: ServedFlow) async throws(PushError) -> CheckedArguments {
+        try await check(arguments, for: flow, takingWhatFits: false)
+    }
 }
 
 /// A run that is to be done now.

@@ -29,10 +29,10 @@ struct ScriptExecutor: FlowExecutor {
             schema: (declaration ?? FlowDeclaration(parameters: [])).schema)
     }
 
-    func check(_ arguments: JSONObject, for flow: ServedFlow) async throws(PushError) -> CheckedArguments {
+    func check(_ arguments: JSONObject, for flow: ServedFlow, takingWhatFits: Bool) async throws(PushError) -> CheckedArguments {
         let declaration = try await declaration(of: flow).declaration ?? FlowDeclaration(parameters: [])
         do throws(LuaError) {
-            let (values, secrets) = try declaration.resolve(arguments)
+            let (values, secrets) = try declaration.resolve(arguments, takingWhatFits: takingWhatFits)
             return CheckedArguments(values: values, secrets: secrets)
         } catch {
             throw PushError(error)
@@ -81,11 +81,11 @@ struct ScriptExecutor: FlowExecutor {
                 hub.service, run: order.run.id, hubs.admission(to: hub, .flow(order.flow.name), ceiling: order.flow.ceiling)),
             thread: thread, limits: limits, seed: random.next(),
             origin: [order.flow.origin] + order.run.origin)
-        let told = [RunTrigger.Kind.event, .backend].contains(order.run.trigger.kind)
         let clock = clock
         let report = await runner.run(
             script, run: order.run.id,
-            parameters: FlowParameters(values: order.arguments, takesWhatFits: told, caller: order.caller)
+            parameters: FlowParameters(
+                values: order.arguments, takesWhatFits: order.run.trigger.tellsMore, secrets: order.run.withheld, caller: order.caller)
         ) { event in
             for news in RunProgress.news(of: event, at: clock) { progress(news) }
         }

@@ -90,7 +90,8 @@ struct FlowInterface: Sendable {
         if words.contains("respond-async") { return .zero }
         guard let word = words.first(where: { $0.hasPrefix("wait=") }) else { return patience }
         guard let seconds = Int(word.dropFirst(5)), seconds >= 0 else {
-            throw PushError("request.header", "Prefer has no number behind wait=", hint: "write Prefer: wait=10, in seconds", status: 400)
+            throw PushError(
+                "request.parameter", "Prefer has no number behind wait=", hint: "write Prefer: wait=10, in seconds", status: 400)
         }
         return min(.seconds(min(seconds, 1000)), longestPatience)
     }
@@ -108,8 +109,9 @@ struct FlowInterface: Sendable {
             answer.fields[.location] = "\(request.base)/api/v1/runs/\(run.id)"
         case .skipped: throw FlowDispatcher.overlap(run)
         case .cancelled, .interrupted:
+            let code = run.state == .cancelled ? "run.cancelled" : "run.interrupted"
             throw PushError(
-                "run.\(run.state.rawValue)", "\(run.id) did not come to its end: \(failure?.message ?? run.state.rawValue)",
+                code, "\(run.id) did not come to its end: \(failure?.message ?? run.state.rawValue)",
                 hint: "ask again", status: 503, isRetryable: true, details: ["run": .string(run.id)])
         case .failed:
             let place = failure?.location.map { "\($0): " } ?? ""

@@ -63,7 +63,8 @@ import Testing
             || text.hasPrefix("message.") || text == "payload.key" || HostFunctions.absent.keys.contains(text)
             || Capability.forms.contains { $0 == text || $0.hasPrefix(text + ":") }
             || files.contains(where: text.hasSuffix)
-            || settings.contains(where: text.hasPrefix) || AuditAction(rawValue: text) != nil && ErrorCatalogue.entry(text) == nil
+            || settings.contains(where: text.hasPrefix)
+            || (AuditAction(rawValue: text) != nil || HubEvent.Kind(rawValue: text) != nil) && ErrorCatalogue.entry(text) == nil
     }
 
     @Test func `every code of the sources has a page`() {

@@ -11,9 +11,9 @@ struct ManagementBench {
     let bench: RouteBench
     private let interface: ManagementInterface
 
-    init(credentials: CredentialServices = .none) async throws {
+    init(credentials: CredentialServices = .none, flows: FlowDispatcher? = nil) async throws {
         bench = try await RouteBench(credentials: credentials)
-        interface = ManagementInterface(access: bench.access, accounts: bench.accounts)
+        interface = ManagementInterface(access: bench.access, accounts: bench.accounts, flows: flows)
     }
 
     var namespace: Namespace { bench.access.namespace }

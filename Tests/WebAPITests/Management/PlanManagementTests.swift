@@ -34,7 +34,7 @@ import Testing
             Installation(id: "pad", userID: "ana", handle: .phone(9), tags: [try PushCore.Tag("news")]))
         let rule = try bench.rule("DefaultFullSharedAccessSignature")
         let plan = try await bench.call(.post, Self.path, Self.plan(), by: rule, for: "sb://localhost/hub")
-        #expect(plan["planId"] == "p-0001" && plan["total"] == 6 && plan["plannedBy"] == .string(rule.name))
+        #expect(plan["planId"] == "p-0001" && plan["total"] == 6 && plan["plannedBy"] == .string("key:hub/\(rule.name)"))
         #expect(plan["groups"]?.array?.first?["bytes"] == 22)
         #expect(try await bench.call(.get, "\(Self.path)/p-0001") == plan)
         #expect(try await bench.hub.notifications(before: nil, limit: 9).isEmpty)

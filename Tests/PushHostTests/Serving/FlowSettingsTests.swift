@@ -1,0 +1,123 @@
+import FoundationEssentials
+import PushCore
+import Testing
+
+@testable import PushHost
+
+@Suite struct FlowSettingsTests {
+    private func flows(_ yaml: String) throws(PushError) -> [ServedFlow] {
+        try ServerSettings(file: ("pushhost.yaml", yaml), environment: [:], flags: [:]).flows
+    }
+
+    private func faults(_ yaml: String) -> [String] {
+        do throws(PushError) {
+            _ = try flows(yaml)
+            return []
+        } catch {
+            return error.details["faults"]?.array?.compactMap(\.string) ?? [error.message]
+        }
+    }
+
+    @Test func `Flows are read with everything that they can have`() throws {
+        let found = try flows(
+            """
+            listen: { port: 1 }
+            flows:
+              - name: news
+                script: scripts/news.lua
+                hub: other
+                http: account
+                schedule: "30 9 * * MON-FRI"
+                time_zone: Europe/Lisbon
+                missed: once
+                events: [registration.created, token.expired]
+                args: { text: "Good day", count: 3, deep: [1, true] }
+                concurrency: 4
+                overlap: replace
+                guarantee: at-least-once
+                timeout: 90s
+                ceiling: 1000
+              - name: many
+                script: a.lua
+                time_zone: UTC
+                schedule:
+                  - "@daily"
+                  - { name: evening, cron: "0 18 * * *", time_zone: Asia/Tokyo, missed: all, args: { text: Bye } }
+              - name: backend
+                script: b.lua
+                backend: notifications
+              - { name: off, script: c.lua, enabled: false }
+            """)
+        #expect(found.map(\.name) == ["news", "many", "backend"])
+        let news = found[0]
+        #expect(news.access == .account && news.hub == "other" && news.events == [.registrationCreated, .tokenExpired])
+        #expect(news.arguments == ["text": "Good day", "count": 3, "deep": [1, true]])
+        #expect(news.concurrency == 4 && news.overlap == .replace && news.guarantee == .atLeastOnce && news.ceiling == 1000)
+        #expect(news.timeout == .seconds(90) && news.schedules.map(\.name) == ["news"])
+        #expect(news.schedules.first?.timeZone == "Europe/Lisbon" && news.schedules.first?.missed == .once)
+        #expect(found[1].schedules.map(\.name) == ["many-1", "evening"])
+        #expect(found[1].schedules.map(\.timeZone) == ["UTC", "Asia/Tokyo"] && found[1].schedules[1].arguments == ["text": "Bye"])
+        #expect(found[2].answersBackend && found[2].guarantee == .atMostOnce)
+    }
+
+    @Test func `Nothing is no fault`() throws {
+        #expect(try flows("flows:\n").isEmpty)
+        #expect(try flows("flows: []\n").isEmpty)
+    }
+
+    @Test func `Every fault is told, with its line and what was meant`() {
+        let found = faults(
+            """
+            flows:
+              - name: a b
+                script: x.lua
+              - script: x.lua
+              - name: c
+              - name: d
+                script: x.lua
+                htp: send
+                http: sende
+                schedule: "30 25 * * *"
+                time_zone: Europe/Lisboa
+                missed: never
+                events: [registration.create]
+                concurrency: 0
+                timeout: soon
+                overlap: both
+                guarantee: exactly-once
+              - name: d
+                script: y.lua
+              - name: e
+                script: y.lua
+                missed: once
+              - text
+            """)
+        func has(_ line: Int, _ text: String) -> Bool { found.contains { $0.hasPrefix("pushhost.yaml:\(line): ") && $0.contains(text) } }
+        #expect(has(2, "cannot be the name of a flow"))
+        #expect(has(4, "has no \"name\""))
+        #expect(has(5, "has no \"script\""))
+        #expect(has(8, "did you mean \"http\"?"))
+        #expect(has(9, "did you mean send?"))
+        #expect(has(10, "its hour cannot be \"25\""))
+        #expect(has(11, "did you mean \"Europe/Lisbon\"?"))
+        #expect(has(12, "skip, once or all"))
+        #expect(has(13, "did you mean registration.created?"))
+        #expect(
+            has(14, "from 1 to 100") && has(15, "a duration") && has(16, "skip, queue or replace")
+                && has(17, "at-most-once or at-least-once"))
+        #expect(has(22, "belongs to a \"schedule\""))
+        #expect(has(23, "- name: morning"))
+        #expect(faults("flows: text\n") == ["pushhost.yaml:1: flows are written as a list: - name: morning"])
+    }
+
+    @Test func `Two flows cannot answer the backend, nor two schedules have one name`() {
+        let twice = """
+            flows:
+              - { name: a, script: a.lua, backend: notifications, schedule: [{ name: s, cron: "@daily" }] }
+              - { name: b, script: b.lua, backend: notifications, schedule: [{ name: s, cron: "@daily" }] }
+            """
+        let found = faults(twice)
+        #expect(found.contains { $0.contains("a and b both answer the app backend") })
+        #expect(found.contains { $0.contains("two schedules are named s") })
+    }
+}
