@@ -33,6 +33,14 @@ package enum RunTrigger: Sendable, Equatable {
     /// Whether what it tells is more than each flow wants to know.
     package var tellsMore: Bool { kind == .event || kind == .backend }
 
+    /// Who had the run done; nil for the clock, for what happened, and for users of the app backend.
+    package var principal: Principal? {
+        switch self {
+        case .http(let actor), .command(let actor), .rerun(_, let actor): Principal(actor)
+        case .backend, .schedule, .event: nil
+        }
+    }
+
     /// `schedule morning at 2026-01-05T09:00:00Z`
     package var words: String {
         switch self {

@@ -17,6 +17,8 @@ package struct Approval: Sendable, Equatable {
     package var state: State
     package let hub: Hub
     package let requester: Principal
+    /// Who had the requester do it: whoever started a flow. He may not approve it either.
+    package var behalf: Principal?
     /// For the approver, in the sender's words.
     package let note: String?
     /// When it is to go out; nil: as soon as it is allowed.
@@ -90,9 +92,12 @@ package struct Approval: Sendable, Equatable {
         return Int64(id.dropFirst(2)).flatMap { $0 > 0 ? $0 : nil }
     }
 
+    /// `flow:news, which key:ops started`
+    package var requesterInWords: String { "\(requester)\(behalf.map { ", which \($0) started" } ?? "")" }
+
     /// `12,430 devices, everyone, asked for by key:ops: "outage notice"`
     package var words: String {
-        "\(reach.devices.devicesInWords), \(audience), asked for by \(requester)\(note.map { ": \"\($0)\"" } ?? "")"
+        "\(reach.devices.devicesInWords), \(audience), asked for by \(requesterInWords)\(note.map { ": \"\($0)\"" } ?? "")"
     }
 }
 

@@ -2,15 +2,19 @@
 /// are delivered, also by a later process.
 package struct AcceptingHub: ForwardingHub {
     private let hub: NotificationHub
+    private let admission: SendAdmission?
 
-    package init(_ hub: NotificationHub) { self.hub = hub }
+    /// - Parameter admission: keeps sends to many back; nil for none.
+    package init(_ hub: NotificationHub, _ admission: SendAdmission? = nil) { (self.hub, self.admission) = (hub, admission) }
 
     package var base: any HubGateway { hub }
 
     /// The outcome is that of a notification that has just been accepted.
     package func send(_ request: NotificationRequest) async throws(PushError) -> NotificationOutcome {
-        try await hub.accept(request).outcome
+        try await hub.accept(request, admission: admission).outcome
     }
 
-    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome { try await hub.accept(planned).outcome }
+    package func send(_ planned: PlannedSend) async throws(PushError) -> NotificationOutcome {
+        try await send(try await hub.request(planned))
+    }
 }

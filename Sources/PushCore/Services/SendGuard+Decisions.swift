@@ -35,7 +35,7 @@ extension SendGuard {
         _ id: String, by principal: Principal, reason: String? = nil, _ hubs: Hubs
     ) async throws(PushError) -> Approval {
         let waiting = try await waiting(id)
-        guard waiting.requester != principal else { throw await own(waiting) }
+        guard waiting.requester != principal, waiting.behalf != principal else { throw await own(waiting) }
         guard let request = waiting.request, let hub = hubs(waiting.hub.number) else {
             throw PushError(
                 "hub.not_found", "the hub \(waiting.hub.name) of \(waiting.id) is gone", hint: "deny it, or let it expire", status: 404)

@@ -19,6 +19,8 @@ package final class SendGuard: Sendable {
         package let hub: Approval.Hub
         package var idempotencyKey: String?
         package var note: String?
+        /// Who has him do it; nil for nobody.
+        package var behalf: Principal?
 
         package init(_ principal: Principal, ceiling: Int?, hub: Approval.Hub, idempotencyKey: String? = nil, note: String? = nil) {
             (self.principal, self.ceiling, self.hub) = (principal, ceiling, hub)
@@ -77,11 +79,12 @@ package final class SendGuard: Sendable {
         }
         guard let reach = await hub.reach(of: request, beyond: ceiling.devices) else { return .admitted }
         let (now, lifetime) = (clock.now, limits.withLock { $0.lifetime })
-        let asked = Approval(
+        var asked = Approval(
             hub: sender.hub, requester: sender.principal, note: sender.note.map { String($0.prefix(Self.longestNote)) }, moment: moment,
             createdAt: now, expiresAt: min(now + lifetime, .distantFuture), fingerprint: fingerprint,
             idempotencyKey: sender.idempotencyKey, sendKey: "approval-\(random.uuid())", audience: request.audience.shortWords,
             content: request.content.shortWords, ceiling: ceiling, reach: reach, request: request)
+        asked.behalf = sender.behalf
         try await checkRoom()
         let kept = try await store.add(asked)
         if kept.sendKey == asked.sendKey {

@@ -78,7 +78,8 @@ struct ScriptExecutor: FlowExecutor {
         limits.wall = order.flow.timeout
         let runner = runner(
             hub: FlowHub(
-                hub.service, run: order.run.id, hubs.admission(to: hub, .flow(order.flow.name), ceiling: order.flow.ceiling)),
+                hub.service, run: order.run.id,
+                hubs.admission(to: hub, .flow(order.flow.name), ceiling: order.flow.ceiling, for: order.run.trigger.principal)),
             thread: thread, limits: limits, seed: random.next(),
             origin: [order.flow.origin] + order.run.origin)
         let clock = clock

@@ -105,7 +105,7 @@ final class PushServer: Sendable {
             opening = plugins
             // Before hubs go on with what they had accepted: they may have to ask.
             try await plugins.supervisor.begin()
-            let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport)
+            let backend = try settings.backendServices(environment, storage, payloadKey, issuerTransport).guarded(by: sendGuard)
             let flows = try ServerFlows.dispatcher(
                 settings, storage, plugins.hubs, backend, events: events, clock: hubClock, random: random, lab: lab, log: log)
             if settings.isLab { try await Lab.check(storage.namespace) }

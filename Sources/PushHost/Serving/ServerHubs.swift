@@ -58,10 +58,14 @@ final class ServerHubs: ForwardingHub {
 
     /// What lets somebody's sends pass, or has them wait for leave.
     ///
-    /// - Parameter ceiling: devices that one send of theirs may reach; nil: as many as the server lets anybody reach.
-    func admission(to hub: ServedHub, _ principal: Principal, ceiling: Int?) -> SendAdmission? {
+    /// - Parameters:
+    ///   - ceiling: devices that one send of theirs may reach; nil: as many as the server lets anybody reach.
+    ///   - behalf: who has them do it.
+    func admission(to hub: ServedHub, _ principal: Principal, ceiling: Int?, for behalf: Principal? = nil) -> SendAdmission? {
         let place = Approval.Hub(number: hub.record.number, name: hub.record.name)
-        return sendGuard.admission(SendGuard.Sender(principal, ceiling: ceiling, hub: place))
+        var sender = SendGuard.Sender(principal, ceiling: ceiling, hub: place)
+        sender.behalf = behalf
+        return sendGuard.admission(sender)
     }
 }
 

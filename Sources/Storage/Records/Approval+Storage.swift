@@ -11,6 +11,7 @@ extension Approval {
             "reach": .object(
                 JSONObject(reach.platforms.sorted { $0.key < $1.key }.map { ($0.key.rawValue, .integer(Int64($0.value))) })),
         ]
+        if let behalf { object.append("behalf", .string(behalf.description)) }
         if let note { object.append("note", .string(note)) }
         if let moment { object.append("moment", .integer(moment.milliseconds)) }
         if let decision {
@@ -47,6 +48,7 @@ extension Approval {
                     time: Timestamp(milliseconds: try decision.required("at").storedInteger()),
                     reason: try decision["reason"]?.storedText())
             }, notificationID: try json["notification"]?.storedText())
+        behalf = try json["behalf"].map { try Principal(stored: $0.storedText()) }
     }
 }
 

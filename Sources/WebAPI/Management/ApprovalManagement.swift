@@ -78,7 +78,7 @@ extension Approval {
     fileprivate func json(withContent: Bool = false) -> JSON {
         let platforms = reach.platforms.sorted { $0.key < $1.key }.map { ($0.key.shortName, JSON.count($0.value)) }
         return .members([
-            "id": .string(id), "state": .string(state.rawValue), "hub": .string(hub.name), "requestedBy": .string(requester.description),
+            "id": .string(id), "state": .string(state.rawValue), "hub": .string(hub.name), "requestedBy": .string(requesterInWords),
             "devices": .count(reach.devices), "platforms": .object(JSONObject(platforms)), "ceiling": .count(ceiling.devices),
             "why": .string("more than \(ceiling.sentence)"), "audience": .string(audience), "content": .string(content),
             "note": note.map { .string($0) }, "createdAt": .moment(createdAt), "expiresAt": .moment(expiresAt),

@@ -43,7 +43,16 @@ import Testing
         return page.components(separatedBy: "```python\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
+    /// Files that the page shows with their names: blocks that begin with "```lua scripts/x.lua" or "```yaml pushhost.yaml".
+    private static func files(_ page: String) -> [String: String] {
+        let page = (try? String(contentsOf: Program.root.appending(path: "docs/\(page).md"), encoding: .utf8)) ?? ""
+        var files: [String: String] = [:]
+        for match in page.matches(of: /(?s)```(?:lua|yaml) (\S+\.(?:lua|yaml))\n(.*?)```/) { files[String(match.1)] = String(match.2) }
+        return files
+    }
+
     @Test(arguments: [
+        ("automation", "server", "lab: on\n", 15),
         ("operating", "server", "lab: on\n", 13), ("planning", "planning", "lab: on\n", 11), ("credentials", "credentials", "", 6),
         ("tracing", "server", "lab: on\n", 8),
         ("approvals-and-audit", "server", "guard: { ceiling: 2 }\nlab: on\n", 17),
@@ -51,7 +60,9 @@ import Testing
     func `Every command prints what the page shows`(page: String, word: String, settings: String, least: Int) async throws {
         let steps = Self.steps(page, word)
         #expect(steps.count >= least)
-        let folder = try ScriptFolder(["pushhost.yaml": "\(settings)listen: { port: 0, tls_port: none }\nlog: { level: error }\n"])
+        var files = Self.files(page)
+        files["pushhost.yaml"] = "\(settings)listen: { port: 0, tls_port: none }\nlog: { level: error }\n\(files["pushhost.yaml"] ?? "")"
+        let folder = try ScriptFolder(files)
         for script in Self.scripts(page) { try Data(script.utf8).write(to: folder.url.appending(path: "check.py")) }
         let server = try Dialogue(["serve"], in: folder.url)
         try await server.hear("Ctrl-C ends it.")

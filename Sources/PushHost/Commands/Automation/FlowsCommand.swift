@@ -64,7 +64,10 @@ struct FlowsCommand: AsyncParsableCommand {
             let standard = schema["default"].map { ", \($0.plainText) if absent" } ?? ""
             let isRequired = flow["parameters"]?["required"]?.array?.contains(.string(name)) == true
             lines.append(
-                line("takes", "\(name) (\(type)\(standard)\(isRequired ? ", required" : ""))  \(schema["description"]?.string ?? "")"))
+                line(
+                    "takes",
+                    "\(name) (\(type)\(standard)\(isRequired ? ", required" : ""))\(schema["description"]?.string.map { "  \($0)" } ?? "")")
+            )
         }
         return lines
     }
