@@ -7,4 +7,7 @@ package enum TraceCauses {
         .phoneOffline, .offlineAndLost, .savesPower, .replacedWaiting, .expiredWaiting, .forceQuit, .uninstalled, .phoneFailed,
         .nothingToShow, .background, .leftToApp, .replacedShown, .shown,
     ]
+
+    /// By flows that are planned, of sends that a hub never sees.
+    package static let ofPlanning: Set<TraceCause> = [.onlyPlanned]
 }

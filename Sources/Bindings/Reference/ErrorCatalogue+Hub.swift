@@ -24,8 +24,8 @@ extension ErrorCatalogue {
                 "device.not_found", .failure, .answer, means: "There is no such phone.",
                 when:
                     "push.find_device got a name that no phone of the run has, or a trace is asked for a device that no hub knows and that is "
-                    + "called almost like one that it knows. Status 404.",
-                cure: "Take the name that the message proposes; push.devices lists all phones.",
+                    + "called almost like one that it knows, or by fewer than six characters of a handle. Status 404.",
+                cure: "Take the name that the message proposes, or six characters of the handle; push.devices lists all phones.",
                 example: .lua(
                     """
                     push.device { name = "ana-1" }

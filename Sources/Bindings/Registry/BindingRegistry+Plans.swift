@@ -7,7 +7,7 @@ extension TypeDescription {
             Field("to", "string", "the audience, as people write it"),
             Field("planned_at", "string", "when it was made, ISO 8601"),
             Field("expires_at", "string", "when it is forgotten, ISO 8601", isOptional: true),
-            Field("total", "integer", "devices that would be sent to, each handle once"),
+            Field("total", "integer", "devices that would be sent to, each handle once; without a content, registrations"),
             Field("matched", "integer", "registrations that the audience names, whatever they can receive"),
             Field("duplicates", "integer", "registrations that another one with their handle stands for"),
             Field("refused", "integer", "of the devices, those whose push service would not be asked"),

@@ -80,7 +80,7 @@ package struct PlanReport: Sendable, Equatable {
     package var content: NotificationContent?
     /// Registrations that the audience names, whatever they can receive.
     package var matched = 0
-    /// Devices that would be sent to, each handle once.
+    /// Devices that would be sent to, each handle once; without a content all registrations that the audience names.
     package var total = 0
     /// Registrations with a handle that gets the same already: they are skipped.
     package var duplicates = 0

@@ -63,6 +63,16 @@ package struct PlannedAudience: Sendable, Equatable {
     func id(of member: Member) -> RegistrationID {
         member.shard == RegistrationTraits.unusualShard ? unusual[member.place] ?? member.packed.id : member.packed.id
     }
+
+    /// Those of some registrations that belong to it.
+    func common(with ids: Set<RegistrationID>) -> Set<RegistrationID> {
+        let wanted = Dictionary(ids.compactMap { id in PackedRegistrationID(id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
+        var found = ids.intersection(unusual.values)
+        for member in members where member.shard != RegistrationTraits.unusualShard {
+            if let id = wanted[member.packed] { found.insert(id) }
+        }
+        return found
+    }
 }
 
 // MARK: - Comparing

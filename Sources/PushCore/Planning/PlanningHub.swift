@@ -138,7 +138,31 @@ package final class PlanningHub: HubGateway {
         }
     }
 
-    package func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer { try await base.trace(question) }
+    /// Of what was only planned, that it was.
+    package func trace(_ question: TraceQuestion) async throws(PushError) -> TraceAnswer {
+        let planned = state.withLock { state in
+            state.outcomes[question.notification].map { outcome in
+                (outcome, state.entries.first { $0.id == outcome.id }?.report.total ?? 0)
+            }
+        }
+        guard let (outcome, total) = planned else { return try await base.trace(question) }
+        var answer = TraceAnswer(
+            notification: outcome.id, state: outcome.state, tags: outcome.tags, time: outcome.enqueuedAt, nearMisses: outcome.nearMisses)
+        func sentence(_ device: String) -> String { TraceCause.onlyPlanned.pattern.filled(["device": device]) }
+        if let device = question.device {
+            // A handle is long, and not to be shown.
+            let name = device.utf8.count > 40 ? "\(device.prefix(6))…\(device.suffix(4))" : device
+            let line = DeliveryTrace.Line(
+                time: outcome.enqueuedAt, step: .notification, text: "planned, not sent", isGood: false, isCause: true)
+            answer.traces = [
+                DeliveryTrace(device: name, platform: nil, lines: [line], cause: .onlyPlanned, sentence: sentence(name))
+            ]
+        } else if total > 0 {
+            let words = "its \(total) device\(total == 1 ? "" : "s")"
+            answer.counts = [TraceAnswer.Count(cause: .onlyPlanned, devices: total, example: "", sentence: sentence(words))]
+        }
+        return answer
+    }
 
     package func plan(_ id: String) async throws(PushError) -> PlanReport {
         if let report = state.withLock({ $0.plans[id] }) { return report }

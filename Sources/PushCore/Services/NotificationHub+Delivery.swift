@@ -49,7 +49,7 @@ extension NotificationHub {
             live[id] = nil
             return (delivery, nil)
         }
-        if plan.isLost { delivery.outcome.note(["the plan \(request.plan?.id ?? "") is lost: nobody gets it"]) }
+        if plan.isLost, let binding = request.plan { delivery.outcome.note([binding.loss]) }
         if kept.outcome.state == .processing {
             await skipDone(&delivery)
             if isStopping {

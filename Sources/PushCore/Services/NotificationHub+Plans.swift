@@ -23,7 +23,9 @@ extension NotificationHub {
         report.devices = try await shown(audience.part(0..<min(max(0, request.told), PlanRequest.mostTold, audience.count)))
         guard let id = report.id else { return report }
         try await forgetPlans()
-        environment.note(.audience, "plan \(id): \(report.total) devices, \(report.duplicates) duplicates")
+        environment.note(
+            .audience, "plan \(id): \(report.total) \(report.content == nil ? "registrations" : "devices"), \(report.duplicates) duplicates"
+        )
         return report
     }
 
@@ -86,6 +88,17 @@ extension NotificationHub {
         return audience
     }
 
+    /// Those of some registrations that belong to a plan, which is read part by part. Throws `plan.expired` where it is forgotten meanwhile.
+    nonisolated func members(of kept: KeptPlan, among ids: Set<RegistrationID>) async throws(PushError) -> Set<RegistrationID> {
+        var found: Set<RegistrationID> = []
+        for part in 0..<PlannedAudience.partCount(of: kept.members) where found.count < ids.count {
+            var audience = PlannedAudience()
+            guard try await append(part, of: kept, to: &audience) else { throw PushError.planExpired(kept.id) }
+            found.formUnion(audience.common(with: ids))
+        }
+        return found
+    }
+
     /// False where there is no such part.
     private nonisolated func append(_ part: Int, of kept: KeptPlan, to audience: inout PlannedAudience) async throws(PushError) -> Bool {
         guard let bytes = try await store.planPart(kept.number, part: part) else { return false }
@@ -123,7 +136,8 @@ extension NotificationHub {
         guard audience.count > 0 else { return [] }
         var rows: [RegistrationID: Registration] = [:]
         for row in try await plannedRows(audience) { rows[row.registration.id] = row.registration }
-        return audience.members.map { member in
+        var devices: [PlannedDevice] = []
+        for member in audience.members {
             let (id, kind) = (audience.id(of: member), audience.kinds[member.kind])
             var device = PlannedDevice(registrationID: id, platform: kind.platform)
             (device.templateName, device.isTemplate, device.bytes) = (kind.templateName, kind.isTemplate, kind.bytes)
@@ -134,9 +148,11 @@ extension NotificationHub {
                 device.user = row.tags.lazy.compactMap(\.user).first
             } else {
                 device.hasLeft = true
+                device.installationID = try await store.departed(.registration(id), limit: 1).first?.installationID
             }
-            return device
+            devices.append(device)
         }
+        return devices
     }
 
     private func plannedRows(_ audience: PlannedAudience) async throws(PushError) -> [PlacedRegistration] {

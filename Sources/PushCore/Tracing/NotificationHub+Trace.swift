@@ -8,7 +8,7 @@ extension NotificationHub {
         let kept = try await traced(question.notification)
         var answer = TraceAnswer(
             notification: kept.outcome.id, state: kept.outcome.state, tags: kept.outcome.tags, time: kept.outcome.enqueuedAt,
-            nearMisses: kept.outcome.nearMisses)
+            nearMisses: [kept.request.plan?.loss].compactMap { $0 }.filter(kept.outcome.notices.contains) + kept.outcome.nearMisses)
         guard let text = question.device else {
             answer.counts = try await counts(of: kept)
             return answer
@@ -51,6 +51,7 @@ extension NotificationHub {
             candidates: device.registrations.map { TraceFacts.Candidate($0.registration, of: request) }, matched: 0,
             troubles: troubles())
         if rows.isEmpty, request.isTest { facts.matched = pipeline.targets(of: request, in: table).count }
+        if rows.isEmpty, let binding = request.plan { facts.plan = try await plan(of: device, binding) }
         if rows.isEmpty, !kept.outcome.state.isFinal {
             facts.hold = hold(of: device, kept)
             if request.pace != nil, kept.outcome.state == .processing { facts.turn = turn(of: device, kept) }
@@ -61,6 +62,18 @@ extension NotificationHub {
         }
         if case .replaced(let push)? = facts.fate?.events.last?.kind { facts.replacement = await notification(of: push, after: sequence) }
         return facts
+    }
+
+    private func plan(of device: TracedDevice, _ binding: PlanBinding) async throws(PushError) -> TraceFacts.Plan {
+        // Whether it has expired since does not matter: the notification was accepted for it.
+        guard let number = PlanID.number(of: binding.id), let plan = try await store.plan(number) else { return .forgotten }
+        do throws(PushError) {
+            let members = try await members(of: plan, among: Set(device.registrations.map(\.registration.id)))
+            return .kept(madeAt: plan.report.plannedAt, members: members)
+        } catch {
+            guard !error.isRetryable else { throw error }
+            return .forgotten
+        }
     }
 
     private func hold(of device: TracedDevice, _ kept: KeptNotification) -> TraceFacts.Hold? {

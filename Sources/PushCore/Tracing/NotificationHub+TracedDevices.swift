@@ -41,6 +41,11 @@ extension NotificationHub {
                 "device.not_found", "no device \"\(text.prefix(80))\" is known to the hub", hint: "did you mean \"\(near)\"?", status: 404,
                 details: ["near": .string(near)])
         }
+        if await isTooShort(text, in: kept) {
+            throw PushError(
+                "device.not_found", "no device \"\(text)\" is known to the hub, but a handle that begins so",
+                hint: "give at least \(Self.shortestBeginning) characters of a handle", status: 404)
+        }
         // Handles are long; what people call a device is not.
         return ([TracedDevice(name: text.utf8.count > 40 ? whole.first?.abbreviated ?? String(text.prefix(40)) : text)], 0)
     }
@@ -129,30 +134,54 @@ extension NotificationHub {
     private func devices(
         handleBeginning text: String, in kept: KeptNotification
     ) async throws(PushError) -> (devices: [TracedDevice], further: Int) {
-        let parts = text.lowercased().split(separator: "…", maxSplits: 1, omittingEmptySubsequences: false)
-        let (beginning, end) = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
-        guard beginning.count >= Self.shortestBeginning else { return ([], 0) }
-        func isMeant(_ handle: DeviceHandle) -> Bool {
-            let text = handle.text.lowercased()
-            return text.hasPrefix(beginning) && text.hasSuffix(end)
-        }
-        var places: [UInt32] = []
-        var place: UInt32 = 0
-        while place < table.end, places.count <= Self.mostTraced {
-            if table.columns.isLive(place), isMeant(table.columns.handle(at: place)) { places.append(place) }
-            place += 1
-            if place.isMultiple(of: Self.handleStep) { await Task.yield() }
-        }
+        let form = AbbreviatedHandle(text)
+        guard form.beginning.count >= Self.shortestBeginning else { return ([], 0) }
+        let places = await places(of: form, limit: Self.mostTraced + 1)
         if !places.isEmpty { return try await devices(at: places) }
         var direct: [TracedDevice] = []
-        for handle in kept.request.audience.handles.filter(isMeant).prefix(Self.mostTraced) {
+        for handle in kept.request.audience.handles.filter(form.isMeant).prefix(Self.mostTraced) {
             direct.append(try await device(handles: [handle], name: handle.abbreviated))
         }
         return (direct, 0)
     }
 
+    /// Whether it is the beginning of a handle, with too few characters to say which.
+    private func isTooShort(_ text: String, in kept: KeptNotification) async -> Bool {
+        let form = AbbreviatedHandle(text)
+        guard (1..<Self.shortestBeginning).contains(form.beginning.count), form.beginning.allSatisfy(\.isHexDigit) else { return false }
+        if kept.request.audience.handles.contains(where: form.isMeant) { return true }
+        return await !places(of: form, limit: 1).isEmpty
+    }
+
+    private func places(of form: AbbreviatedHandle, limit: Int) async -> [UInt32] {
+        var places: [UInt32] = []
+        var place: UInt32 = 0
+        while place < table.end, places.count < limit {
+            if table.columns.isLive(place), form.isMeant(table.columns.handle(at: place)) { places.append(place) }
+            place += 1
+            if place.isMultiple(of: Self.handleStep) { await Task.yield() }
+        }
+        return places
+    }
+
     private func nearestDevice(_ text: String) async -> String? {
         let (found, _) = table.installations.page(tagged: [], on: nil, behind: nil, top: Self.mostCompared)
         return nearest(text, in: found.map { table.installations.id(at: $0) } + (await environment.witness?.phoneNames() ?? []))
+    }
+}
+
+/// The first characters of a handle, and its last ones where lists show them.
+private struct AbbreviatedHandle {
+    let beginning: String
+    private let end: String
+
+    init(_ text: String) {
+        let parts = text.lowercased().split(separator: "…", maxSplits: 1, omittingEmptySubsequences: false)
+        (beginning, end) = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    func isMeant(_ handle: DeviceHandle) -> Bool {
+        let text = handle.text.lowercased()
+        return text.hasPrefix(beginning) && text.hasSuffix(end)
     }
 }

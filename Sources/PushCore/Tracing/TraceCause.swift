@@ -19,6 +19,8 @@ package enum TraceCause: String, Sendable, Hashable, CaseIterable {
     case needsNative = "needs_native"
     case notAddressed = "not_addressed"
     case notDrawn = "not_drawn"
+    case notInPlan = "not_in_plan"
+    case planForgotten = "plan_forgotten"
     case duplicate
     // What was sent.
     case propertyMissing = "property_missing"
@@ -33,6 +35,8 @@ package enum TraceCause: String, Sendable, Hashable, CaseIterable {
     case waiting
     case cancelled
     case abandoned
+    case planLost = "plan_lost"
+    case onlyPlanned = "only_planned"
     case expired
     // The push service.
     case circuitOpen = "circuit_open"
@@ -77,11 +81,13 @@ extension TraceCause {
         switch self {
         case .shown, .replacedShown: .shown
         case .held, .scheduled, .paced, .waiting, .circuitOpen, .phoneOffline, .savesPower: .pending
-        case .accepted, .noAnswer, .leftToApp, .duplicate, .tagsChanged, .registrationLeft, .unexplained: .unknown
+        case .accepted, .noAnswer, .leftToApp, .duplicate, .tagsChanged, .registrationLeft, .planForgotten, .unexplained: .unknown
         case .notRegistered, .registeredLater, .registrationExpired, .registrationDeleted, .registrationReplaced, .tokenDead, .tagMissing,
-            .tagPresent, .wrongPlatform, .needsTemplate, .needsNative, .notAddressed, .notDrawn, .propertyMissing, .payloadTooLarge,
+            .tagPresent, .wrongPlatform, .needsTemplate, .needsNative, .notAddressed, .notDrawn, .notInPlan, .propertyMissing,
+            .payloadTooLarge,
             .vetoed,
-            .hookFailed, .cancelled, .abandoned, .expired, .serviceInTrouble, .throttled, .noCredentials, .credentialsRefused,
+            .hookFailed, .cancelled, .abandoned, .planLost, .onlyPlanned, .expired, .serviceInTrouble, .throttled, .noCredentials,
+            .credentialsRefused,
             .otherEnvironment, .rejected, .offlineAndLost, .replacedWaiting, .expiredWaiting, .forceQuit, .uninstalled, .phoneFailed,
             .nothingToShow, .background:
             .notShown
@@ -111,6 +117,10 @@ extension TraceCause {
         case .notAddressed: "The notification was sent straight to {count}, and {device} is not among them."
         case .notDrawn:
             "It was a test send, which reaches ten devices drawn from the {count} that match, and {device} was not drawn."
+        case .notInPlan:
+            "The notification was sent to the devices of the plan {plan} alone, and {device} was not among them: {reason}."
+        case .planForgotten:
+            "The notification was sent to the devices of the plan {plan} alone, which is forgotten: nobody knows if {device} was among them."
         case .duplicate:
             "{device} is registered twice with the same address, and the notification went out through the other one, {other}."
         case .propertyMissing:
@@ -124,6 +134,8 @@ extension TraceCause {
         case .waiting: "The notification is under way, and {device} has not had its turn yet."
         case .cancelled: "The notification was cancelled at {time}, before {device} had it."
         case .abandoned: "The delivery ended at {time} before it was the turn of {device}: {reason}."
+        case .planLost: "The plan {plan} could not be read any more when the notification went out to its devices, so nobody got it."
+        case .onlyPlanned: "The notification was only planned, so nothing was sent to {device}."
         case .expired: "The notification was good until {time}, and that had passed before it was the turn of {device}."
         case .circuitOpen: "{service} answers nobody just now, so it waits for {device} and is tried again at {time}."
         case .serviceInTrouble: "{service} was in trouble until it was too late for {device} ({reason}): {explanation}."
@@ -170,6 +182,8 @@ extension TraceCause {
         case .needsNative: "send properties, or have the app register without a template too"
         case .notAddressed: "send to the device, or to a tag that it has"
         case .notDrawn: "send it for real, or to a tag that few have"
+        case .notInPlan: "plan once more and send to that plan if it still matters"
+        case .planForgotten: "ask sooner, or have the server keep plans longer: keep.plans in the settings"
         case .duplicate: "trace the other registration"
         case .propertyMissing: "send the property, or give it a default in the template"
         case .payloadTooLarge: "shorten the text, or send an id and let the app fetch the rest"
@@ -181,6 +195,8 @@ extension TraceCause {
         case .waiting: "ask again in a moment"
         case .cancelled: "send it again if that was a mistake"
         case .abandoned: "send it again if it still matters"
+        case .planLost: "plan once more, and send to that plan; look at the server's log"
+        case .onlyPlanned: "run the flow instead of planning it"
         case .expired: "give it more time"
         case .circuitOpen: "wait; look at the push service's status page if it lasts"
         case .serviceInTrouble: "send it again if it still matters"

@@ -58,6 +58,13 @@ struct TraceFacts: Sendable {
         var reason: String
     }
 
+    /// The plan of the notification.
+    enum Plan: Sendable {
+        case forgotten
+        /// - Parameter members: the registrations of the device that belong to it.
+        case kept(madeAt: Timestamp, members: Set<RegistrationID>)
+    }
+
     var now: Timestamp
     var kept: KeptNotification
     var device: TracedDevice
@@ -66,6 +73,8 @@ struct TraceFacts: Sendable {
     var candidates: [Candidate]
     /// How many registrations the audience names now.
     var matched: Int
+    /// Nil for a notification without one, and where there are rows.
+    var plan: Plan?
     var hold: Hold?
     /// When its turn comes, about.
     var turn: Timestamp?

@@ -70,7 +70,8 @@ struct Tracer {
 
     private mutating func addNotification() {
         let kind = request.isTest ? "a test send " : ""
-        add(outcome.enqueuedAt, .notification, "\(kind)accepted, for \(audience)", isGood: true)
+        let plan = request.plan.map { ", to the devices of the plan \($0.id)" } ?? ""
+        add(outcome.enqueuedAt, .notification, "\(kind)accepted, for \(audience)\(plan)", isGood: true)
         if let due = outcome.scheduledFor, due > facts.now || outcome.startedAt == nil {
             add(outcome.enqueuedAt, .notification, "scheduled for \(due.inSentence)")
         }
@@ -171,9 +172,35 @@ extension Tracer {
         let best = facts.candidates.min { Self.distance($0) < Self.distance($1) }
         addDevice(best)
         addTags(best, isAddressed: false)
-        if outcome.state == .scheduled { return outstanding(best) }
+        if outcome.state == .scheduled { return unplanned(best, among: facts.candidates) ?? outstanding(best) }
         if let conclusion = misfit(best) { return conclusion }
-        return outstanding(best)
+        return unplanned(best, among: facts.candidates.filter { $0.failure == nil && $0.fit == .fits }) ?? outstanding(best)
+    }
+
+    /// Nil for what no plan keeps the notification from.
+    private mutating func unplanned(_ best: TraceFacts.Candidate?, among candidates: [TraceFacts.Candidate]) -> Conclusion? {
+        guard let plan = facts.plan, let binding = request.plan else { return nil }
+        let id = ["plan": binding.id]
+        guard !outcome.notices.contains(binding.loss) else {
+            decide(outcome.startedAt, .notification, binding.loss)
+            return Conclusion(.planLost, id)
+        }
+        guard case .kept(let madeAt, let members) = plan else {
+            decide(facts.sentAt, .tags, "the plan \(binding.id) is forgotten", isGood: nil)
+            return Conclusion(.planForgotten, id)
+        }
+        guard !candidates.contains(where: { members.contains($0.registration.id) }), let registration = best?.registration else {
+            return nil
+        }
+        let moment = registration.updatedAt.inSentence
+        let reason =
+            registration.updatedAt <= madeAt
+            ? "it was none of those that the plan found at \(madeAt.inSentence)"
+            : registration.etag == 1
+                ? "it joined at \(moment), after the plan was made"
+                : "it was changed at \(moment), after the plan was made, and did not belong to it before"
+        decide(facts.sentAt, .tags, "not in the plan \(binding.id), which was made at \(madeAt.inSentence)")
+        return Conclusion(.notInPlan, id.merging(["reason": reason]) { $1 })
     }
 
     private static func distance(_ candidate: TraceFacts.Candidate) -> Int {

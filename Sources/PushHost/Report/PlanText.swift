@@ -14,8 +14,9 @@ struct PlanText {
         if plan.total == 0 {
             lines.append("  \(palette.yellow("nobody")) would get it; \(Self.count(plan.matched, "registration")) match")
         } else {
-            var parts = ["\(Self.count(plan.total, "device"))\(plan.content == nil ? "" : " would get it")"]
-            if plan.matched != plan.total { parts.append("\(Self.count(plan.matched, "registration")) match") }
+            // Which of the registrations of a device counts, the content decides.
+            var parts = plan.content == nil ? [] : ["\(Self.count(plan.total, "device")) would get it"]
+            if plan.content == nil || plan.matched != plan.total { parts.append("\(Self.count(plan.matched, "registration")) match") }
             if plan.duplicates > 0 { parts.append("\(Self.count(plan.duplicates, "duplicate")) skipped") }
             if plan.refused > 0 { parts.append(palette.red("\(plan.refused) refused")) }
             lines.append("  \(parts.joined(separator: " · "))")

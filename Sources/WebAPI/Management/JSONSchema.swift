@@ -210,9 +210,12 @@ extension JSONSchema {
         let named = alternatives.filter { $0 != Self.none }
         let given = named.count { object[$0] != nil }
         guard alternatives.isEmpty || given == 1 || given == 0 && alternatives.contains(Self.none) else {
+            let extra = named.filter { object[$0] != nil }
+            let none = named.count == 2 ? "neither \(named[0]) nor \(named[1])" : "none of \(named.inWords)"
+            let orNone = alternatives.contains(Self.none) ? ", or none of them" : ""
             throw Flaw(
-                message: "\(place) says not one of \(named.joined(separator: " and "))",
-                hint: "give one of \(named.count == 2 ? "the two" : "them")")
+                message: "\(place) has \(given == 0 ? none : "\(extra.inWords), which exclude each other")",
+                hint: "give just one of \(named.inWords)\(orNone)")
         }
     }
 }
@@ -229,6 +232,11 @@ private struct TextPattern {
 
 extension [String] {
     fileprivate var listed: String { joined(separator: ", ") }
+
+    /// `a, b and c`
+    fileprivate var inWords: String {
+        count < 2 ? listed : "\(dropLast().joined(separator: ", ")) and \(self[count - 1])"
+    }
 }
 
 extension JSON {

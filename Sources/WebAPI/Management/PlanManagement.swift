@@ -122,7 +122,7 @@ extension ManagementRoute {
                         of: .object("PlannedPayload", ["payload": .text(), "headers?": .map(of: .text())])),
                 ]),
             "matched": .integer("Registrations that the audience names, whatever they can receive"),
-            "total": .integer("Devices that would be sent to, each handle once"),
+            "total": .integer("Devices that would be sent to, each handle once; registrations, in a plan without a content"),
             "duplicates": .integer("Registrations that another one with their handle stands for"),
             "refused": .integer("Of the devices, those whose push service would not be asked"),
             "platforms": .map("Devices by platform", of: .integer()),

@@ -80,7 +80,7 @@ extension ManagementCall {
             }
             guard let content else {
                 throw PushError(
-                    "request.body", "the body says not one of message and native", hint: "give one of the two", status: 400)
+                    "request.body", "the body has neither message nor native", hint: "give one of the two", status: 400)
             }
             return NotificationRequest(
                 audience: try Audience(sending: body), content: content, options: options, isTest: isTest, pace: pace)

@@ -137,6 +137,17 @@ import Testing
         #expect(try await hub.notifications(before: nil, limit: 9).isEmpty)
     }
 
+    @Test func `Devices that left are named by their installation`() async throws {
+        try await hub.putInstallation(Installation(id: "ana-1", userID: nil, handle: .phone(1), tags: [], templates: [:]))
+        try await bench.register(.phone(2))
+        let plan = try await hub.plan(try alert(nil))
+        try await hub.deleteInstallation("ana-1")
+        let send = PlannedSend(PlanBinding(try #require(plan.id)))
+        #expect(await refusal { _ = try await hub.accept(send) }?.message.contains("1 left (ana-1)") == true)
+        let difference = try await hub.plan(try alert(nil)).difference
+        #expect(difference?.firstLeft.map(\.installationID) == ["ana-1"])
+    }
+
     @Test func `Another process goes on with the devices of the plan alone`() async throws {
         for number in 1...3 { try await bench.register(.phone(number)) }
         let plan = try await hub.plan(try alert(nil))

@@ -156,5 +156,5 @@ extension TraceScenario {
         },
     ]
 
-    static let all = devices + way
+    static let all = devices + way + plans
 }

@@ -16,9 +16,10 @@ import Testing
         await bench.hub.hub.stop()
     }
 
-    @Test func `all causes are produced, here or by phones`() {
-        #expect(Set(TraceScenario.all.map(\.cause)).union(TraceCauses.ofPhones) == Set(TraceCause.allCases))
-        #expect(Set(TraceScenario.all.map(\.cause)).isDisjoint(with: TraceCauses.ofPhones))
+    @Test func `all causes are produced, here or by phones and planning`() {
+        let others = TraceCauses.ofPhones.union(TraceCauses.ofPlanning)
+        #expect(Set(TraceScenario.all.map(\.cause)).union(others) == Set(TraceCause.allCases))
+        #expect(Set(TraceScenario.all.map(\.cause)).isDisjoint(with: others))
     }
 
     // MARK: - Lines
@@ -108,6 +109,54 @@ import Testing
         #expect(try await bench.trace(id, DeviceHandle.phone(2).text).cause == .accepted)
         #expect(try await bench.trace(id, "000000…CDEF").cause == .accepted)
         #expect(try await bench.trace(id, DeviceHandle.phone(3).text).cause == .notAddressed)
+    }
+
+    @Test func `too few characters of a handle are said to be too few, and what begins no handle never registered`() async throws {
+        let bench = try TraceBench()
+        let token = String(repeating: "EE11C3D4", count: 8)
+        try await bench.install("alice-1", .apns(token: token), tags: ["sports"])
+        let id = try await bench.send(.alert(to: "sports"))
+        for short in ["ee11", "EE11C", "EE11…C3D4"] {
+            let error = await #expect(throws: PushError.self) { try await bench.trace(id, short) }
+            #expect(error?.code == "device.not_found" && error?.status == 404)
+            #expect(error?.hint == "give at least 6 characters of a handle")
+        }
+        #expect(try await bench.trace(id, "ee12").cause == .notRegistered)
+        #expect(try await bench.trace(id, "EE11C3").cause == .accepted)
+        var straight = try NotificationRequest.alert()
+        straight.audience = .devices([.apns(token: String(repeating: "BB11C3D4", count: 8))])
+        let direct = try await bench.send(straight)
+        await #expect(throws: PushError.self) { try await bench.trace(direct, "bb11") }
+    }
+
+    // MARK: - Plans
+
+    @Test func `a device of the plan is traced as any other, and who is not in it is not told to wait`() async throws {
+        let bench = try TraceBench()
+        try await bench.install("alice-1", tags: ["sports"])
+        let plan = try await bench.plan("sports")
+        bench.hub.advance(by: .seconds(60))
+        try await bench.install("alice-2", .phone(2), tags: ["sports"])
+        let moment = HubBench.dawn + .seconds(3600)
+        let id = try await bench.hub.hub.accept(PlannedSend(PlanBinding(plan, tolerance: .devices(1))), at: moment).outcome.id
+        #expect(try await bench.trace(id, "alice-1").cause == .scheduled)
+        let other = try await bench.trace(id, "alice-2")
+        #expect(other.cause == .notInPlan && other.cause.result == .notShown)
+        #expect(other.lines.map(\.text).contains("accepted, for \"sports\", to the devices of the plan p-0001"))
+        bench.hub.clock.advance(to: moment)
+        await bench.hub.settle()
+        #expect(try await bench.trace(id, "alice-1").cause == .accepted)
+        #expect(try await bench.trace(id, "alice-2").cause == .notInPlan)
+        await bench.hub.hub.stop()
+    }
+
+    @Test func `a plan is lost for all of its devices, and without a device that is said too`() async throws {
+        let bench = try TraceBench()
+        try await bench.install(tags: ["sports"])
+        let id = try await bench.losePlan()
+        let answer = try await bench.hub.hub.trace(TraceQuestion(notification: id))
+        #expect(answer.state == .abandoned && answer.nearMisses.first == "the plan p-0001 is lost: nobody gets it")
+        await bench.hub.hub.stop()
     }
 
     // MARK: - All devices

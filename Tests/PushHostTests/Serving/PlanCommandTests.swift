@@ -36,6 +36,9 @@ import Testing
             let document = try await Self.json(hub.command(["plan", "--to", "sports && vip", "--json", "--all"]))
             #expect(document["total"] == 0 && document["devices"] == [])
             #expect(document["failedTerms"]?.array?.first?["term"] == "vip")
+            let audience = try await hub.command(["plan", "--to", "sports"])
+            #expect(audience.output.contains("\n  6 registrations match\n"), "\(audience.output)")
+            #expect(!audience.output.contains("device"), "\(audience.output)")
             let nobody = try await hub.command(["plan", "Goal", "--to", "sprots", "--fail-on-no-target"])
             #expect(nobody.status == 6 && nobody.output.contains("\"sports\" has 6 registrations"), "\(nobody.output)")
 

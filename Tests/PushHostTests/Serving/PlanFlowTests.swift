@@ -26,6 +26,15 @@ import Testing
         push.send { plan = plan }
         push.cancel(push.send { to = push.everyone, alert = "never mind" }.id)
         push.expect(outcome.sent).to.equal(0)
+        local trace = push.trace { notification = outcome.id, device = phones[1] }
+        push.expect(trace.cause).to.equal "only_planned"
+        push.expect(push.trace { notification = outcome.id }.causes[1].sentence)
+          .to.equal "The notification was only planned, so nothing was sent to its 2 devices."
+        push.expect(push.trace { notification = later.id, device = "pad" }.sentence)
+          .to.equal "The notification was only planned, so nothing was sent to pad."
+        local is_known, flaw = pcall(push.trace, { notification = "n-0077" })
+        push.expect(is_known).to.equal(false)
+        push.expect(flaw.code).to.equal "notification.not_found"
         push.expect(push.outcome(later.id).state).to.equal "Scheduled"
         push.rehearse("the phones show it", function() push.expect(phones[1]:wait_for { within = "5s" }).to.exist() end)
         return { sent = outcome.sent, total = plan.total }

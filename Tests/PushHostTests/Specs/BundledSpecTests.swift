@@ -161,6 +161,14 @@ import Testing
                     })
             }),
 
+        Fault(spec: "backend_notifications", what: "the text is cut short", hub: text("Lunch", "Lun")),
+        Fault(
+            spec: "backend_notifications", what: "everybody gets bob's tag as well",
+            hub: tags { $0 + [tag("username:bob")].compactMap { $0 } }),
+        Fault(
+            spec: "backend_notifications", what: "the payload is pushed as well",
+            backend: { FaultyBackend(inner: $0, hub: $1, leaks: true) }),
+
         Fault(
             spec: "send_test", what: "it is no test send",
             hub: {
@@ -237,7 +245,7 @@ import Testing
     }
 
     private static let flows = [
-        "notify_users", "register_current_user", "breaking_news", "secure_push", "send_test", "crowd",
+        "notify_users", "register_current_user", "breaking_news", "secure_push", "send_test", "crowd", "backend_notifications",
     ]
 
     @Test(arguments: flows) func `the spec of a flow passes`(flow: String) async throws {

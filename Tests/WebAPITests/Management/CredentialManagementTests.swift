@@ -70,8 +70,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("apns", #"{"topic":"a.b"}"#, "the body says not one of key and certificate"),
-            ("apns", #"{"key":"k","certificate":"c"}"#, "the body says not one of key and certificate"),
+            ("apns", #"{"topic":"a.b"}"#, "the body has neither key nor certificate"),
+            ("apns", #"{"key":"k","certificate":"c"}"#, "the body has key and certificate, which exclude each other"),
             ("fcm", "{}", "the body lacks serviceAccount"),
             ("wns", #"{"packageSid":"ms-app://s-1-15-2-1"}"#, "the body lacks clientSecret"),
             ("browser", #"{"subject":"mailto:a@b","privatKey":"k"}"#, "the body has no member \"privatKey\""),

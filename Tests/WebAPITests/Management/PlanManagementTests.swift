@@ -94,6 +94,14 @@ import Testing
         ] as [(JSON, String)] {
             #expect(await refusal { try await bench.call(.post, notifications, body) }?.code == code, "\(body)")
         }
+        let several = "tagExpression, broadcast and plan"
+        for (audience, message) in [
+            (["plan": "p-0001", "broadcast": "everyone"], "audience has broadcast and plan, which exclude each other"),
+            ([:], "audience has none of \(several)"),
+        ] as [(JSON, String)] {
+            let error = await refusal { try await bench.call(.post, notifications, ["audience": audience, "message": ["a": "b"]]) }
+            #expect(error?.message == message && error?.hint == "give just one of \(several)")
+        }
         for place in ["p-0001", "p-0001/devices", "nonsense"] {
             #expect(await refusal { try await bench.call(.get, "\(Self.path)/\(place)") }?.status == 404)
         }
