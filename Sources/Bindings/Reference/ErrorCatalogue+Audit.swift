@@ -7,7 +7,8 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "approval.required", .failure, .answer, means: "The send reaches more devices than its sender may reach by himself.",
-                when: "Its audience is larger than guard.ceiling of the server's settings, the ceiling of the key or that of the flow. "
+                when: "Its audience is larger than guard.ceiling of the server's settings, the ceiling of the key or that of the flow, or "
+                    + "it goes to a broadcast channel, of which nobody knows how many it reaches. "
                     + "Nothing is sent; it is kept under the id that the message names, and asking again gives the same one. Status 403.",
                 cure: "Somebody else allows it, with another key that may manage the server: pushhost approvals approve ID. Or send to "
                     + "fewer."),
@@ -24,16 +25,17 @@ extension ErrorCatalogue {
                 when: "It was approved or denied before, or nobody decided in time (guard.expires). Status 409.",
                 cure: "pushhost approvals show ID tells what became of it; ask for it again where it has expired."),
             ErrorDescription(
-                "approval.grown", .answer, means: "The audience has grown since the send was asked for.",
-                when: "It has more than a tenth, and more than five devices, beyond what is shown. Nothing is sent; it still waits, with "
-                    + "the new size. Status 409.",
+                "approval.grown", .answer, means: "The send reaches more devices than its leave would be for.",
+                when:
+                    "Its audience has more than a tenth, and more than five devices, beyond what is shown; or a plugin makes it a send to "
+                    + "so many more when it is about to leave. Nothing is sent; it still waits, with the new size. Status 409.",
                 cure: "Look at it again, then approve it with the new size, or deny it."),
             ErrorDescription(
                 "approval.not_found", .answer, means: "There is no such approval.", when: "The id is none, or mistyped. Status 404.",
                 cure: "pushhost approvals list shows those that wait."),
             ErrorDescription(
                 "approval.too_many", .failure, .answer, means: "Too many sends wait for somebody's leave.",
-                when: "200 wait already. Status 429.", cure: "Decide about them first."),
+                when: "200 wait already, or 50 that the same sender has asked for. Status 429.", cure: "Decide about them first."),
         ])
 
     private static let audit = ErrorArea(

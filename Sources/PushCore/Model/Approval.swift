@@ -25,18 +25,18 @@ package struct Approval: Sendable, Equatable {
     package let moment: Timestamp?
     package let createdAt: Timestamp
     package let expiresAt: Timestamp
-    /// What is asked for: whoever asks for the same again gets the same approval.
+    /// What was asked for, whatever hooks made of it: whoever asks for the same again gets the same approval.
     package let fingerprint: [UInt8]
     /// The sender's.
     package let idempotencyKey: String?
     /// With which the hub takes it once, however often it is offered. Nobody knows it who could use it before.
     package let sendKey: String
-    /// For people, without a word of what is sent.
-    package let audience: String
-    package let content: String
+    /// For people, without a word of what is sent; of what really left once it is sent.
+    package var audience: String
+    package var content: String
     /// How many devices may be reached without leave, and whose limit that is.
     package let ceiling: Ceiling
-    /// When it was asked for, or looked at last.
+    /// When it was asked for, or looked at last; when it was sent.
     package var reach: AudienceReach
     /// Nil once it has been sent, or will not be.
     package var request: NotificationRequest?
@@ -95,19 +95,32 @@ package struct Approval: Sendable, Equatable {
     /// `flow:news, which key:ops started`
     package var requesterInWords: String { "\(requester)\(behalf.map { ", which \($0) started" } ?? "")" }
 
+    /// Whether a leave for it is one for so many: an audience may grow by a tenth, and some at least.
+    package func allows(_ now: AudienceReach) -> Bool {
+        reach.isUnknown || !now.isUnknown && now.devices <= reach.devices + max(5, reach.devices / 10)
+    }
+
+    /// `more than the 1,000 that key:ops may reach without leave`
+    package var why: String { "\(reach.isUnknown ? "maybe " : "")more than \(ceiling.sentence)" }
+
     /// `12,430 devices, everyone, asked for by key:ops: "outage notice"`
     package var words: String {
-        "\(reach.devices.devicesInWords), \(audience), asked for by \(requesterInWords)\(note.map { ": \"\($0)\"" } ?? "")"
+        "\(reach.words), \(audience), asked for by \(requesterInWords)\(note.map { ": \"\($0)\"" } ?? "")"
     }
 }
 
 /// How many devices a send reaches at a moment.
 package struct AudienceReach: Sendable, Equatable {
     package var platforms: [Platform: Int]
+    /// It goes to a broadcast channel of APNs, which counts as one: how many have subscribed to it Apple alone knows.
+    package var isUnknown: Bool
 
-    package init(platforms: [Platform: Int] = [:]) { self.platforms = platforms }
+    package init(platforms: [Platform: Int] = [:], isUnknown: Bool = false) { (self.platforms, self.isUnknown) = (platforms, isUnknown) }
 
     package var devices: Int { platforms.values.reduce(0, +) }
+
+    /// `12,430 devices`
+    package var words: String { isUnknown ? "an unknown number of devices" : devices.devicesInWords }
 }
 
 extension Int {

@@ -37,8 +37,7 @@ package enum PayloadRules {
             && headers.contains { header in
                 switch header.name.lowercased() {
                 case "apns-push-type", "x-apns-push-type": header.value == "voip"
-                case "apns-channel-id", "x-apns-channel-id": true
-                default: false
+                default: header.isBroadcastChannel
                 }
             }
         return isWide ? 5120 : platform.payloadLimit
@@ -88,4 +87,9 @@ package enum PayloadRules {
             throw PushError("payload.invalid", "the \(name) payload is not a JSON object", hint: hint, status: 400)
         }
     }
+}
+
+extension PushHeader {
+    /// Names a broadcast channel of APNs.
+    var isBroadcastChannel: Bool { ["apns-channel-id", "x-apns-channel-id"].contains(name.lowercased()) }
 }

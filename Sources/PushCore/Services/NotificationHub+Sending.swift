@@ -15,14 +15,16 @@ extension NotificationHub {
         var draft = SendDraft(hub: name, request: try checked(request), origin: HookOrigin.plugins)
         try checkIsOpen()
         try await checkDrift(request)
-        if case .sent(let id)? = try await admission?.answer(draft.request, at: nil, self) { return try await outcome(of: id) }
+        let given = draft
+        if case .sent(let id)? = try await admission?.answer(given, asked: given, self) { return try await outcome(of: id) }
         if environment.hooks.isWanted(.beforeSend) {
-            let audience = draft.request.audience
             draft = try await asked(draft)
             draft.request = try checked(draft.request)
             try await checkDrift(draft.request)
-            // A hook may have made it one for more.
-            if draft.request.audience != audience { _ = try await admission?.answer(draft.request, at: draft.moment, self) }
+            // A hook may have made it one for more: also by its content, which other devices can show.
+            if draft.request != given.request, case .sent(let id)? = try await admission?.answer(draft, asked: given, self) {
+                return try await outcome(of: id)
+            }
             // Whoever sends a test waits for the verdicts.
             if draft.request.isTest { draft.moment = nil }
             try checkIsOpen()
@@ -79,15 +81,18 @@ extension NotificationHub {
             return first
         }
         try await checkDrift(request)
-        if case .sent(let id)? = try await admission?.answer(request, at: moment, self) {
+        let given = draft
+        if case .sent(let id)? = try await admission?.answer(given, asked: given, self) {
             return AcceptedNotification(outcome: try await notification(id).outcome, isRepeated: true)
         }
         if environment.hooks.isWanted(.beforeSend) {
             draft = try await asked(draft)
             draft.request = try draft.request.checked(refusingLarge: refusesLargePayloads)
             try await checkDrift(draft.request)
-            // A hook may have made it one for more.
-            if draft.request.audience != request.audience { _ = try await admission?.answer(draft.request, at: draft.moment, self) }
+            // A hook may have made it one for more: also by its content, which other devices can show.
+            if draft.request != given.request, case .sent(let id)? = try await admission?.answer(draft, asked: given, self) {
+                return AcceptedNotification(outcome: try await notification(id).outcome, isRepeated: true)
+            }
             try checkIsOpen()
         }
         let kept = begin(draft, key)

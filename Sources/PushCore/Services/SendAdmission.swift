@@ -1,4 +1,4 @@
-/// Asked before a hub takes a send, with what would be sent, when, and by which hub.
+/// Asked before a hub takes a send, with what would be sent, when, and by which hub; and again where a hook has changed that.
 ///
 /// Throws `approval.required` (403) where it waits for somebody's leave.
 package struct SendAdmission: Sendable {
@@ -8,23 +8,23 @@ package struct SendAdmission: Sendable {
         case sent(String)
     }
 
-    package typealias Ask =
-        @Sendable (NotificationRequest, _ moment: Timestamp?, NotificationHub) async throws(PushError) -> Answer
+    /// What would be sent, and what its sender has asked for: the same until a hook has changed it.
+    package typealias Ask = @Sendable (SendDraft, _ asked: SendDraft, NotificationHub) async throws(PushError) -> Answer
 
     private let ask: Ask
 
     package init(_ ask: @escaping Ask) { self.ask = ask }
 
-    func answer(
-        _ request: NotificationRequest, at moment: Timestamp?, _ hub: NotificationHub
-    ) async throws(PushError) -> Answer {
-        try await ask(request, moment, hub)
+    func answer(_ draft: SendDraft, asked: SendDraft, _ hub: NotificationHub) async throws(PushError) -> Answer {
+        try await ask(draft, asked, hub)
     }
 }
 
 extension NotificationHub {
-    /// How many devices a send would reach at this moment, by platform; nil where these are no more than a number.
+    /// How many devices a send would reach at this moment, by platform; nil where these are no more than a number. What nobody can count
+    /// is more than any.
     package func reach(of request: NotificationRequest, beyond number: Int) async -> AudienceReach? {
+        guard !request.isBroadcast else { return await reach(of: request) }
         sweep()
         let most = request.isTest ? Self.testSize : Int.max
         // Of most sends it is known without looking for their devices.
@@ -45,7 +45,7 @@ extension NotificationHub {
         let plan = await plannedAudience(of: request, "a send that is measured")
         sweep()
         let places = plan.audience.map { table.places(of: $0) } ?? (request.plan == nil ? nil : [])
-        var reach = AudienceReach()
+        var reach = AudienceReach(isUnknown: request.isBroadcast)
         for (platform, members) in pipeline.targets(of: request, in: table, among: places).byPlatform {
             reach.platforms[platform] = members.count
         }
@@ -57,5 +57,13 @@ extension NotificationHub {
             room -= count
         }
         return reach
+    }
+}
+
+extension NotificationRequest {
+    /// Goes to a broadcast channel of APNs.
+    fileprivate var isBroadcast: Bool {
+        guard !audience.handles.isEmpty, case .native(let payloads) = content else { return false }
+        return payloads[.apns]?.headers.contains(where: \.isBroadcastChannel) ?? false
     }
 }

@@ -1,10 +1,9 @@
+import Synchronization
+
 // What becomes of sends that wait for somebody's leave.
 extension SendGuard {
     /// The hub of a number, nil where it is gone.
     package typealias Hubs = @Sendable (Int64) -> NotificationHub?
-
-    /// An audience may be so much larger than when it was asked for: a tenth, and some at least.
-    private static func tolerance(_ devices: Int) -> Int { max(5, devices / 10) }
 
     // MARK: - Reading
 
@@ -30,7 +29,7 @@ extension SendGuard {
     /// Allows a send, and sends it, once, however often and by however many that is asked. Answers when the hub has taken it.
     ///
     /// Throws `approval.own` (403) for who asked for it, `approval.decided` (409) where it does not wait any more, `approval.grown` (409)
-    /// where its audience has grown since, `hub.not_found` (404), and what the hub refuses it with.
+    /// where its audience has grown since, or a hook makes it a send to more, `hub.not_found` (404), and what the hub refuses it with.
     package func approve(
         _ id: String, by principal: Principal, reason: String? = nil, _ hubs: Hubs
     ) async throws(PushError) -> Approval {
@@ -41,24 +40,55 @@ extension SendGuard {
                 "hub.not_found", "the hub \(waiting.hub.name) of \(waiting.id) is gone", hint: "deny it, or let it expire", status: 404)
         }
         let reach = await hub.reach(of: request)
-        guard reach.devices <= waiting.reach.devices + Self.tolerance(waiting.reach.devices) else {
-            throw try await grown(waiting, reach, principal)
-        }
+        guard waiting.allows(reach) else { throw try await grown(waiting, reach, principal) }
+        // Whoever goes on with what was allowed leaves it to this process meanwhile.
+        deciding.withLock { $0[waiting.number, default: 0] += 1 }
+        defer { deciding.withLock { $0[waiting.number] = $0[waiting.number].flatMap { $0 > 1 ? $0 - 1 : nil } } }
         var approved = waiting
         approved.state = .approved
         approved.decision = Approval.Decision(principal: principal, time: clock.now, reason: reason.map(Self.cut))
         guard try await store.replace(approved, from: .pending) else { throw try await decided(id) }
         do throws(PushError) {
             // Nothing goes out that nobody can look up afterwards.
-            try await audit.require(
-                principal, .approvalApprove, approved.id,
-                ["words": "\(principal) approved \(approved.id): \(approved.words)\(approved.reasonInWords)", "hub": approved.hub.name])
+            try await note(approved)
         } catch {
             _ = try? await store.replace(waiting, from: .approved)
             throw error
         }
         return try await send(approved, hub)
     }
+
+    /// Writes down whose leave it was. Throws where that cannot be kept.
+    private func note(_ approved: Approval) async throws(PushError) {
+        guard let decision = approved.decision else { return }
+        try await audit.require(
+            decision.principal, .approvalApprove, approved.id,
+            [
+                "words": "\(decision.principal) approved \(approved.id): \(approved.words)\(approved.reasonInWords)",
+                "hub": approved.hub.name, Self.decided: decision.time.description,
+            ])
+    }
+
+    /// Whether it is written down whose leave it was: a process may have ended before.
+    private func isNoted(_ approved: Approval) async throws(PushError) -> Bool {
+        guard let decision = approved.decision else { return false }
+        let filter = AuditFilter(
+            actor: decision.principal.description, action: AuditAction.approvalApprove.rawValue, since: decision.time)
+        var sequence: Int64?
+        while true {
+            let entries = try await audit.trail.entries(before: sequence, limit: 200, filter)
+            // One that was approved before, and waited again, has other entries.
+            if entries.contains(where: { $0.record.subject == approved.id && $0.record.details[Self.decided] == decision.time.description })
+            {
+                return true
+            }
+            guard let last = entries.last else { return false }
+            sequence = last.sequence
+        }
+    }
+
+    /// The detail of an entry that says when somebody decided.
+    private static let decided = "decided"
 
     /// Who asked for it may take it back. Throws `approval.decided` (409).
     package func deny(_ id: String, by principal: Principal, reason: String? = nil) async throws(PushError) -> Approval {
@@ -104,15 +134,12 @@ extension SendGuard {
         var grown = waiting
         grown.reach = reach
         guard try await store.replace(grown, from: .pending) else { return try await decided(waiting.id) }
-        let (before, now) = (waiting.reach.devices.grouped, reach.devices.devicesInWords)
+        let (before, now) = (waiting.reach.devices.grouped, reach.words)
         await audit.noteOften(
             principal, .approvalRefuse, grown.id,
             ["words": "\(grown.id) was not approved: its audience has grown from \(before) to \(now)", "hub": grown.hub.name],
             outcome: .refused)
-        return PushError(
-            "approval.grown", "the audience of \(grown.id) has grown from \(before) to \(now): nothing was sent, and it still waits",
-            hint: "look at it again, then approve it with the new size", status: 409,
-            details: ["devices": .integer(Int64(reach.devices))])
+        return PushError.grown(grown, to: reach, "the audience of \(grown.id) has grown from \(before) to \(now)")
     }
 
     // MARK: - Sending
@@ -122,11 +149,14 @@ extension SendGuard {
         guard let request = approved.request else { return approved }
         var done = approved
         done.request = nil
+        let leave = SendLeave(approved)
         do throws(PushError) {
-            let accepted = try await hub.accept(request, at: approved.moment, idempotencyKey: approved.sendKey)
+            let accepted = try await hub.accept(
+                request, at: approved.moment, idempotencyKey: approved.sendKey, admission: leave.admission)
             done.state = .sent
             done.notificationID = accepted.outcome.id
         } catch {
+            if let excess = leave.excess { throw try await putBack(approved, excess, error) }
             guard !error.isRetryable else { throw error }
             done.state = .failed
             if try await store.replace(done, from: .approved) {
@@ -136,20 +166,40 @@ extension SendGuard {
             }
             throw error
         }
+        var words = "\(done.id) was sent as \(done.notificationID ?? "")"
+        if let left = leave.measure {
+            done.take(left)
+            if left.isChanged { words += "; a plugin has changed it: \(done.reach.words), \(done.audience), \(done.content)" }
+        }
         guard try await store.replace(done, from: .approved) else { return try await approval(done.id) }
-        await audit.note(
-            .server, .approvalSend, done.id,
-            ["words": "\(done.id) was sent as \(done.notificationID ?? "")", "hub": done.hub.name])
+        await audit.note(.server, .approvalSend, done.id, ["words": words, "hub": done.hub.name])
         return done
     }
 
+    /// What was allowed and is more by now waits again, as what would leave, which somebody has to look at.
+    private func putBack(
+        _ approved: Approval, _ excess: SendLeave.Measure, _ error: PushError
+    ) async throws(PushError) -> PushError {
+        var waiting = approved
+        (waiting.state, waiting.decision, waiting.request) = (.pending, nil, excess.request)
+        waiting.take(excess)
+        guard try await store.replace(waiting, from: .approved) else { return try await decided(waiting.id) }
+        await audit.note(
+            .server, .approvalRefuse, waiting.id,
+            ["words": "\(waiting.id) was approved and not sent: \(approved.growth(to: excess))", "hub": waiting.hub.name],
+            outcome: .refused)
+        return error
+    }
+
     /// Sends what was allowed and not sent, because a process ended or the hub could not take it; called at the start and from time to
-    /// time. Answers what still could not be sent, in words.
+    /// time. Whose leave it was is written down first where the process ended before it could. Answers what still could not be sent, in
+    /// words.
     package func resume(_ hubs: Hubs) async throws(PushError) -> [String] {
         var left: [String] = []
         for approval in try await store.approvals(before: nil, limit: Self.mostPending, state: .approved) {
-            guard let hub = hubs(approval.hub.number) else { continue }
+            guard let hub = hubs(approval.hub.number), deciding.withLock({ $0[approval.number] }) == nil else { continue }
             do throws(PushError) {
+                if try await !isNoted(approval) { try await note(approval) }
                 _ = try await send(approval, hub)
             } catch {
                 left.append("\(approval.id), which was approved, could not be sent: \(error.message)")
@@ -181,6 +231,13 @@ extension SendGuard {
     }
 
     private static func cut(_ reason: String) -> String { String(reason.prefix(longestNote)) }
+}
+
+extension Approval {
+    /// Says of it what leaves, or would.
+    fileprivate mutating func take(_ measure: SendLeave.Measure) {
+        (reach, audience, content) = (measure.reach, measure.request.audience.shortWords, measure.request.content.shortWords)
+    }
 }
 
 extension Approval.State {

@@ -30,6 +30,8 @@ package final class SendGuard: Sendable {
 
     /// Most that wait at a time.
     package static let mostPending = 200
+    /// Most of them that one sender has asked for, so that none keeps the others from asking.
+    package static let mostPendingEach = 50
     /// Most characters of a note or a reason.
     package static let longestNote = 200
 
@@ -38,6 +40,8 @@ package final class SendGuard: Sendable {
     let clock: any HubClock
     private let random: any RandomSource
     private let limits: Mutex<Limits>
+    /// Numbers of those that somebody is approving in this process, with how many are.
+    let deciding = Mutex<[Int64: Int]>([:])
 
     package init(
         store: any ApprovalStore, audit: AuditLog, clock: any HubClock, random: any RandomSource, limits: Limits = Limits()
@@ -54,8 +58,8 @@ package final class SendGuard: Sendable {
     /// What a hub asks before it takes a send; nil where its sender may reach any number.
     package func admission(_ sender: Sender) -> SendAdmission? {
         guard let ceiling = ceiling(sender) else { return nil }
-        return SendAdmission { request, moment, hub throws(PushError) in
-            try await self.admit(request, moment, hub, sender, ceiling)
+        return SendAdmission { draft, asked, hub throws(PushError) in
+            try await self.admit(draft, asked, hub, sender, ceiling)
         }
     }
 
@@ -69,9 +73,11 @@ package final class SendGuard: Sendable {
     }
 
     private func admit(
-        _ request: NotificationRequest, _ moment: Timestamp?, _ hub: NotificationHub, _ sender: Sender, _ ceiling: Approval.Ceiling
+        _ draft: SendDraft, _ given: SendDraft, _ hub: NotificationHub, _ sender: Sender, _ ceiling: Approval.Ceiling
     ) async throws(PushError) -> SendAdmission.Answer {
-        let fingerprint = request.fingerprint(scheduledFor: moment)
+        let request = draft.request
+        // Of what was asked, whatever hooks make of it: who repeats that has the same approval.
+        let fingerprint = given.request.fingerprint(scheduledFor: given.moment)
         if let key = sender.idempotencyKey,
             let known = try await store.approval(under: key, by: sender.principal, atHub: sender.hub.number)
         {
@@ -80,17 +86,17 @@ package final class SendGuard: Sendable {
         guard let reach = await hub.reach(of: request, beyond: ceiling.devices) else { return .admitted }
         let (now, lifetime) = (clock.now, limits.withLock { $0.lifetime })
         var asked = Approval(
-            hub: sender.hub, requester: sender.principal, note: sender.note.map { String($0.prefix(Self.longestNote)) }, moment: moment,
+            hub: sender.hub, requester: sender.principal, note: sender.note.map { String($0.prefix(Self.longestNote)) },
+            moment: draft.moment,
             createdAt: now, expiresAt: min(now + lifetime, .distantFuture), fingerprint: fingerprint,
             idempotencyKey: sender.idempotencyKey, sendKey: "approval-\(random.uuid())", audience: request.audience.shortWords,
             content: request.content.shortWords, ceiling: ceiling, reach: reach, request: request)
         asked.behalf = sender.behalf
-        try await checkRoom()
-        let kept = try await store.add(asked)
+        let kept = try await keep(asked)
         if kept.sendKey == asked.sendKey {
             await audit.noteOften(
                 sender.principal, .approvalRequest, kept.id,
-                ["words": "\(kept.id): \(kept.words); more than \(ceiling.sentence)", "hub": sender.hub.name])
+                ["words": "\(kept.id): \(kept.words); \(kept.why)", "hub": sender.hub.name])
         }
         throw Self.required(kept)
     }
@@ -116,23 +122,30 @@ package final class SendGuard: Sendable {
         }
     }
 
-    private func checkRoom() async throws(PushError) {
-        guard try await store.approvals(before: nil, limit: Self.mostPending, state: .pending).count == Self.mostPending else { return }
+    /// The one that waits for the same already, or a new one. Throws `approval.too_many` (429).
+    private func keep(_ asked: Approval) async throws(PushError) -> Approval {
+        let words: String
+        switch try await store.add(asked, most: Self.mostPending, each: Self.mostPendingEach) {
+        case .kept(let kept): return kept
+        case .full: words = "\(Self.mostPending) sends wait for somebody's leave already"
+        case .fullForRequester:
+            words = "\(Self.mostPendingEach) sends that \(asked.requester) has asked for wait for somebody's leave already"
+        }
         throw PushError(
-            "approval.too_many", "\(Self.mostPending) sends wait for somebody's leave already",
-            hint: "decide about them first: pushhost approvals list", status: 429, isRetryable: true)
+            "approval.too_many", words, hint: "decide about them first: pushhost approvals list", status: 429, isRetryable: true)
     }
 
     private static func required(_ approval: Approval) -> PushError {
-        PushError(
-            "approval.required",
-            "\(approval.reach.devices.devicesInWords) are more than \(approval.ceiling.sentence): nothing was sent, and it waits as "
-                + "\(approval.id) for somebody else's leave",
-            hint: "somebody else lets it go: pushhost approvals approve \(approval.id)", status: 403,
-            details: [
-                "approval": .string(approval.id), "devices": .integer(Int64(approval.reach.devices)),
-                "ceiling": .integer(Int64(approval.ceiling.devices)),
-            ])
+        let (reach, ceiling) = (approval.reach, approval.ceiling)
+        let why =
+            reach.isUnknown
+            ? "nobody knows how many devices a broadcast channel reaches, and they may be more than \(ceiling.sentence)"
+            : "\(reach.words) are more than \(ceiling.sentence)"
+        var details: [String: JSON] = ["approval": .string(approval.id), "ceiling": .integer(Int64(ceiling.devices))]
+        if !reach.isUnknown { details["devices"] = .integer(Int64(reach.devices)) }
+        return PushError(
+            "approval.required", "\(why): nothing was sent, and it waits as \(approval.id) for somebody else's leave",
+            hint: "somebody else lets it go: pushhost approvals approve \(approval.id)", status: 403, details: details)
     }
 }
 
@@ -149,11 +162,11 @@ extension Approval {
 }
 
 extension Audience {
-    fileprivate var shortWords: String { words.cut }
+    var shortWords: String { words.cut }
 }
 
 extension NotificationContent {
-    fileprivate var shortWords: String { words.cut }
+    var shortWords: String { words.cut }
 }
 
 extension String {

@@ -40,7 +40,9 @@ enum ApprovalReport {
 
     private static func text(_ json: JSON, _ name: String) -> String { json[name]?.string ?? "" }
 
-    private static func devices(_ json: JSON) -> String { json["devices"]?.int?.grouped ?? "" }
+    private static func devices(_ json: JSON) -> String {
+        json["isReachUnknown"]?.bool == true ? "unknown" : json["devices"]?.int?.grouped ?? ""
+    }
 
     private static func shortened(_ text: String) -> String { text.count <= 2000 ? text : "\(text.prefix(1999))…" }
 }

@@ -6,16 +6,19 @@ package actor MemoryApprovalStore: ApprovalStore {
 
     package init() {}
 
-    package func add(_ approval: Approval) -> Approval {
+    package func add(_ approval: Approval, most: Int, each: Int) -> AddedApproval {
         let known = approvals.last { known in
             known.state == .pending && known.hub.number == approval.hub.number && known.requester == approval.requester
                 && known.expiresAt > approval.createdAt && known.isSame(as: approval)
         }
-        if let known { return known }
+        if let known { return .kept(known) }
+        let waiting = approvals.filter { $0.state == .pending && $0.expiresAt > approval.createdAt }
+        guard waiting.count < most else { return .full }
+        guard waiting.count(where: { $0.requester == approval.requester }) < each else { return .fullForRequester }
         var kept = approval
         kept.number = Int64(approvals.count + 1)
         approvals.append(kept)
-        return kept
+        return .kept(kept)
     }
 
     package func approval(_ number: Int64) -> Approval? { approvals.first { $0.number == number } }

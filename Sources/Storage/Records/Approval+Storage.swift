@@ -1,7 +1,7 @@
 import PushCore
 
 /// `{"hub": "news", "created": 1, "sendKey": "…", "audience": "everyone", "content": "…", "ceiling": [1000, "the server"],
-///  "reach": {"apns": 12}, "note": "…", "moment": 1, "decision": {"by": "owner", "at": 1, "reason": "…"}, "notification": "…"}`
+///  "reach": {"apns": 12}, "isReachUnknown": true, "note": "…", "moment": 1, "decision": {"by": "owner", "at": 1, "reason": "…"}, "notification": "…"}`
 extension Approval {
     var storedJSON: JSON {
         var object: JSONObject = [
@@ -12,6 +12,7 @@ extension Approval {
                 JSONObject(reach.platforms.sorted { $0.key < $1.key }.map { ($0.key.rawValue, .integer(Int64($0.value))) })),
         ]
         if let behalf { object.append("behalf", .string(behalf.description)) }
+        if reach.isUnknown { object.append("isReachUnknown", .bool(true)) }
         if let note { object.append("note", .string(note)) }
         if let moment { object.append("moment", .integer(moment.milliseconds)) }
         if let decision {
@@ -29,7 +30,7 @@ extension Approval {
     ) throws {
         let ceiling = try json.required("ceiling").storedArray()
         guard ceiling.count == 2 else { throw UnreadableValue(reason: "its ceiling is no pair") }
-        var reach = AudienceReach()
+        var reach = AudienceReach(isUnknown: json["isReachUnknown"]?.bool ?? false)
         for (platform, count) in try json.required("reach").storedObject().members {
             reach.platforms[try Platform(stored: platform)] = Int(try count.storedInteger())
         }

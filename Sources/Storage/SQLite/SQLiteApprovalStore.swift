@@ -5,7 +5,7 @@ import PushCore
 struct SQLiteApprovalStore: ApprovalStore {
     let database: SQLiteDatabase
 
-    func add(_ approval: Approval) async throws(PushError) -> Approval {
+    func add(_ approval: Approval, most: Int, each: Int) async throws(PushError) -> AddedApproval {
         try await database.write { database in
             let known = try database.first(
                 """
@@ -14,7 +14,15 @@ struct SQLiteApprovalStore: ApprovalStore {
                 ORDER BY number DESC LIMIT 1
                 """, approval.hub.number, approval.requester.description, approval.createdAt.milliseconds, approval.fingerprint,
                 approval.idempotencyKey, read: Self.approval)
-            if let known { return known }
+            if let known { return .kept(known) }
+            let waiting = try database.first(
+                "SELECT count(*), count(iif(requester = ?1, 1, NULL)) FROM approval WHERE state = 'pending' AND expires_at > ?2",
+                approval.requester.description, approval.createdAt.milliseconds
+            ) { (all: $0.integer(0), own: $0.integer(1)) }
+            if let waiting {
+                guard waiting.all < Int64(most) else { return .full }
+                guard waiting.own < Int64(each) else { return .fullForRequester }
+            }
             var kept = approval
             try database.run(
                 """
@@ -23,7 +31,7 @@ struct SQLiteApprovalStore: ApprovalStore {
                 """, kept.hub.number, kept.state.rawValue, kept.requester.description, kept.fingerprint, kept.idempotencyKey,
                 kept.expiresAt.milliseconds, kept.storedJSON.text(), kept.request?.storedJSON.text())
             kept.number = database.lastInsertedRowID
-            return kept
+            return .kept(kept)
         }
     }
 

@@ -52,6 +52,7 @@ extension ManagementRoute {
             "requestedBy": .text("Who asked for it"),
             "devices": .integer("How many it reached when it was asked for, or looked at last"),
             "platforms": .map("The same by platform", of: .integer()), "ceiling": .integer("Most without leave"),
+            "isReachUnknown?": .boolean("Whether it goes to a broadcast channel of APNs, which counts as one device"),
             "why": .text("Whose ceiling that is, in words"), "audience": .text("In words"),
             "content": .text("What is sent, in words, with sizes"),
             "note?": .text("In the sender's words"), "createdAt": .moment(), "expiresAt": .moment("When it waits no more"),
@@ -80,7 +81,8 @@ extension Approval {
         return .members([
             "id": .string(id), "state": .string(state.rawValue), "hub": .string(hub.name), "requestedBy": .string(requesterInWords),
             "devices": .count(reach.devices), "platforms": .object(JSONObject(platforms)), "ceiling": .count(ceiling.devices),
-            "why": .string("more than \(ceiling.sentence)"), "audience": .string(audience), "content": .string(content),
+            "isReachUnknown": reach.isUnknown ? .bool(true) : nil, "why": .string(why), "audience": .string(audience),
+            "content": .string(content),
             "note": note.map { .string($0) }, "createdAt": .moment(createdAt), "expiresAt": .moment(expiresAt),
             "at": moment.map { .moment($0) }, "decidedBy": decision.map { .string($0.principal.description) },
             "decidedAt": decision.map { .moment($0.time) }, "reason": decision?.reason.map { .string($0) },

@@ -4,6 +4,15 @@ import Support
 import Synchronization
 import Testing
 
+private struct FullTrail: AuditTrail {
+    func append(_ record: AuditRecord) throws(PushError) -> AuditEntry {
+        throw PushError("storage.unavailable", "the disk is full", status: 503, isRetryable: true)
+    }
+    func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
+    func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
+    func verify() -> AuditVerification { .whole(.start) }
+}
+
 /// Sends that reach more devices than their sender may reach by himself.
 @Suite struct SendGuardTests {
     private let bench: HubBench
@@ -214,6 +223,10 @@ import Testing
         approved.state = .approved
         approved.decision = Approval.Decision(principal: .owner, time: HubBench.dawn, reason: nil)
         #expect(await approvals.replace(approved, from: .pending))
+        let unwritten = SendGuard(
+            store: approvals, audit: AuditLog(trail: FullTrail(), clock: bench.clock), clock: bench.clock, random: bench.random)
+        #expect(try await unwritten.resume(hubs).count == 1)
+        #expect(try await sent() == 0)
         #expect(try await sendGuard.resume(hubs) == [])
         let first = try #require(await approvals.approval(1)?.notificationID)
         #expect(await approvals.replace(approved, from: .sent))
@@ -221,6 +234,10 @@ import Testing
         #expect(await approvals.approval(1)?.notificationID == first)
         await bench.settle()
         #expect(try await sent() == 1)
+        // Whose leave it was stands there once, and before it was sent.
+        let words = await words().filter { !$0.hasPrefix("approval.request") }
+        #expect(words.count == 3 && words.first == "approval.approve owner approved a-1: 12 devices, tags all, asked for by key:ops")
+        #expect(words.dropFirst().allSatisfy { $0 == "approval.send a-1 was sent as \(first)" })
     }
 
     @Test func `What the hub does not take now is offered again, what it never takes has failed`() async throws {
@@ -234,6 +251,7 @@ import Testing
         bench.store.refuse([])
         #expect(try await sendGuard.resume(hubs) == [])
         #expect(try await sendGuard.approval("a-1").state == .sent)
+        #expect(await words().count { $0.hasPrefix("approval.approve") } == 1)
         await bench.settle()
         #expect(try await sent() == 1)
         #expect(
@@ -242,14 +260,6 @@ import Testing
     }
 
     @Test func `An approval that cannot be written down is not given`() async throws {
-        struct FullTrail: AuditTrail {
-            func append(_ record: AuditRecord) throws(PushError) -> AuditEntry {
-                throw PushError("storage.unavailable", "the disk is full", status: 503, isRetryable: true)
-            }
-            func entries(after sequence: Int64, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
-            func entries(before sequence: Int64?, limit: Int, _ filter: AuditFilter) -> [AuditEntry] { [] }
-            func verify() -> AuditVerification { .whole(.start) }
-        }
         try await register(1...12)
         #expect(await refusal { try await send(.alert(to: "all")) }?.code == "approval.required")
         let unwritten = SendGuard(
@@ -277,25 +287,6 @@ import Testing
         #expect(await refusal { try await sendGuard.approval("a-77") }?.code == "approval.not_found")
     }
 
-    @Test func `What a hook makes larger waits for leave`() async throws {
-        let hooks = ScriptedHooks()
-        let bench = try HubBench(hooks: hooks)
-        for number in 1...12 { try await bench.register(.phone(number), tags: [number == 1 ? "one" : "all"]) }
-        let sender = SendGuard.Sender(Self.ops, ceiling: nil, hub: Self.place)
-        let admission = sendGuard.admission(sender)
-        #expect(try await bench.hub.accept(.alert(to: "one"), admission: admission).outcome.state == .enqueued)
-        hooks.beforeSending { draft throws(PushError) in
-            var wider = draft
-            wider.request.audience = .everyone
-            return wider
-        }
-        let error = await refusal { try await bench.hub.accept(.alert(to: "one"), admission: admission) }
-        #expect(error?.code == "approval.required" && error?.details["devices"] == 12)
-        #expect(await refusal { try await bench.hub.send(.alert(to: "one"), admission: admission) }?.code == "approval.required")
-        await bench.settle()
-        #expect(try await bench.hub.notifications(before: nil, limit: 9).count == 1)
-    }
-
     @Test func `A flow that sends waits for leave, too`() async throws {
         try await register(1...12)
         let flow = LimitedHub(hub, sendGuard.admission(SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.place)))
@@ -306,5 +297,50 @@ import Testing
         let few = try await flow.send(
             NotificationRequest(audience: .device(.phone(1)), content: .native(AlertPayloads.system(title: nil, text: "x"))))
         #expect(few.sent == 1)
+    }
+
+    @Test func `Whoever started the flow gives no leave for what it sends`() async throws {
+        try await register(1...12)
+        var sender = SendGuard.Sender(.flow("nightly"), ceiling: 3, hub: Self.place)
+        sender.behalf = Self.ops
+        let flow = LimitedHub(hub, sendGuard.admission(sender))
+        #expect(await refusal { try await flow.send(.alert(to: "all")) }?.code == "approval.required")
+        #expect(try await sendGuard.approval("a-1").words.contains("asked for by flow:nightly, which key:ops started"))
+        #expect(await refusal { try await sendGuard.approve("a-1", by: Self.ops, hubs) }?.code == "approval.own")
+        #expect(try await sent() == 0)
+        #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
+    }
+
+    @Test func `How many listen to a broadcast channel nobody knows, so a send to one waits for leave`() async throws {
+        let handle = try #require(DeviceHandle.apns(channel: "AAECAwQFBgcICQoLDA0ODw=="))
+        var content = AlertPayloads.system(title: nil, text: "x")
+        content[.apns]?.headers.append(PushHeader("Apns-Channel-Id", "AAECAwQFBgcICQoLDA0ODw=="))
+        let request = NotificationRequest(audience: .device(handle), content: .native(content))
+        let error = await refusal { try await send(request) }
+        #expect(error?.code == "approval.required" && error?.details["devices"] == nil)
+        #expect(error?.message.contains("nobody knows how many devices a broadcast channel reaches, and they may be more than") == true)
+        #expect(await words().first?.hasPrefix("approval.request a-1: an unknown number of devices, ") == true)
+        #expect(await words().first?.hasSuffix("; maybe more than the 10 that anybody may reach without leave") == true)
+        #expect(try await sendGuard.approve("a-1", by: .owner, hubs).state == .sent)
+        await bench.settle()
+        #expect(try await sent() == 1)
+    }
+
+    @Test func `Who has asked for many keeps nobody else from asking, and may ask for the same again`() async throws {
+        try await register(1...12)
+        func ask(_ number: Int, as principal: Principal = Self.ops) async -> PushError? {
+            await refusal { try await send(.alert("\(number)", to: "all"), as: principal) }
+        }
+        for number in 1...50 { #expect(await ask(number)?.details["approval"] == .string("a-\(number)")) }
+        let over = await ask(51)
+        #expect(over?.code == "approval.too_many" && over?.status == 429 && over?.message.hasPrefix("50 sends that key:ops") == true)
+        #expect(await ask(1)?.details["approval"] == "a-1")
+        for other in 1...3 {
+            for number in 1...50 { #expect(await ask(number, as: .flow("f\(other)"))?.code == "approval.required") }
+        }
+        #expect(await ask(1, as: .owner)?.message.hasPrefix("200 sends wait") == true)
+        #expect(await ask(50)?.details["approval"] == "a-50")
+        _ = try await sendGuard.deny("a-7", by: .owner)
+        #expect(await ask(51)?.details["approval"] == "a-201")
     }
 }

@@ -12,7 +12,8 @@ import Testing
             hub: Approval.Hub(number: hub, name: "hub"), requester: requester, note: Samples.oddText, moment: HubBench.dawn + .seconds(60),
             createdAt: moment, expiresAt: moment + .seconds(100), fingerprint: [print, 0, 255], idempotencyKey: key,
             sendKey: "key-\(print)", audience: "tags \(Samples.oddText)", content: "templates",
-            ceiling: Approval.Ceiling(devices: 10, owner: "the server"), reach: AudienceReach(platforms: [.apns: 7, .fcmV1: 5]),
+            ceiling: Approval.Ceiling(devices: 10, owner: "the server"),
+            reach: AudienceReach(platforms: [.apns: 7, .fcmV1: 5], isUnknown: print == 2),
             request: try NotificationRequest.properties(["text": Samples.oddText], to: "a && !b"))
     }
 
@@ -28,6 +29,7 @@ import Testing
             #expect(try await store.approval(1) == expected)
             let second = try await store.add(try approval(2))
             #expect(second.number == 2)
+            #expect(try await store.approval(2) == second && second.reach.isUnknown)
 
             var decided = first
             decided.state = .sent
@@ -105,5 +107,36 @@ import Testing
             }
             #expect(winners == 1)
         }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `No more wait than may, of all and of each requester, and who waits already is known first`(engine: Engine) async throws {
+        try await engine.run { storage in
+            let store = storage.approvals
+            let first = try await store.add(try approval(1))
+            _ = try await store.add(try approval(2))
+            #expect(try await store.add(try approval(3), most: 9, each: 2) == .fullForRequester)
+            #expect(try await store.add(try approval(1), most: 0, each: 0) == .kept(first))
+            #expect(try await store.add(try approval(3), most: 2, each: 9) == .full)
+            #expect(try await store.add(try approval(3, by: .owner), most: 3, each: 1).number == 3)
+            #expect(try await store.add(try approval(4), most: 4, each: 2) == .fullForRequester)
+            // Those that were decided about do not wait, nor those whose time is over.
+            var denied = first
+            denied.state = .denied
+            #expect(try await store.replace(denied, from: .pending))
+            #expect(try await store.add(try approval(4), most: 3, each: 2).number == 4)
+            #expect(try await store.add(try approval(5, at: HubBench.dawn + .seconds(100)), most: 1, each: 1).number == 5)
+        }
+    }
+}
+
+extension AddedApproval {
+    fileprivate var approval: Approval? { if case .kept(let kept) = self { kept } else { nil } }
+    fileprivate var number: Int64? { approval?.number }
+}
+
+extension ApprovalStore {
+    fileprivate func add(_ approval: Approval) async throws -> Approval {
+        try #require(try await add(approval, most: .max, each: .max).approval)
     }
 }

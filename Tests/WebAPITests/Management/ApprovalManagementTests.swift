@@ -49,9 +49,10 @@ import Testing
         let noted = await bench.bench.noted()
         #expect(
             noted.contains {
-                $0.contains(
-                    "approval.approve a-1 hub=hub words=key:\(Namespace.rootRule) approved a-1: 3 devices, tags sports, asked for by "
-                        + "key:hub/app: \"outage notice\": checked")
+                $0.contains("approval.approve a-1 decided=")
+                    && $0.contains(
+                        " hub=hub words=key:\(Namespace.rootRule) approved a-1: 3 devices, tags sports, asked for by "
+                            + "key:hub/app: \"outage notice\": checked")
             }, "\(noted)")
         #expect(!noted.contains { $0.contains("Outage") })
     }
