@@ -56,23 +56,28 @@ struct OutboundDialer: Sendable {
         _ address: SocketAddress, within time: Duration, _ leash: Leash,
         begin: @escaping @Sendable (any Channel) throws -> EventLoopFuture<OutboundAnswer>
     ) async throws -> EventLoopFuture<OutboundAnswer> {
-        try await ClientBootstrap(group: group.next())
-            .connectTimeout(max(.milliseconds(1), TimeAmount(time)))
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelInitializer { channel in
-                leash.hold(channel)
-                    ? channel.eventLoop.makeSucceededVoidFuture() : channel.eventLoop.makeFailedFuture(CancellationError())
-            }
-            .connect(to: address)
-            .flatMapErrorThrowing { throw Missed(error: $0) }
-            .flatMapThrowing { channel in
-                do {
-                    return try begin(channel)
-                } catch {
-                    channel.close(promise: nil)
-                    throw error
+        let loop = group.next()
+        // On the loop from the start: what is added to a future from elsewhere may come after what a hasty peer has said, which nobody
+        // would read then.
+        return try await loop.flatSubmit {
+            ClientBootstrap(group: loop)
+                .connectTimeout(max(.milliseconds(1), TimeAmount(time)))
+                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .channelInitializer { channel in
+                    leash.hold(channel)
+                        ? channel.eventLoop.makeSucceededVoidFuture() : channel.eventLoop.makeFailedFuture(CancellationError())
                 }
-            }.get()
+                .connect(to: address)
+                .flatMapErrorThrowing { throw Missed(error: $0) }
+                .flatMapThrowing { channel in
+                    do {
+                        return try begin(channel)
+                    } catch {
+                        channel.close(promise: nil)
+                        throw error
+                    }
+                }
+        }.get()
     }
 
     /// On the channel's loop, before anything was sent or read.

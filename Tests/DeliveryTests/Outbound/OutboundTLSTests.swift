@@ -58,6 +58,22 @@ import Testing
         try await server.stop()
     }
 
+    /// What it says may be there before anybody asks what came of the connecting.
+    @Test func `a server that talks first is heard`() async throws {
+        let identity = try TestIdentity("service.test")
+        let server = try await CannedServer(.greeting("SSH-2.0-OpenSSH_9.2\r\n"))
+        let request = OutboundRequest(url: "https://service.test:\(server.port)/")
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<12 {
+                group.addTask {
+                    for _ in 0..<20 { #expect(code(await OutboundBench(Self.names, trust: identity.trust).result(request)) == "http.tls") }
+                }
+            }
+        }
+        #expect(server.accepted == 240)
+        try await server.stop()
+    }
+
     @Test(arguments: [false, true])
     func `an answer whose end is the connection's is whole when TLS says so, and not when it is cut off`(isCut: Bool) async throws {
         let identity = try TestIdentity("service.test")
