@@ -95,9 +95,15 @@ package struct Approval: Sendable, Equatable {
     /// `flow:news, which key:ops started`
     package var requesterInWords: String { "\(requester)\(behalf.map { ", which \($0) started" } ?? "")" }
 
-    /// Whether a leave for it is one for so many: an audience may grow by a tenth, and some at least.
-    package func allows(_ now: AudienceReach) -> Bool {
-        reach.isUnknown || !now.isUnknown && now.devices <= reach.devices + max(5, reach.devices / 10)
+    /// Whether a leave for it is one for so many.
+    package func allows(_ now: AudienceReach) -> Bool { reach.isUnknown || !now.isUnknown && now.devices <= mostDevices }
+
+    /// An audience may grow by a tenth, and some at least.
+    private var mostDevices: Int { reach.devices + max(5, reach.devices / 10) }
+
+    /// What is left of it when its moment comes; nil for any number.
+    var leave: AudienceLeave? {
+        reach.isUnknown ? nil : AudienceLeave(devices: mostDevices, words: "the \(mostDevices.grouped) that \(id) allows")
     }
 
     /// `more than the 1,000 that key:ops may reach without leave`

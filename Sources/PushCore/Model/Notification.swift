@@ -53,6 +53,8 @@ package struct NotificationRequest: Sendable, Equatable {
     package var pace: Pace?
     /// The plan whose devices are the only ones that it reaches; nil: whoever is registered when it begins.
     package var plan: PlanBinding?
+    /// How many devices it may reach at its moment; nil: any number.
+    package var leave: AudienceLeave?
 
     package init(
         audience: Audience, content: NotificationContent, options: PushOptions = PushOptions(), isTest: Bool = false, pace: Pace? = nil,

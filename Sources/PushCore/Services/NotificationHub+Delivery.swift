@@ -50,6 +50,16 @@ extension NotificationHub {
             return (delivery, nil)
         }
         if plan.isLost, let binding = request.plan { delivery.outcome.note([binding.loss]) }
+        if patience == nil, kept.outcome.state == .scheduled, let leave = request.leave,
+            let reach = await reach(of: request, beyond: leave.devices)
+        {
+            delivery.outcome.note([leave.notice(of: reach)])
+            environment.warn(.delivery, "\(id): \(leave.notice(of: reach))")
+            delivery.outcome.state = .abandoned
+            (delivery.outcome.startedAt, delivery.outcome.endedAt) = (start, start)
+            live[id] = delivery.outcome
+            return (delivery, nil)
+        }
         if kept.outcome.state == .processing {
             await skipDone(&delivery)
             if isStopping {

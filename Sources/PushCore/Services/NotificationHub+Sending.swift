@@ -16,20 +16,21 @@ extension NotificationHub {
         try checkIsOpen()
         try await checkDrift(request)
         let given = draft
-        if case .sent(let id)? = try await admission?.answer(given, asked: given, self) { return try await outcome(of: id) }
+        var leave: AudienceLeave?
+        if let known = try await admit(draft, asked: given, admission, &leave) { return try await outcome(of: known) }
         if environment.hooks.isWanted(.beforeSend) {
             draft = try await asked(draft)
             draft.request = try checked(draft.request)
             try await checkDrift(draft.request)
             // A hook may have made it one for more: also by its content, which other devices can show.
-            if draft.request != given.request, case .sent(let id)? = try await admission?.answer(draft, asked: given, self) {
-                return try await outcome(of: id)
+            if draft.request != given.request, let known = try await admit(draft, asked: given, admission, &leave) {
+                return try await outcome(of: known)
             }
             // Whoever sends a test waits for the verdicts.
             if draft.request.isTest { draft.moment = nil }
             try checkIsOpen()
         }
-        let kept = begin(draft)
+        let kept = begin(draft, leave: leave)
         if draft.moment == nil { live[kept.outcome.id] = kept.outcome }
         do throws(PushError) {
             _ = try await store.accept(kept)
@@ -82,25 +83,41 @@ extension NotificationHub {
         }
         try await checkDrift(request)
         let given = draft
-        if case .sent(let id)? = try await admission?.answer(given, asked: given, self) {
-            return AcceptedNotification(outcome: try await notification(id).outcome, isRepeated: true)
+        var leave: AudienceLeave?
+        if let known = try await admit(draft, asked: given, admission, &leave) {
+            return AcceptedNotification(outcome: try await notification(known).outcome, isRepeated: true)
         }
         if environment.hooks.isWanted(.beforeSend) {
             draft = try await asked(draft)
             draft.request = try draft.request.checked(refusingLarge: refusesLargePayloads)
             try await checkDrift(draft.request)
             // A hook may have made it one for more: also by its content, which other devices can show.
-            if draft.request != given.request, case .sent(let id)? = try await admission?.answer(draft, asked: given, self) {
-                return AcceptedNotification(outcome: try await notification(id).outcome, isRepeated: true)
+            if draft.request != given.request, let known = try await admit(draft, asked: given, admission, &leave) {
+                return AcceptedNotification(outcome: try await notification(known).outcome, isRepeated: true)
             }
             try checkIsOpen()
         }
-        let kept = begin(draft, key)
+        let kept = begin(draft, key, leave: leave)
         if let first = try await repeated(try await store.accept(kept)) { return first }
         meter.accepted()
         await enqueue(kept)
         if environment.hooks.isWanted(.afterSend) { _ = environment.start { [draft] in await self.tellSent(kept, draft) } }
         return AcceptedNotification(outcome: kept.outcome, isRepeated: false)
+    }
+
+    /// Asks for leave; throws where there is none. What is left of it for the notification's moment is `leave` then.
+    ///
+    /// - Returns: the notification that it was allowed and sent as before, nil where it is to be sent now.
+    private nonisolated func admit(
+        _ draft: SendDraft, asked given: SendDraft, _ admission: SendAdmission?, _ leave: inout AudienceLeave?
+    ) async throws(PushError) -> String? {
+        switch try await admission?.answer(draft, asked: given, self) {
+        case .sent(let id): return id
+        case .admitted(let its):
+            leave = its
+            return nil
+        case nil: return nil
+        }
     }
 
     /// What a sender is told whose key was used before; nil for one whose notification was accepted.
@@ -214,7 +231,11 @@ extension NotificationHub {
 
     private static let devicesShown = 10_000
 
-    private nonisolated func begin(_ draft: SendDraft, _ idempotency: IdempotencyKey? = nil) -> KeptNotification {
+    private nonisolated func begin(
+        _ draft: SendDraft, _ idempotency: IdempotencyKey? = nil, leave: AudienceLeave?
+    ) -> KeptNotification {
+        var request = draft.request
+        request.leave = draft.moment == nil ? nil : leave
         let (sequence, now) = (sequences.wrappingAdd(1, ordering: .relaxed).newValue, environment.clock.now)
         let id =
             switch naming {
@@ -222,7 +243,7 @@ extension NotificationHub {
             case .unique: NotificationID.unique(sequence, at: now, random: environment.random)
             }
         return KeptNotification(
-            sequence: sequence, request: draft.request, idempotency: idempotency,
+            sequence: sequence, request: request, idempotency: idempotency,
             outcome: NotificationOutcome(
                 id: id, state: draft.moment == nil ? .enqueued : .scheduled, tags: draft.request.audience.expression?.description,
                 enqueuedAt: now, scheduledFor: draft.moment),

@@ -3,7 +3,8 @@
 /// Throws `approval.required` (403) where it waits for somebody's leave.
 package struct SendAdmission: Sendable {
     package enum Answer: Sendable, Equatable {
-        case admitted
+        /// How many devices it may reach when its moment comes; nil for any number.
+        case admitted(AudienceLeave?)
         /// It was allowed before, and sent as this notification.
         case sent(String)
     }

@@ -83,7 +83,7 @@ package final class SendGuard: Sendable {
         {
             if let answer = try await answer(known, fingerprint) { return answer }
         }
-        guard let reach = await hub.reach(of: request, beyond: ceiling.devices) else { return .admitted }
+        guard let reach = await hub.reach(of: request, beyond: ceiling.devices) else { return .admitted(ceiling.leave) }
         let (now, lifetime) = (clock.now, limits.withLock { $0.lifetime })
         var asked = Approval(
             hub: sender.hub, requester: sender.principal, note: sender.note.map { String($0.prefix(Self.longestNote)) },
@@ -155,6 +155,8 @@ extension Approval.Ceiling {
         owner == "the server"
             ? "the \(devices.grouped) that anybody may reach without leave" : "the \(devices.grouped) that \(owner) may reach without leave"
     }
+
+    fileprivate var leave: AudienceLeave { AudienceLeave(devices: devices, words: sentence) }
 }
 
 extension Approval {

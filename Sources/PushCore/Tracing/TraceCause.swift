@@ -36,6 +36,7 @@ package enum TraceCause: String, Sendable, Hashable, CaseIterable {
     case cancelled
     case abandoned
     case planLost = "plan_lost"
+    case audienceGrown = "audience_grown"
     case onlyPlanned = "only_planned"
     case expired
     // The push service.
@@ -86,7 +87,8 @@ extension TraceCause {
             .tagPresent, .wrongPlatform, .needsTemplate, .needsNative, .notAddressed, .notDrawn, .notInPlan, .propertyMissing,
             .payloadTooLarge,
             .vetoed,
-            .hookFailed, .cancelled, .abandoned, .planLost, .onlyPlanned, .expired, .serviceInTrouble, .throttled, .noCredentials,
+            .hookFailed, .cancelled, .abandoned, .planLost, .audienceGrown, .onlyPlanned, .expired, .serviceInTrouble, .throttled,
+            .noCredentials,
             .credentialsRefused,
             .otherEnvironment, .rejected, .offlineAndLost, .replacedWaiting, .expiredWaiting, .forceQuit, .uninstalled, .phoneFailed,
             .nothingToShow, .background:
@@ -135,6 +137,8 @@ extension TraceCause {
         case .cancelled: "The notification was cancelled at {time}, before {device} had it."
         case .abandoned: "The delivery ended at {time} before it was the turn of {device}: {reason}."
         case .planLost: "The plan {plan} could not be read any more when the notification went out to its devices, so nobody got it."
+        case .audienceGrown:
+            "When the moment of the notification came it would have reached {count}, more than {allowed}, so nobody got it."
         case .onlyPlanned: "The notification was only planned, so nothing was sent to {device}."
         case .expired: "The notification was good until {time}, and that had passed before it was the turn of {device}."
         case .circuitOpen: "{service} answers nobody just now, so it waits for {device} and is tried again at {time}."
@@ -196,6 +200,7 @@ extension TraceCause {
         case .cancelled: "send it again if that was a mistake"
         case .abandoned: "send it again if it still matters"
         case .planLost: "plan once more, and send to that plan; look at the server's log"
+        case .audienceGrown: "send it again if it still matters: then somebody else is asked to allow it"
         case .onlyPlanned: "run the flow instead of planning it"
         case .expired: "give it more time"
         case .circuitOpen: "wait; look at the push service's status page if it lasts"

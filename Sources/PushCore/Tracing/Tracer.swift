@@ -174,7 +174,14 @@ extension Tracer {
         addTags(best, isAddressed: false)
         if outcome.state == .scheduled { return unplanned(best, among: facts.candidates) ?? outstanding(best) }
         if let conclusion = misfit(best) { return conclusion }
-        return unplanned(best, among: facts.candidates.filter { $0.failure == nil && $0.fit == .fits }) ?? outstanding(best)
+        return unplanned(best, among: facts.candidates.filter { $0.failure == nil && $0.fit == .fits }) ?? overgrown() ?? outstanding(best)
+    }
+
+    /// Nil for what did not reach too many at its moment.
+    private mutating func overgrown() -> Conclusion? {
+        guard let leave = request.leave, let count = leave.excess(in: outcome.notices) else { return nil }
+        decide(outcome.startedAt, .notification, "it would have reached \(count), more than \(leave.words)")
+        return Conclusion(.audienceGrown, ["count": count, "allowed": leave.words])
     }
 
     /// Nil for what no plan keeps the notification from.

@@ -54,6 +54,13 @@ struct ServerOptions: ParsableArguments {
         }
     }
 
+    /// Shows what comes of work with the server, and ends the program.
+    func run(_ work: (ManagementClient) async throws(PushError) -> CommandResult) async -> Never {
+        await ManagementSession(isJSON: json).run { () throws(PushError) in
+            try await ManagementClient.with(try target()) { client throws(PushError) in try await work(client) }
+        }
+    }
+
     func settings() throws(PushError) -> ServerSettings { try source.read().settings }
 
     var source: SettingsSource { SettingsSource(path: config, flags: data.map { ["data": $0] } ?? [:]) }

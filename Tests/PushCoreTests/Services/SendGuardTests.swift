@@ -110,6 +110,44 @@ private struct FullTrail: AuditTrail {
         #expect(try await sent() == 5)
     }
 
+    @Test func `What is sent for later is counted again at its moment`() async throws {
+        let moment = HubBench.dawn + .seconds(3600)
+        try await register(1...9)
+        let (few, allowed) = (try await send(.alert(to: "all"), at: moment), try await send(.alert(to: "all || none"), at: moment))
+        try await register(10...12)
+        let asked = await refusal { try await send(.alert(to: "all && !none"), at: moment) }
+        #expect(asked?.code == "approval.required")
+        let approved = try #require(try await sendGuard.approve("a-1", by: .owner, hubs).notificationID)
+        try await hub.cancel(notification: allowed)
+        // The ceiling of then counts for what was asked then.
+        sendGuard.change(SendGuard.Limits(ceiling: 1))
+        bench.advance(by: .seconds(3600))
+        await bench.settle()
+        let outcome = try await hub.outcome(of: few)
+        #expect(outcome.state == .abandoned && outcome.endedAt == moment && outcome.devices.isEmpty && outcome.counts.isEmpty)
+        let notice = "at its moment it would have reached 12 devices, more than the 10 that anybody may reach without leave: nobody got it"
+        #expect(outcome.notices == [notice])
+        #expect(try await hub.trace(TraceQuestion(notification: few)).nearMisses.first == notice)
+        #expect(try await hub.outcome(of: approved).sent == 12)
+        #expect(try await hub.outcome(of: allowed).state == .canceled)
+    }
+
+    @Test func `A leave for later is one for a tenth more than there were`() async throws {
+        let moment = HubBench.dawn + .seconds(3600)
+        try await register(1...12)
+        var sent: [String] = []
+        for (number, tags) in ["all", "all && !late"].enumerated() {
+            #expect(await refusal { try await send(.alert(to: tags), at: moment) }?.code == "approval.required")
+            sent.append(try #require(try await sendGuard.approve("a-\(number + 1)", by: .owner, hubs).notificationID))
+        }
+        try await register(13...17)
+        try await register(18...18, tags: ["all", "late"])
+        bench.advance(by: .seconds(3600))
+        await bench.settle()
+        #expect(try await hub.outcome(of: sent[0]).notices.first?.contains("18 devices, more than the 17 that a-1 allows") == true)
+        #expect(try await hub.outcome(of: sent[1]).sent == 17)
+    }
+
     @Test func `The smallest ceiling that applies counts, and none where there is none`() async throws {
         try await register(1...12)
         #expect(

@@ -32,6 +32,22 @@ extension TraceScenario {
             return (try await bench.accept(.alert(to: "sports"), at: HubBench.dawn + .seconds(3600)), "alice-1")
         },
         TraceScenario(
+            .audienceGrown,
+            "When the moment of the notification came it would have reached 2 devices, more than the 1 that key:ops may reach without "
+                + "leave, so nobody got it."
+        ) { bench in
+            try await bench.install(tags: ["sports"])
+            let leave = AudienceLeave(devices: 1, words: "the 1 that key:ops may reach without leave")
+            let moment = HubBench.dawn + .seconds(3600)
+            let id = try await bench.hub.hub.accept(
+                .alert(to: "sports"), at: moment, admission: SendAdmission { _, _, _ in .admitted(leave) }
+            ).outcome.id
+            try await bench.install("alice-2", .phone(2), tags: ["sports"])
+            bench.hub.clock.advance(to: moment)
+            try await until { try await bench.hub.hub.notification(id).outcome.state.isFinal }
+            return (id, "alice-1")
+        },
+        TraceScenario(
             .paced,
             "The notification goes out slowly, 1 device an hour, and the turn of alice-3 comes at about 2026-01-05 11:00:00 UTC."
         ) { bench in

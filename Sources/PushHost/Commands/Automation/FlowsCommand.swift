@@ -14,17 +14,15 @@ struct FlowsCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                guard let flow else {
-                    let flows = try await client.allItems(ManagementClient.path("flows"))
-                    return CommandResult(json: ["items": .array(flows), "hasMore": false]) { palette in
-                        flows.isEmpty ? ["no flows: flows: in the settings file lists them"] : Self.table(flows).lines(palette)
-                    }
+        await server.run { client throws(PushError) in
+            guard let flow else {
+                let flows = try await client.allItems(ManagementClient.path("flows"))
+                return CommandResult(json: ["items": .array(flows), "hasMore": false]) { palette in
+                    flows.isEmpty ? ["no flows: flows: in the settings file lists them"] : Self.table(flows).lines(palette)
                 }
-                let one = try await client.get(ManagementClient.path("flows", flow))
-                return CommandResult(json: one) { Self.lines(one, $0) }
             }
+            let one = try await client.get(ManagementClient.path("flows", flow))
+            return CommandResult(json: one) { Self.lines(one, $0) }
         }
     }
 

@@ -29,13 +29,11 @@ struct RunsListCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let (runs, hasMore) = try await client.items(
-                    ManagementClient.path("runs"), [("flow", flow), ("state", state), ("trigger", trigger)], first: list.limit)
-                return CommandResult(json: ["items": .array(runs), "hasMore": .bool(hasMore)]) { palette in
-                    runs.isEmpty ? ["no runs"] : RunReportLines(palette: palette).table(runs) + list.more(hasMore, palette)
-                }
+        await server.run { client throws(PushError) in
+            let (runs, hasMore) = try await client.items(
+                ManagementClient.path("runs"), [("flow", flow), ("state", state), ("trigger", trigger)], first: list.limit)
+            return CommandResult(json: ["items": .array(runs), "hasMore": .bool(hasMore)]) { palette in
+                runs.isEmpty ? ["no runs"] : RunReportLines(palette: palette).table(runs) + list.more(hasMore, palette)
             }
         }
     }
@@ -52,11 +50,9 @@ struct RunsShowCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let run = try await client.get(ManagementClient.path("runs", id))
-                return CommandResult(json: run) { RunReportLines(palette: $0).lines(run) }
-            }
+        await server.run { client throws(PushError) in
+            let run = try await client.get(ManagementClient.path("runs", id))
+            return CommandResult(json: run) { RunReportLines(palette: $0).lines(run) }
         }
     }
 }
@@ -114,14 +110,12 @@ struct RunsCancelCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let run = try await client.post(ManagementClient.path("runs", id, "cancel"), body: .object(JSONObject()))
-                return CommandResult(json: run) { palette in
-                    let state = run["state"]?.string ?? ""
-                    let isCancelled = state == RunRecord.State.cancelled.rawValue
-                    return ["\(isCancelled ? palette.green("✓") : palette.dim("○")) \(id.printable) \(state)"]
-                }
+        await server.run { client throws(PushError) in
+            let run = try await client.post(ManagementClient.path("runs", id, "cancel"), body: .object(JSONObject()))
+            return CommandResult(json: run) { palette in
+                let state = run["state"]?.string ?? ""
+                let isCancelled = state == RunRecord.State.cancelled.rawValue
+                return ["\(isCancelled ? palette.green("✓") : palette.dim("○")) \(id.printable) \(state)"]
             }
         }
     }
@@ -138,12 +132,10 @@ struct RunsRerunCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let run = try await client.post(ManagementClient.path("runs", id, "rerun"), body: .object(JSONObject()))
-                return CommandResult(json: run) {
-                    ["\($0.green("✓")) \((run["runId"]?.string ?? "").printable) has begun, \(id.printable) once more"]
-                }
+        await server.run { client throws(PushError) in
+            let run = try await client.post(ManagementClient.path("runs", id, "rerun"), body: .object(JSONObject()))
+            return CommandResult(json: run) {
+                ["\($0.green("✓")) \((run["runId"]?.string ?? "").printable) has begun, \(id.printable) once more"]
             }
         }
     }

@@ -19,14 +19,12 @@ struct ScheduleListCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let schedules = try await client.allItems(ManagementClient.path("schedules"))
-                return CommandResult(json: ["items": .array(schedules), "hasMore": false]) { palette in
-                    schedules.isEmpty
-                        ? ["no schedules: pushhost schedule add NAME --flow FLOW --cron \"30 9 * * MON-FRI\""]
-                        : schedules.flatMap { ScheduleLines(palette: palette).lines($0) }
-                }
+        await server.run { client throws(PushError) in
+            let schedules = try await client.allItems(ManagementClient.path("schedules"))
+            return CommandResult(json: ["items": .array(schedules), "hasMore": false]) { palette in
+                schedules.isEmpty
+                    ? ["no schedules: pushhost schedule add NAME --flow FLOW --cron \"30 9 * * MON-FRI\""]
+                    : schedules.flatMap { ScheduleLines(palette: palette).lines($0) }
             }
         }
     }
@@ -124,11 +122,9 @@ struct ScheduleRemoveCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                try await client.delete(ManagementClient.path("schedules", name))
-                return CommandResult(json: ["name": .string(name)]) { ["\($0.green("✓")) schedule \(name.printable) removed"] }
-            }
+        await server.run { client throws(PushError) in
+            try await client.delete(ManagementClient.path("schedules", name))
+            return CommandResult(json: ["name": .string(name)]) { ["\($0.green("✓")) schedule \(name.printable) removed"] }
         }
     }
 }
@@ -160,12 +156,10 @@ struct ScheduleLines {
 
     /// Pauses a schedule, or resumes it, and shows it.
     static func change(_ name: String, _ verb: String, _ server: ServerOptions) async -> Never {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let kept = try await client.post(
-                    ManagementClient.path("schedules", name, verb), body: .object(JSONObject()))
-                return CommandResult(json: kept) { ScheduleLines(palette: $0).lines(kept) }
-            }
+        await server.run { client throws(PushError) in
+            let kept = try await client.post(
+                ManagementClient.path("schedules", name, verb), body: .object(JSONObject()))
+            return CommandResult(json: kept) { ScheduleLines(palette: $0).lines(kept) }
         }
     }
 }

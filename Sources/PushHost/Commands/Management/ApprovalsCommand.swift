@@ -22,13 +22,11 @@ struct ApprovalsListCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let (items, hasMore) = try await client.items(
-                    ManagementClient.path("approvals"), [("state", withDecided ? nil : "pending")], first: list.limit)
-                return CommandResult(json: ["items": .array(items), "hasMore": .bool(hasMore)]) { palette in
-                    items.isEmpty ? ["nothing waits"] : ApprovalReport.table(items).lines(palette) + list.more(hasMore, palette)
-                }
+        await server.run { client throws(PushError) in
+            let (items, hasMore) = try await client.items(
+                ManagementClient.path("approvals"), [("state", withDecided ? nil : "pending")], first: list.limit)
+            return CommandResult(json: ["items": .array(items), "hasMore": .bool(hasMore)]) { palette in
+                items.isEmpty ? ["nothing waits"] : ApprovalReport.table(items).lines(palette) + list.more(hasMore, palette)
             }
         }
     }
@@ -43,10 +41,8 @@ struct ApprovalOptions: ParsableArguments {
     var server: ServerOptions
 
     func run(_ work: (ManagementClient, _ path: String) async throws(PushError) -> CommandResult) async -> Never {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                try await work(client, ManagementClient.path("approvals", id))
-            }
+        await server.run { client throws(PushError) in
+            try await work(client, ManagementClient.path("approvals", id))
         }
     }
 }

@@ -18,17 +18,15 @@ struct HubListCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let hubs = try await client.hubs()
-                var table = TextTable("HUB", "#REGISTRATIONS", "#INSTALLATIONS", "#WAITING", "PUSH SERVICES")
-                for hub in hubs {
-                    table.add(
-                        hub["name"]?.string ?? "", hub.number("registrations"), hub.number("installations"), hub.number("waiting"),
-                        hub.words("pushServices"))
-                }
-                return CommandResult(json: ["items": .array(hubs)], lines: table.lines)
+        await server.run { client throws(PushError) in
+            let hubs = try await client.hubs()
+            var table = TextTable("HUB", "#REGISTRATIONS", "#INSTALLATIONS", "#WAITING", "PUSH SERVICES")
+            for hub in hubs {
+                table.add(
+                    hub["name"]?.string ?? "", hub.number("registrations"), hub.number("installations"), hub.number("waiting"),
+                    hub.words("pushServices"))
             }
+            return CommandResult(json: ["items": .array(hubs)], lines: table.lines)
         }
     }
 }
@@ -43,11 +41,9 @@ struct HubShowCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let hub = try await client.get(ManagementClient.path("hubs", try await client.hub(name)))
-                return CommandResult(json: hub) { Self.lines(hub, $0) }
-            }
+        await server.run { client throws(PushError) in
+            let hub = try await client.get(ManagementClient.path("hubs", try await client.hub(name)))
+            return CommandResult(json: hub) { Self.lines(hub, $0) }
         }
     }
 

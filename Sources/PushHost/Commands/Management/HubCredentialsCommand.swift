@@ -23,11 +23,9 @@ struct CredentialOptions: ParsableArguments {
     func run(
         _ work: (ManagementClient, _ hub: String, _ path: String) async throws(PushError) -> CommandResult
     ) async -> Never {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let name = try await client.hub(hub)
-                return try await work(client, name, ManagementClient.path("hubs", name, "credentials"))
-            }
+        await server.run { client throws(PushError) in
+            let name = try await client.hub(hub)
+            return try await work(client, name, ManagementClient.path("hubs", name, "credentials"))
         }
     }
 

@@ -11,10 +11,8 @@ struct HubOptions: ParsableArguments {
 
     /// Does the work with the hub of that name, shows what came of it and ends the program.
     func run(_ work: (ManagementClient, _ hub: String) async throws(PushError) -> CommandResult) async -> Never {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                try await work(client, try await client.hub(hub))
-            }
+        await server.run { client throws(PushError) in
+            try await work(client, try await client.hub(hub))
         }
     }
 }

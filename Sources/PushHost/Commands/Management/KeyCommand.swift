@@ -48,12 +48,10 @@ struct KeyListCommand: AsyncParsableCommand {
     var options: KeyOptions
 
     func run() async {
-        await ManagementSession(isJSON: options.server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
-                let keys = try await client.allItems(options.path(client.target), [("reveal", reveal ? "true" : nil)])
-                let report = KeyReport(keys: keys, url: await client.clientURL())
-                return CommandResult(json: ["items": .array(keys)]) { reveal ? report.revealed($0) : report.table($0) }
-            }
+        await options.server.run { client throws(PushError) in
+            let keys = try await client.allItems(options.path(client.target), [("reveal", reveal ? "true" : nil)])
+            let report = KeyReport(keys: keys, url: await client.clientURL())
+            return CommandResult(json: ["items": .array(keys)]) { reveal ? report.revealed($0) : report.table($0) }
         }
     }
 }
@@ -125,11 +123,9 @@ struct KeyRotateCommand: AsyncParsableCommand {
     var options: KeyOptions
 
     func run() async {
-        await ManagementSession(isJSON: options.server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try options.server.target()) { client throws(PushError) in
-                let key = try await client.post(options.path(client.target, name, "rotate"), body: ["key": .string(place.rawValue)])
-                return await options.result(key, "the \(place.rawValue) value of \(name) is new", client, [place.rawValue])
-            }
+        await options.server.run { client throws(PushError) in
+            let key = try await client.post(options.path(client.target, name, "rotate"), body: ["key": .string(place.rawValue)])
+            return await options.result(key, "the \(place.rawValue) value of \(name) is new", client, [place.rawValue])
         }
     }
 }

@@ -83,14 +83,12 @@ struct UserListCommand: AsyncParsableCommand {
     var server: ServerOptions
 
     func run() async {
-        await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await ManagementClient.with(try server.target()) { client throws(PushError) in
-                let users = try await client.items(ManagementClient.path("users"), first: nil).items
-                return CommandResult(json: ["items": .array(users)]) { palette in
-                    var table = TextTable("USER")
-                    for user in users { table.add(user["username"]?.string ?? "") }
-                    return table.lines(palette)
-                }
+        await server.run { client throws(PushError) in
+            let users = try await client.items(ManagementClient.path("users"), first: nil).items
+            return CommandResult(json: ["items": .array(users)]) { palette in
+                var table = TextTable("USER")
+                for user in users { table.add(user["username"]?.string ?? "") }
+                return table.lines(palette)
             }
         }
     }
