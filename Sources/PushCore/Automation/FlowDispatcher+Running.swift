@@ -57,6 +57,7 @@ extension FlowDispatcher {
             run.report.failure = RunReport.Failure(
                 code: "run.interrupted", message: "the server was stopped while the run was under way",
                 hint: "pushhost runs rerun \(run.id) begins it again")
+            meter.ended(run)
             note(.warning, run, "was interrupted: the server stops")
         }
         // What cannot be kept now is found as it was: under way.
@@ -71,6 +72,7 @@ extension FlowDispatcher {
         active[run.number] = nil
         confidential[run.number] = nil
         ending[run.number] = run
+        meter.ended(run)
         switch run.state {
         case .failed: note(.error, run, "failed: \(end.failure.map { "\($0.message) (\($0.code))" } ?? "")", at: end.failure?.location)
         case .cancelled: note(.warning, run, end.failure?.message ?? "was cancelled")

@@ -8,6 +8,7 @@ package actor FlowDispatcher {
     let clock: any HubClock
     let zones: any TimeZoneSource
     let events: HubEvents
+    let meter = RunMeter()
     let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     let tell: @Sendable (FlowNews) -> Void
 
@@ -102,6 +103,7 @@ package actor FlowDispatcher {
         run.endedAt = clock.now
         run.report.failure = RunReport.Failure(code: code, message: message, hint: hint)
         try await store.update(run)
+        meter.ended(run)
         note(.warning, run, message)
     }
 
@@ -206,6 +208,7 @@ package actor FlowDispatcher {
     func add(_ drafts: [RunRecord], _ cause: RunCause) async throws(PushError) -> [AddedRun] {
         let added = try await store.add(drafts, cause)
         for one in added where !one.isRepeated && one.run.state == .skipped {
+            meter.ended(one.run)
             note(.warning, one.run, one.run.report.failure?.message ?? "")
         }
         return added

@@ -24,6 +24,12 @@ extension SendGuard {
             hint: nearest(id, in: known).map { "did you mean \($0)?" } ?? "list them: pushhost approvals list", status: 404)
     }
 
+    /// How many wait for somebody's leave.
+    package func countPending() async throws(PushError) -> Int {
+        try await expire()
+        return try await store.approvals(before: nil, limit: Self.mostPending, state: .pending).count
+    }
+
     // MARK: - Deciding
 
     /// Allows a send, and sends it, once, however often and by however many that is asked. Answers when the hub has taken it.

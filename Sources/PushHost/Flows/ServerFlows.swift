@@ -43,6 +43,17 @@ extension Logger {
 }
 
 extension PushServer {
+    /// `pushhost_flow_runs_unfinished`: runs of each flow that wait or are under way; `pushhost_approvals_waiting`: sends that wait for
+    /// somebody's leave.
+    func measureAutomation() async {
+        let flows = flows
+        var unfinished: [([(String, String)], Double)] = []
+        for flow in await flows.served { unfinished.append(([("flow", flow.name)], Double(await flows.unfinished(of: flow.name)))) }
+        metrics.replace("pushhost_flow_runs_unfinished", with: unfinished)
+        guard let waiting = try? await sendGuard.countPending() else { return }
+        metrics.replace("pushhost_approvals_waiting", with: [([], Double(waiting))])
+    }
+
     /// What the settings say of flows and cannot be so: scripts that cannot be read, arguments that they do not take.
     func checkFlows() async {
         for flow in await flows.served {

@@ -58,6 +58,7 @@ struct Doctor: Sendable {
         if isRunning { add([await network.server()]) }
         if isRunning { add(await DeliveryChecks(settings: settings).checks()) }
         if isRunning { add(await PluginChecks(settings: settings).checks()) }
+        if isRunning { add(await FlowChecks(settings: settings).checks()) }
         add(await network.pushServices(isRunning: isRunning))
         add(await WebhookChecks(settings: settings, network: network).checks(isRunning: isRunning))
         add(await backend.issuer())

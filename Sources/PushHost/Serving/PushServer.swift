@@ -368,6 +368,7 @@ final class PushServer: Sendable {
         measure(await troubles)
         await measureWebhook()
         measure(plugins.host.statuses)
+        await measureAutomation()
         return metrics.text
     }
 

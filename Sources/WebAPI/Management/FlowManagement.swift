@@ -56,6 +56,7 @@ extension ManagementRoute {
         "overlap?": .choice("What becomes of a trigger while there are so many", OverlapPolicy.allCases.map(\.rawValue)),
         "guarantee": .choice("What a crash of the server may do to a run", RunGuarantee.allCases.map(\.rawValue)),
         "timeout?": .text("How long a run may take"), "unfinished": .integer("Runs that wait or are under way"),
+        "trouble?": .text("Why it cannot begin: what is wrong with its script, or with what the settings give it"),
     ]
 
     private static let flow = JSONSchema.object("Flow", members)
@@ -80,6 +81,16 @@ extension ServedFlow {
             "answersBackend": .bool(answersBackend), "arguments": .object(arguments), "concurrency": .count(concurrency),
             "overlap": overlap.map { .string($0.rawValue) }, "guarantee": .string(guarantee.rawValue),
             "timeout": timeout.map { .string($0.short) }, "unfinished": .count(await flows.unfinished(of: name)),
+            "trouble": await trouble(flows).map { .string($0) },
         ])
+    }
+
+    private func trouble(_ flows: FlowDispatcher) async -> String? {
+        do throws(PushError) {
+            try await flows.check(self)
+            return nil
+        } catch {
+            return error.message
+        }
     }
 }

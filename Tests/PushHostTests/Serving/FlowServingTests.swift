@@ -127,6 +127,38 @@ import Testing
         try await bench.end()
     }
 
+    @Test func `What cannot begin is said before it should, and what has failed is counted`() async throws {
+        let bench = try await Bench(
+            """
+            flows:
+              - { name: good, script: good.lua, http: send }
+              - { name: odd, script: good.lua, args: { nmae: x }, http: send }
+              - { name: torn, script: torn.lua, http: send }
+
+            """,
+            [
+                "good.lua": """
+                local push = require "push"
+                local args = push.args { name = { type = "string", default = "y" } }
+                assert(args.name == "y", "not my name")
+                """, "torn.lua": "return nonsense nonsense",
+            ])
+        let flows = try await bench.json("pushhost flows")["items"]?.array ?? []
+        #expect(flows.map { $0["trouble"] == nil } == [true, false, false])
+        let shown = try await bench.shell("pushhost flows")
+        #expect(shown.output.contains("✗ odd cannot begin: the flow has no argument \"nmae\"; did you mean \"name\"?\n"))
+        #expect(shown.output.contains("✗ torn cannot begin: ") && shown.output.contains("torn.lua:1"))
+        let doctor = try await bench.shell("pushhost doctor --config pushhost.yaml")
+        #expect(doctor.output.contains("odd cannot begin: the flow has no argument") && doctor.output.contains("torn cannot begin: "))
+        #expect(try await bench.post("/flows/good", "{}")["state"] == "completed")
+        #expect(try await bench.post("/flows/good", #"{"name": "z"}"#)["detail"]?.string?.contains("not my name") == true)
+        let metrics = try await bench.shell("curl -s --unix-socket pushhost-data/pushhost.sock http://localhost/metrics").output
+        #expect(metrics.contains(#"pushhost_flow_runs_total{flow="good",state="completed"} 1"#))
+        #expect(metrics.contains(#"pushhost_flow_runs_total{flow="good",state="failed"} 1"#))
+        #expect(metrics.contains(#"pushhost_flow_runs_unfinished{flow="good"} 0"#) && metrics.contains("pushhost_approvals_waiting 0"))
+        try await bench.end()
+    }
+
     @Test func `A registration starts a flow, and the tutorials' backend is the bundled script`() async throws {
         let script = try String(contentsOf: Program.root.appending(path: "scripts/backend_notifications.lua"), encoding: .utf8)
         let bench = try await Bench(

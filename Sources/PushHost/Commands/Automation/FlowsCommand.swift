@@ -18,7 +18,9 @@ struct FlowsCommand: AsyncParsableCommand {
             guard let flow else {
                 let flows = try await client.allItems(ManagementClient.path("flows"))
                 return CommandResult(json: ["items": .array(flows), "hasMore": false]) { palette in
-                    flows.isEmpty ? ["no flows: flows: in the settings file lists them"] : Self.table(flows).lines(palette)
+                    flows.isEmpty
+                        ? ["no flows: flows: in the settings file lists them"]
+                        : Self.table(flows).lines(palette) + Self.troubles(flows, palette)
                 }
             }
             let one = try await client.get(ManagementClient.path("flows", flow))
@@ -34,6 +36,12 @@ struct FlowsCommand: AsyncParsableCommand {
                 flow["guarantee"]?.string ?? "", flow.number("unfinished"))
         }
         return table
+    }
+
+    private static func troubles(_ flows: [JSON], _ palette: Palette) -> [String] {
+        flows.compactMap { flow in
+            flow["trouble"]?.string.map { "\(palette.red("✗")) \("\(flow["flow"]?.string ?? "") cannot begin: \($0)".printable)" }
+        }
     }
 
     private static func triggers(_ flow: JSON) -> [String] {

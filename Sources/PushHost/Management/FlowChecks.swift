@@ -1,0 +1,23 @@
+import PushCore
+
+/// How the flows of a server that runs are.
+struct FlowChecks {
+    let settings: ServerSettings
+
+    private static let name = "flows"
+    private static let patience = Duration.seconds(5)
+
+    func checks() async -> [Check] {
+        let answer = try? await ManagementClient.with(.folder(settings.data)) { client throws(PushError) in
+            try await client.get(ManagementClient.path("flows"), patience: Self.patience)
+        }
+        guard let flows = answer?["items"]?.array, !flows.isEmpty else { return [] }
+        let found = flows.compactMap { flow -> Check? in
+            guard let trouble = flow["trouble"]?.string else { return nil }
+            return .wrong(
+                Self.name, "\(flow["flow"]?.string ?? "") cannot begin: \(trouble)",
+                "mend \(flow["script"]?.string ?? "its script"), or what the settings give it; pushhost flows shows what comes of it")
+        }
+        return found.isEmpty ? [.well(Self.name, "\(flows.count) can begin")] : found
+    }
+}
