@@ -195,6 +195,11 @@ extension BreakableStore {
         return try await store.planPart(number, part: part)
     }
 
+    package func notifications(ofPlan number: Int64, limit: Int) async throws(PushError) -> [String] {
+        try check(.read)
+        return try await store.notifications(ofPlan: number, limit: limit)
+    }
+
     package func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
         try check(.accept)
         return try await store.removePlans(madeBefore: moment, beyond: newest, limit: limit)

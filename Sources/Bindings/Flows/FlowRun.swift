@@ -107,6 +107,7 @@ package final class FlowRun: Sendable {
     // MARK: - Steps
 
     func beginStep(_ name: String, task: Int) throws(LuaError) -> Int {
+        try begin()
         try charge(name)
         let step = state.withLock { state in
             state.steps += 1
@@ -138,7 +139,8 @@ package final class FlowRun: Sendable {
         if let ended { emit(.stepEnded(ended)) }
     }
 
-    func skipStep(_ name: String, task: Int, reason: String) {
+    func skipStep(_ name: String, task: Int, reason: String) throws(LuaError) {
+        try begin()
         let step = state.withLock { state in
             state.steps += 1
             return FlowStep(
@@ -269,7 +271,12 @@ package final class FlowRun: Sendable {
     /// Called before every binding. Refuses options that nobody will read, before anything has happened.
     func admit(_ binding: Binding) throws(LuaError) {
         try permit(binding)
-        guard plugin == nil, binding.name != "push.args" else { return }
+        if binding.name != "push.args" { try begin() }
+    }
+
+    /// From here on something happens: a flow that is only asked for its parameters ends before.
+    private func begin() throws(LuaError) {
+        guard plugin == nil else { return }
         guard !parameters.isDescribing else { throw describe(nil) }
         let unread = state.withLock { state in
             state.hasBegun = true

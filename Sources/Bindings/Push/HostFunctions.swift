@@ -39,8 +39,8 @@ enum HostFunctions {
             },
             LuaFunction("host.step_current") { (site: LuaCallSite) in home.attached(site).currentStep(of: site.task) },
             LuaFunction("host.step_join") { (site: LuaCallSite, id: Int) in home.attached(site).join(step: id, task: site.task) },
-            LuaFunction("host.step_skip") { (site: LuaCallSite, name: String) in
-                home.attached(site).skipStep(
+            LuaFunction("host.step_skip") { (site: LuaCallSite, name: String) throws in
+                try home.attached(site).skipStep(
                     name, task: site.task,
                     reason: home.world.target.isPlanned
                         ? "a plan sends nothing that could be looked at"

@@ -43,6 +43,8 @@ package struct Approval: Sendable, Equatable {
     package var decision: Decision?
     /// Once it is sent.
     package var notificationID: String?
+    /// Why the hub did not take it.
+    package var failure: String?
 
     package struct Hub: Sendable, Equatable {
         package let number: Int64
@@ -94,6 +96,9 @@ package struct Approval: Sendable, Equatable {
 
     /// `flow:news, which key:ops started`
     package var requesterInWords: String { "\(requester)\(behalf.map { ", which \($0) started" } ?? "")" }
+
+    /// Whether it is somebody's own request, or was made for him.
+    package func isAsked(by principal: Principal) -> Bool { requester == principal || behalf == principal }
 
     /// Whether a leave for it is one for so many.
     package func allows(_ now: AudienceReach) -> Bool { reach.isUnknown || !now.isUnknown && now.devices <= mostDevices }

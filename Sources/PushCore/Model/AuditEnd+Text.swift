@@ -24,6 +24,7 @@ extension AuditBreak {
         case .changed: "entry \(sequence) is not what was written: it, its hash or the one before it was changed afterwards"
         case .unreadable: "entry \(sequence) cannot be read: somebody or the disk has damaged it"
         case .added: "entry \(sequence) was never appended: somebody has put it there"
+        case .endless: "the end of the log is gone: it was taken away, and maybe entry \(sequence) and what came behind it"
         case .replaced: "entry \(sequence) has another hash than was noted: the log was written anew from there or before"
         }
     }

@@ -26,6 +26,7 @@ extension PlanReport {
         add("nearMisses", nearMisses.isEmpty ? nil : .array(nearMisses.map { .string($0) }))
         add("failedTerms", failedTerms.isEmpty ? nil : .array(failedTerms.map(\.document)))
         add("difference", difference?.document)
+        add("sentAs", sentAs.isEmpty ? nil : .array(sentAs.map { .string($0) }))
         add("devices", devices.isEmpty ? nil : .array(devices.map(\.document)))
         return .object(members)
     }
@@ -62,6 +63,7 @@ extension PlanReport {
         nearMisses = (json["nearMisses"]?.array ?? []).compactMap(\.string)
         failedTerms = (json["failedTerms"]?.array ?? []).compactMap(FailedTerm.init(document:))
         difference = json["difference"].flatMap(Difference.init(document:))
+        sentAs = (json["sentAs"]?.array ?? []).compactMap(\.string)
         devices = (json["devices"]?.array ?? []).compactMap(PlannedDevice.init(document:))
     }
 }
@@ -175,6 +177,7 @@ extension PlanReport.Group {
             ("template", templateName.map { .string($0) }), ("devices", .counting(devices)), ("payload", .string(payload)),
             ("headers", headers.isEmpty ? nil : .object(headers)), ("bytes", .counting(bytes)), ("limit", .counting(limit)),
             ("tooLarge", .bool(isTooLarge)),
+            ("missing", missing.isEmpty ? nil : .array(missing.map { .string($0) })), ("textless", isTextless ? .bool(true) : nil),
             (
                 "refused",
                 refusal.map {
@@ -198,7 +201,7 @@ extension PlanReport.Group {
         self.init(
             platform: platform, templateName: json["template"]?.string, isTemplate: json["kind"] == "template", devices: devices,
             payload: json["payload"]?.string ?? "", headers: [PushHeader](document: json["headers"]), bytes: bytes, limit: limit,
-            refusal: refusal)
+            refusal: refusal, missing: (json["missing"]?.array ?? []).compactMap(\.string), isTextless: json["textless"]?.bool ?? false)
     }
 }
 

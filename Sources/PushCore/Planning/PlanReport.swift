@@ -25,6 +25,10 @@ package struct PlanReport: Sendable, Equatable {
         package var limit: Int
         /// Why these devices would get nothing at all.
         package var refusal: SendPreview.Group.Refusal?
+        /// Properties that the template shows, that nobody gives and that have no default: an empty text stands there.
+        package var missing: [String] = []
+        /// There is no text that a phone would show by itself.
+        package var isTextless = false
 
         package var isTooLarge: Bool { bytes > limit }
     }
@@ -101,6 +105,8 @@ package struct PlanReport: Sendable, Equatable {
     package var nearMisses: [String] = []
     package var failedTerms: [FailedTerm] = []
     package var difference: Difference?
+    /// As which notifications it was sent, the first ones first; not kept with the plan.
+    package var sentAs: [String] = []
     /// The first of them one by one, where they were asked for; they are not kept with the plan.
     package var devices: [PlannedDevice] = []
 

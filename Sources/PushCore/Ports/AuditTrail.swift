@@ -53,6 +53,8 @@ package struct AuditBreak: Sendable, Equatable {
         case added
         /// The chain holds, and does not go through an end that was noted before.
         case replaced
+        /// The chain holds, and nothing says where it ended.
+        case endless
     }
 
     package var sequence: Int64

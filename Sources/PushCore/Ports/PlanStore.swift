@@ -15,6 +15,8 @@ package protocol PlanStore: Sendable {
     func latestPlan(of subject: String) async throws(PushError) -> KeptPlan?
     /// A part of the devices, from 0 on; nil behind the last one, and where the plan is gone.
     func planPart(_ number: Int64, part: Int) async throws(PushError) -> [UInt8]?
+    /// The ids of notifications that are bound to a plan, the first one first.
+    func notifications(ofPlan number: Int64, limit: Int) async throws(PushError) -> [String]
     /// Forgets plans that were made before `moment`, and all but the `newest`, the oldest first, at most `limit`; answers how many.
     /// A plan stays as long as a notification that is bound to it has not ended.
     func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int

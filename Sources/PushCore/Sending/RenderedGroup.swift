@@ -12,8 +12,7 @@ struct RenderedGroup: Sendable {
     let flaw: String?
 
     static func groups(of targets: Targets, for request: NotificationRequest) -> [RenderedGroup] {
-        var message = TemplateProperties([:])
-        if case .template(let properties) = request.content { message = TemplateProperties(properties) }
+        let message = TemplateProperties(request.content)
         return targets.groups.map { RenderedGroup($0, request.content, message.with(fallback: $0.variables)) }
     }
 
@@ -39,6 +38,13 @@ struct RenderedGroup: Sendable {
     var exceededLimit: Int? {
         let limit = PayloadRules.limit(for: platform, headers: headers)
         return body.count > limit ? limit : nil
+    }
+}
+
+extension TemplateProperties {
+    /// Those of a message; none of native payloads.
+    init(_ content: NotificationContent) {
+        if case .template(let properties) = content { self.init(properties) } else { self.init([:]) }
     }
 }
 

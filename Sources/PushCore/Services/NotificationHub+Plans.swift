@@ -32,7 +32,14 @@ extension NotificationHub {
     package nonisolated func plan(_ request: PlanRequest) async throws(PushError) -> PlanReport { try await plan(request, by: nil) }
 
     /// A plan as it is kept. Throws `plan.not_found` (404), `plan.expired` (410).
-    package nonisolated func plan(_ id: String) async throws(PushError) -> PlanReport { try await keptPlan(id).report }
+    package nonisolated func plan(_ id: String) async throws(PushError) -> PlanReport {
+        let kept = try await keptPlan(id)
+        var report = kept.report
+        report.sentAs = try await store.notifications(ofPlan: kept.number, limit: Self.sendsTold)
+        return report
+    }
+
+    private static let sendsTold = 10
 
     /// Newest first, those below a number, or from the newest on; without those that have expired.
     package nonisolated func plans(before number: Int64?, limit: Int) async throws(PushError) -> [KeptPlan] {

@@ -108,7 +108,11 @@ extension NotificationHub {
 
     /// Why a send found nobody, in words.
     func nearMisses(_ request: NotificationRequest) async -> [String] {
-        if let plan = request.plan { return ["none of the devices of plan \(plan.id) is there any more"] }
+        if let plan = request.plan {
+            let kept = try? await store.plan(PlanID.number(of: plan.id) ?? 0)
+            if let kept, kept.members == 0 { return ["the plan \(plan.id) was for nobody"] + kept.report.nearMisses }
+            return ["none of the devices of plan \(plan.id) is there any more"]
+        }
         await unindexExpired()
         let isMissing = (request.audience.expression?.tags ?? []).contains { table.index.count(of: $0) == 0 }
         let names = isMissing ? await comparableNames() : []

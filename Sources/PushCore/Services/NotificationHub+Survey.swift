@@ -103,7 +103,8 @@ struct Survey: Sendable {
         var sorted = audience
         sorted.kinds = []
         var told: [PlanReport.Group] = []
-        for group in RenderedGroup.groups(of: targets, for: notification) {
+        let values = TemplateProperties(notification.content)
+        for (target, group) in zip(targets.groups, RenderedGroup.groups(of: targets, for: notification)) {
             let refusal = pipeline.refusal(of: group)
             sorted.kinds.append(PlannedAudience.Kind(group, isRefused: refusal != nil))
             guard told.count < Self.groupsTold else { continue }
@@ -114,7 +115,8 @@ struct Survey: Sendable {
                     limit: PayloadRules.limit(for: group.platform, headers: group.headers),
                     refusal: refusal.map {
                         SendPreview.Group.Refusal(outcome: $0.outcome, reason: $0.reason, explanation: $0.explanation)
-                    }))
+                    }, missing: target.template?.compiled.missing(in: values.with(fallback: target.variables)) ?? [],
+                    isTextless: group.isTemplate && VisibleText(group.body, on: group.platform).isMissing))
         }
         return (sorted, told)
     }

@@ -8,17 +8,31 @@ extension SendGuard {
     // MARK: - Reading
 
     /// Newest first.
+    /// - Parameter asker: whose requests are meant; nil for those of all.
     package func approvals(
-        before number: Int64?, limit: Int, state: Approval.State?
+        of asker: Principal? = nil, before number: Int64?, limit: Int, state: Approval.State?
     ) async throws(PushError) -> [Approval] {
         try await expire()
-        return try await store.approvals(before: number, limit: limit, state: state)
+        guard let asker else { return try await store.approvals(before: number, limit: limit, state: state) }
+        var (found, last) = ([Approval](), number)
+        while found.count < limit {
+            let page = try await store.approvals(before: last, limit: Self.mostPending, state: state)
+            found += page.filter { $0.isAsked(by: asker) }
+            guard page.count == Self.mostPending else { break }
+            last = page.last?.number
+        }
+        return Array(found.prefix(limit))
     }
 
     /// Throws `approval.not_found` (404) with the nearest id.
-    package func approval(_ id: String) async throws(PushError) -> Approval {
-        if let number = Approval.number(id), let found = try await store.approval(number) { return try await current(found) }
-        let known = try await store.approvals(before: nil, limit: 100, state: nil).map(\.id)
+    /// - Parameter asker: whose requests are meant; nil for those of all.
+    package func approval(_ id: String, of asker: Principal? = nil) async throws(PushError) -> Approval {
+        if let number = Approval.number(id), let found = try await store.approval(number),
+            asker.map({ found.isAsked(by: $0) }) ?? true
+        {
+            return try await current(found)
+        }
+        let known = try await approvals(of: asker, before: nil, limit: 100, state: nil).map(\.id)
         throw PushError(
             "approval.not_found", "there is no approval \"\(id.prefix(40))\"",
             hint: nearest(id, in: known).map { "did you mean \($0)?" } ?? "list them: pushhost approvals list", status: 404)
@@ -97,8 +111,10 @@ extension SendGuard {
     private static let decided = "decided"
 
     /// Who asked for it may take it back. Throws `approval.decided` (409).
-    package func deny(_ id: String, by principal: Principal, reason: String? = nil) async throws(PushError) -> Approval {
-        var denied = try await waiting(id)
+    package func deny(
+        _ id: String, of asker: Principal? = nil, by principal: Principal, reason: String? = nil
+    ) async throws(PushError) -> Approval {
+        var denied = try await waiting(id, of: asker)
         denied.state = .denied
         denied.request = nil
         denied.decision = Approval.Decision(principal: principal, time: clock.now, reason: reason.map(Self.cut))
@@ -109,8 +125,8 @@ extension SendGuard {
         return denied
     }
 
-    private func waiting(_ id: String) async throws(PushError) -> Approval {
-        let found = try await approval(id)
+    private func waiting(_ id: String, of asker: Principal? = nil) async throws(PushError) -> Approval {
+        let found = try await approval(id, of: asker)
         guard found.state == .pending else { throw try await decided(id) }
         return found
     }
@@ -164,13 +180,16 @@ extension SendGuard {
         } catch {
             if let excess = leave.excess { throw try await putBack(approved, excess, error) }
             guard !error.isRetryable else { throw error }
-            done.state = .failed
+            (done.state, done.failure) = (.failed, error.message)
             if try await store.replace(done, from: .approved) {
                 await audit.note(
                     .server, .approvalSend, done.id, ["words": "\(done.id) could not be sent: \(error.message)", "hub": done.hub.name],
                     outcome: .failed)
             }
-            throw error
+            var failure = error
+            failure.message = "\(done.id) was approved and cannot be sent: \(error.message)"
+            failure.hint = "it waits no more; \(done.requester) may ask anew"
+            throw failure
         }
         var words = "\(done.id) was sent as \(done.notificationID ?? "")"
         if let left = leave.measure {
@@ -242,7 +261,7 @@ extension SendGuard {
 extension Approval {
     /// Says of it what leaves, or would.
     fileprivate mutating func take(_ measure: SendLeave.Measure) {
-        (reach, audience, content) = (measure.reach, measure.request.audience.shortWords, measure.request.content.shortWords)
+        (reach, audience, content) = (measure.reach, measure.request.audienceWords, measure.request.content.shortWords)
     }
 }
 

@@ -89,7 +89,7 @@ package final class SendGuard: Sendable {
             hub: sender.hub, requester: sender.principal, note: sender.note.map { String($0.prefix(Self.longestNote)) },
             moment: draft.moment,
             createdAt: now, expiresAt: min(now + lifetime, .distantFuture), fingerprint: fingerprint,
-            idempotencyKey: sender.idempotencyKey, sendKey: "approval-\(random.uuid())", audience: request.audience.shortWords,
+            idempotencyKey: sender.idempotencyKey, sendKey: "approval-\(random.uuid())", audience: request.audienceWords,
             content: request.content.shortWords, ceiling: ceiling, reach: reach, request: request)
         asked.behalf = sender.behalf
         let kept = try await keep(asked)
@@ -163,8 +163,9 @@ extension Approval {
     var reasonInWords: String { decision?.reason.map { ": \($0)" } ?? "" }
 }
 
-extension Audience {
-    var shortWords: String { words.cut }
+extension NotificationRequest {
+    /// `tags news`, `the devices of plan p-0001, tags news`
+    var audienceWords: String { ((plan.map { "the devices of plan \($0.id), " } ?? "") + audience.words).cut }
 }
 
 extension NotificationContent {

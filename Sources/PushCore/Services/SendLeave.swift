@@ -41,7 +41,7 @@ extension Approval {
     func growth(to measure: SendLeave.Measure) -> String {
         let (before, now) = (reach.devices.grouped, measure.reach.words)
         guard measure.isChanged else { return "the audience of \(id) has grown from \(before) to \(now)" }
-        return "a plugin makes \(id) a send to \(now), \(measure.request.audience.shortWords), and its leave is for \(before)"
+        return "a plugin makes \(id) a send to \(now), \(measure.request.audienceWords), and its leave is for \(before)"
     }
 }
 

@@ -108,7 +108,7 @@ extension TraceCause {
         case .registrationLeft:
             "{device} left the hub at {time}, after the notification was sent, and what it was registered for is not kept."
         case .tokenDead:
-            "{device} left the hub at {time}: {service} said that the app is no longer there under this address ({reason})."
+            "{device} left the hub at {time}: {service} said that it does not reach the app under this address ({reason})."
         case .tagMissing: "The notification was for {expression}, and {device} does not have the tag {tag}."
         case .tagPresent: "The notification was for {expression}, which leaves out {device} because it has the tag {tag}."
         case .tagsChanged:

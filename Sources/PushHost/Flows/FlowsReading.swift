@@ -98,7 +98,7 @@ struct FlowsReading {
             }
             return []
         }
-        if let sequence = node.sequence {
+        if let sequence = node.sequence.map({ Array($0) }) ?? (node.mapping == nil ? nil : [node]) {
             return sequence.enumerated().compactMap { number, item in
                 guard let inner = item.mapping else {
                     return rule(item, mapping, name: sequence.count == 1 ? flow : "\(flow)-\(number + 1)", of: flow)
@@ -111,10 +111,6 @@ struct FlowsReading {
                 let name = text(inner, "name") ?? (sequence.count == 1 ? flow : "\(flow)-\(number + 1)")
                 return rule(cron, inner, outer: mapping, name: name, of: flow)
             }
-        }
-        if node.mapping != nil {
-            refuse(node, "\"schedule\" is a text such as \"30 9 * * MON-FRI\", or a list of such")
-            return []
         }
         return rule(node, mapping, name: flow, of: flow).map { [$0] } ?? []
     }

@@ -17,6 +17,8 @@ struct ScriptExecutor: FlowExecutor {
     let ownHub: String
     /// What a run may use at most, but for the time that its flow gives it.
     let budgets = LuaLimits(memory: 256 << 20, cpu: .seconds(10))
+    /// What it may use before its first call of `push`: somebody waits for that, and servers begin with it.
+    let declarationBudgets = LuaLimits(memory: 256 << 20, cpu: .seconds(1))
 
     private static let largestResult = 64 << 10
 
@@ -44,15 +46,17 @@ struct ScriptExecutor: FlowExecutor {
         let script = try await script(of: flow)
         let thread = LuaThread(name: "flow")
         defer { thread.stop() }
-        let runner = runner(hub: ClosedHub(), thread: thread, limits: budgets, seed: 1, origin: [])
+        let runner = runner(hub: ClosedHub(), thread: thread, limits: declarationBudgets, seed: 1, origin: [])
         do {
             return (script, try await runner.declaration(of: script))
         } catch {
             let error = (error as? LuaError) ?? LuaError(kind: .failure, code: "host.error", message: "\(error)")
             let place = error.location.map { "\($0): " } ?? ""
+            let hint = error.kind == .budget ? "look for a loop without an end before the first call of push" : error.hint
             throw PushError(
-                "flow.broken", "the flow \(flow.name) cannot run: \(place)\(error.message) (\(error.code))", hint: error.hint, status: 500,
-                details: ["cause": .string(error.code)])
+                "flow.broken",
+                "the flow \(flow.name) cannot run: \(place)\(error.message) (\(error.code), version \(script.version))", hint: hint,
+                status: 500, details: ["cause": .string(error.code), "version": .string(script.version)])
         }
     }
 

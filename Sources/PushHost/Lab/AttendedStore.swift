@@ -164,6 +164,10 @@ extension AttendedHubStore: PlanStore {
         try await thread.outside(try await base.planPart(number, part: part))
     }
 
+    func notifications(ofPlan number: Int64, limit: Int) async throws(PushError) -> [String] {
+        try await thread.outside(try await base.notifications(ofPlan: number, limit: limit))
+    }
+
     func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
         try await thread.outside(try await base.removePlans(madeBefore: moment, beyond: newest, limit: limit))
     }

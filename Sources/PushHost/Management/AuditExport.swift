@@ -28,6 +28,10 @@ enum AuditExport {
             let why = String(cString: strerror(errno))
             throw PushError("audit.file", "\(path) cannot be read: \(why)", hint: "name a file that pushhost audit export has made")
         }
+        guard !bytes.isEmpty else {
+            throw PushError(
+                "audit.file", "\(path) is empty, and proves nothing", hint: "name a file that pushhost audit export has made, as it made it")
+        }
         var end = AuditEnd.start
         var passed = noted == .start || noted == nil
         for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {

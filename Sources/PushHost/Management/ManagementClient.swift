@@ -195,6 +195,8 @@ final class ManagementClient: Sendable {
 
     /// The member with the id of what waits for somebody else's leave.
     static let approval = "approvalId"
+    /// What of an answer that refuses is shown with the error.
+    static let shown = [approval, "drift"]
 
     private func refusal(_ code: String, _ message: String, hint: String? = nil, status: Int? = nil) -> PushError {
         PushError(code, message, hint: hint, status: status, details: [Self.fromServer: true])
@@ -212,7 +214,7 @@ final class ManagementClient: Sendable {
         }
         let message = problem["detail"]?.string ?? problem["title"]?.string ?? "the server refused"
         var error = refusal(code, message.asClause, hint: problem["hint"]?.string, status: answer.status)
-        error.details[Self.approval] = problem[Self.approval]
+        for member in Self.shown { error.details[member] = problem[member] }
         return error
     }
 }

@@ -73,7 +73,7 @@ struct ManagementSession: Sendable {
             "code": .string(error.code), "message": .string(error.message), "hint": error.hint.map(JSON.string) ?? .null,
         ]
         members[Sender.accepted] = error.details[Sender.accepted]
-        members[ManagementClient.approval] = error.details[ManagementClient.approval]
+        for member in ManagementClient.shown { members[member] = error.details[member] }
         return document(["error": .object(members)], exitCode)
     }
 

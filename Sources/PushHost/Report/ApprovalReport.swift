@@ -31,6 +31,7 @@ enum ApprovalReport {
         } else {
             rows.append(("expires", text(approval, "expiresAt")))
         }
+        if approval["failure"] != nil { rows.append(("failed", text(approval, "failure"))) }
         if approval["notificationId"] != nil { rows.append(("sent as", text(approval, "notificationId"))) }
         return [palette.bold("approval \(text(approval, "id"))")]
             + rows.map { "  \($0.0.padded(to: 10))\($0.1)".printable }

@@ -32,6 +32,7 @@ struct PlanText {
         }
         lines += templates(plan) + groups(plan) + near(plan)
         if let difference = plan.difference { lines += self.lines(difference) }
+        if !plan.sentAs.isEmpty { lines.append("  \("sent".padded(to: 10))already, as \(plan.sentAs.joined(separator: ", "))") }
         if isSendable, let id = plan.id, plan.total > 0 {
             let until = plan.expiresAt.map { " until \($0.iso8601(fraction: false))" } ?? ""
             let content = plan.content == nil ? " TEXT" : ""
@@ -62,7 +63,8 @@ struct PlanText {
     private func groups(_ plan: PlanReport) -> [String] {
         var lines: [String] = []
         // What is wrong is seen first.
-        let shown = (plan.groups.filter { $0.refusal != nil } + plan.groups.filter { $0.refusal == nil }).prefix(Self.groupsShown)
+        let isWrong = { (group: PlanReport.Group) in group.refusal != nil || group.isTextless || !group.missing.isEmpty }
+        let shown = (plan.groups.filter(isWrong) + plan.groups.filter { !isWrong($0) }).prefix(Self.groupsShown)
         for group in shown {
             let template = group.templateName.map { "  template \($0)" } ?? ""
             let size = "\(group.bytes) of \(group.limit) bytes"
@@ -70,6 +72,12 @@ struct PlanText {
                 "  \(group.platform.displayName.padded(to: 10))\(Self.count(group.devices, "device"))\(template.printable)  "
                     + (group.isTooLarge ? palette.red(size) : size))
             lines += group.payload.prefix(500).split(separator: "\n").map { "    \($0)".printable }
+            let missing = group.missing.isEmpty ? "" : ": nobody gives \(group.missing.joined(separator: ", "))"
+            if group.isTextless {
+                lines.append("    \(palette.red("no text to show"))\(missing.printable)")
+            } else if !missing.isEmpty {
+                lines.append("    \(palette.yellow("a part is empty"))\(missing.printable)")
+            }
             if let refusal = group.refusal {
                 lines.append("    \(palette.red("refused")): \(refusal.outcome.rawValue): \(refusal.explanation.printable)")
             }

@@ -97,6 +97,10 @@ struct MemoryNotifications {
         Set(rows.lazy.map(\.notification).filter { !$0.outcome.state.isFinal }.compactMap(\.request.planNumber))
     }
 
+    func ids(ofPlan number: Int64) -> [String] {
+        rows.lazy.map(\.notification).filter { $0.request.planNumber == number }.map(\.outcome.id)
+    }
+
     func unfinished(after sequence: Int64, limit: Int) -> [KeptNotification] {
         let behind = sequence == .max ? rows.count : firstPlace(from: sequence + 1)
         return Array(rows[behind...].lazy.map(\.notification).filter { !$0.outcome.state.isFinal }.prefix(limit))

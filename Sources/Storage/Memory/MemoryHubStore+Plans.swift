@@ -33,6 +33,10 @@ extension MemoryHubStore: PlanStore {
         return parts[part]
     }
 
+    package func notifications(ofPlan number: Int64, limit: Int) -> [String] {
+        Array(notifications.ids(ofPlan: number).prefix(limit))
+    }
+
     package func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) -> Int {
         let bound = notifications.boundPlans
         let old = newestFirst.enumerated().filter { place, plan in

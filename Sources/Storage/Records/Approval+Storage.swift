@@ -21,6 +21,7 @@ extension Approval {
             object.append("decision", .object(members))
         }
         if let notificationID { object.append("notification", .string(notificationID)) }
+        if let failure { object.append("failure", .string(failure)) }
         return .object(object)
     }
 
@@ -49,6 +50,7 @@ extension Approval {
                     time: Timestamp(milliseconds: try decision.required("at").storedInteger()),
                     reason: try decision["reason"]?.storedText())
             }, notificationID: try json["notification"]?.storedText())
+        failure = try json["failure"]?.storedText()
         behalf = try json["behalf"].map { try Principal(stored: $0.storedText()) }
     }
 }

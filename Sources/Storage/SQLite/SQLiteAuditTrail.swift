@@ -107,6 +107,9 @@ struct SQLiteAuditTrail: AuditTrail {
             }
         }
         if let flaw { return (place, .broken(flaw)) }
-        return (place, count < verifiedAtOnce ? place.verification(against: try end(in: database)) : nil)
+        guard count < verifiedAtOnce else { return (place, nil) }
+        // Without the end nobody knows how many there were: somebody has taken it away.
+        let end = try database.first("SELECT sequence, hash FROM audit_end") { AuditEnd(sequence: $0.integer(0), hash: $0.bytes(1)) }
+        return (place, end.map(place.verification(against:)) ?? .broken(AuditBreak(sequence: place.sequence + 1, reason: .endless)))
     }
 }

@@ -58,6 +58,14 @@ extension SQLiteHubStore: PlanStore {
         }
     }
 
+    func notifications(ofPlan number: Int64, limit: Int) async throws(PushError) -> [String] {
+        try await database.read { [hub] database in
+            try database.all(
+                "SELECT id FROM notification WHERE plan = ? ORDER BY key LIMIT ?", NotificationKey(hub: hub, upTo: number).stored, limit
+            ) { $0.text(0) }
+        }
+    }
+
     func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
         try await database.write { [hub] database in
             // Of those that are too many the newest stands there.

@@ -59,6 +59,9 @@ enum SQLiteSchema {
         migrator.registerMigration("runs of flows") { database in try database.execute(sql: runs) }
         migrator.registerMigration("whose registrations left") { database in try database.execute(sql: departedDevices) }
         migrator.registerMigration("plans") { database in try database.execute(sql: plans) }
+        migrator.registerMigration("sends to plans") { database in
+            try database.execute(sql: "CREATE INDEX notification_by_plan ON notification (plan) WHERE plan IS NOT NULL")
+        }
         return migrator
     }()
 

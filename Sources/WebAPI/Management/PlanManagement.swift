@@ -101,6 +101,8 @@ extension ManagementRoute {
             "payload": .text("The body that the push service gets"), "headers?": .map("Those of the platform", of: .text()),
             "bytes": .integer("Of the payload"), "limit": .integer("The most that the platform takes"),
             "tooLarge": .boolean("Whether it is beyond the limit"),
+            "missing?": .list("Properties that its template shows, that nobody gives and that have no default", of: .text()),
+            "textless?": .boolean("Whether it has no text that a phone would show"),
             "refused?": .object(
                 "Refusal",
                 [
@@ -141,6 +143,7 @@ extension ManagementRoute {
             "furtherTemplates": .integer("How many there are beyond these"),
             "groups": .list("Devices that would get the same bytes; at most 100 groups", of: group),
             "furtherGroups": .integer("How many groups there are beyond these"),
+            "sentAs?": .list("As which notifications it was sent already, at most ten", of: .text()),
             "nearMisses?": .list("Where nobody would get anything, what comes close, in words", of: .text()),
             "failedTerms?": .list(
                 "Where nobody or few would get it: the parts of the expression that keep devices out",

@@ -62,6 +62,38 @@ import Testing
         #expect(group.refusal?.outcome == .invalidNotificationSize)
     }
 
+    @Test func `What a template shows and nobody gives is said`() async throws {
+        try await bench.register(.phone(1), tags: ["a"], template: #"{"aps":{"alert":"$(text)"}}"#)
+        try await bench.register(.phone(2), tags: ["b"], template: #"{"aps":{"alert":{"title":"$(title)","body":"$(who)"}}}"#)
+        try await bench.register(
+            .phone(3), tags: ["c"], template: #"{"aps":{"alert":"$(text)"}}"#, pushVariables: ["text": "its own"])
+        let plan = try await hub.plan(PlanRequest(audience: .everyone, content: .template(["who": "Ana"])))
+        let found = Dictionary(plan.groups.map { ($0.payload, $0) }) { first, _ in first }
+        let empty = try #require(found[#"{"aps":{"alert":""}}"#])
+        #expect(empty.missing == ["text"] && empty.isTextless && empty.devices == 1)
+        let half = try #require(found[#"{"aps":{"alert":{"title":"","body":"Ana"}}}"#])
+        #expect(half.missing == ["title"] && !half.isTextless)
+        let own = try #require(found[#"{"aps":{"alert":"its own"}}"#])
+        #expect(own.missing.isEmpty && !own.isTextless)
+        #expect(try await hub.plan("p-0001") == plan)
+    }
+
+    @Test func `A plan knows as what it was sent, and that it was for nobody`() async throws {
+        try await bench.register(.phone(1), tags: ["Sports"])
+        let plan = try await hub.plan(try alert("Sports"))
+        #expect(try await hub.plan("p-0001").sentAs.isEmpty)
+        let sends = [try await hub.send(PlannedSend(PlanBinding(try #require(plan.id)))), try await hub.send(PlannedSend(PlanBinding("p-0001")))]
+        #expect(try await hub.plan("p-0001").sentAs == sends.map(\.id))
+        _ = try await hub.plan(try alert("Sprots"))
+        let nobody = try await hub.send(PlannedSend(PlanBinding("p-0002")))
+        #expect(nobody.nearMisses == ["the plan p-0002 was for nobody", "\"Sports\" has 1 registration"])
+        let golfer = try await bench.register(.phone(2), tags: ["Golf"])
+        _ = try await hub.plan(try alert("Golf"))
+        try await hub.deleteRegistration(golfer.id, ifMatch: nil)
+        let gone = try await hub.send(PlannedSend(PlanBinding("p-0003", tolerance: .devices(1))))
+        #expect(gone.nearMisses == ["none of the devices of plan p-0003 is there any more"])
+    }
+
     @Test func `The part of an expression that keeps everybody out is named`() async throws {
         for number in 1...4 { try await bench.register(.phone(number), tags: ["Sports", number > 1 ? "muted" : "loud"]) }
         let plan = try await hub.plan(try alert("Sports && loud && muted && !vip"))

@@ -245,6 +245,11 @@ extension FatefulStore {
         return try await store.planPart(number, part: part)
     }
 
+    func notifications(ofPlan number: Int64, limit: Int) async throws(PushError) -> [String] {
+        try await check()
+        return try await store.notifications(ofPlan: number, limit: limit)
+    }
+
     func removePlans(madeBefore moment: Timestamp, beyond newest: Int, limit: Int) async throws(PushError) -> Int {
         try await check()
         return try await store.removePlans(madeBefore: moment, beyond: newest, limit: limit)

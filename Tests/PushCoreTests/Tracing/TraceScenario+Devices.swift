@@ -47,7 +47,7 @@ extension TraceScenario {
         },
         TraceScenario(
             .tokenDead,
-            "alice-1 left the hub at 2026-01-05 09:00:00 UTC: APNs said that the app is no longer there under this address (Unregistered)."
+            "alice-1 left the hub at 2026-01-05 09:00:00 UTC: APNs said that it does not reach the app under this address (Unregistered)."
         ) { bench in
             try await bench.install(tags: ["sports"])
             bench.answer(.rejected(.dead()))
@@ -55,7 +55,7 @@ extension TraceScenario {
         },
         TraceScenario(
             .tokenDead,
-            "alice-1 left the hub at 2026-01-05 09:00:00 UTC: APNs said that the app is no longer there under this address (Unregistered)."
+            "alice-1 left the hub at 2026-01-05 09:00:00 UTC: APNs said that it does not reach the app under this address (Unregistered)."
         ) { bench in
             try await bench.install(tags: ["sports"])
             bench.answer(.rejected(.dead()))

@@ -31,6 +31,8 @@ import Testing
         #expect(twice.error?.location?.line == 3)
         let late = try await rehearse("local p = require 'push'\np.sleep '1s'\np.args {}", opening: "")
         #expect(late.error?.code == "args.not_first")
+        let inside = try await rehearse("local p = require 'push'\np.step('x', function() p.args {} end)", opening: "")
+        #expect(inside.error?.code == "args.not_first")
     }
 
     @Test func `a step has a line of its own with what happened in it`() async throws {

@@ -72,6 +72,7 @@ import Testing
             ("DELETE FROM audit_entry WHERE sequence > 3; UPDATE audit_end SET sequence = 3", "entry 3 is not what was written"),
             (copy.replacing("PLACE", with: "6"), "entry 6 is not what was written"),
             (copy.replacing("PLACE", with: "0"), "entry 0 was never appended"),
+            ("DELETE FROM audit_end", "the end of the log is gone: it was taken away, and maybe entry 6"),
         ]
         for (number, (sql, message)) in cases.enumerated() {
             let shell = try await Program.shell(

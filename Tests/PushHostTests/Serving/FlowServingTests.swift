@@ -134,6 +134,7 @@ import Testing
               - { name: good, script: good.lua, http: send }
               - { name: odd, script: good.lua, args: { nmae: x }, http: send }
               - { name: torn, script: torn.lua, http: send }
+              - { name: late, script: late.lua, http: send }
 
             """,
             [
@@ -142,9 +143,10 @@ import Testing
                 local args = push.args { name = { type = "string", default = "y" } }
                 assert(args.name == "y", "not my name")
                 """, "torn.lua": "return nonsense nonsense",
+                "late.lua": "local push = require 'push'\npush.step('fail', function() error('too late') end)",
             ])
         let flows = try await bench.json("pushhost flows")["items"]?.array ?? []
-        #expect(flows.map { $0["trouble"] == nil } == [true, false, false])
+        #expect(flows.map { $0["trouble"] == nil } == [true, true, false, false])
         let shown = try await bench.shell("pushhost flows")
         #expect(shown.output.contains("✗ odd cannot begin: the flow has no argument \"nmae\"; did you mean \"name\"?\n"))
         #expect(shown.output.contains("✗ torn cannot begin: ") && shown.output.contains("torn.lua:1"))
@@ -152,6 +154,9 @@ import Testing
         #expect(doctor.output.contains("odd cannot begin: the flow has no argument") && doctor.output.contains("torn cannot begin: "))
         #expect(try await bench.post("/flows/good", "{}")["state"] == "completed")
         #expect(try await bench.post("/flows/good", #"{"name": "z"}"#)["detail"]?.string?.contains("not my name") == true)
+        // What it does is not asked for, only what it takes.
+        let late = try await bench.post("/flows/late", "{}")
+        #expect(late["detail"]?.string?.contains("too late (script.error), run r-3") == true && late["code"] == "run.failed")
         let metrics = try await bench.shell("curl -s --unix-socket pushhost-data/pushhost.sock http://localhost/metrics").output
         #expect(metrics.contains(#"pushhost_flow_runs_total{flow="good",state="completed"} 1"#))
         #expect(metrics.contains(#"pushhost_flow_runs_total{flow="good",state="failed"} 1"#))

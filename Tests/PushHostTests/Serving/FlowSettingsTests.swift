@@ -110,6 +110,12 @@ import Testing
         #expect(faults("flows: text\n") == ["pushhost.yaml:1: flows are written as a list: - name: morning"])
     }
 
+    @Test func `One schedule needs no list`() throws {
+        let text = "flows: [{ name: a, script: a.lua, schedule: { cron: \"30 2 * * *\", time_zone: Europe/Berlin } }]"
+        let rules = try flows(text)[0].schedules
+        #expect(rules.map(\.name) == ["a"] && rules.first?.timeZone == "Europe/Berlin")
+    }
+
     @Test func `Two flows cannot answer the backend, nor two schedules have one name`() {
         let twice = """
             flows:

@@ -35,6 +35,7 @@ import Testing
             decided.state = .sent
             decided.request = nil
             decided.reach.platforms[.apns] = 9
+            decided.failure = Samples.oddText
             decided.decision = Approval.Decision(principal: .owner, time: HubBench.dawn + .seconds(5), reason: Samples.oddText)
             decided.notificationID = "n-1"
             #expect(try await store.replace(decided, from: .approved) == false)

@@ -65,7 +65,8 @@ import Testing
             (copy(to: 6), 6, .changed),
             ("UPDATE audit_end SET sequence = 4, hash = (SELECT hash FROM audit_entry WHERE sequence = 4)", 5, .added),
             (copy(to: -1), -1, .added),
-            ("UPDATE audit_end SET hash = zeroblob(32)", 5, .changed),
+            ("UPDATE audit_end SET hash = zeroblob(32)", 5, .changed), ("DELETE FROM audit_end", 6, .endless),
+            ("DELETE FROM audit_end; DELETE FROM audit_entry", 1, .endless),
         ]
         for (sql, sequence, reason) in cases {
             let bench = try await trail(5)

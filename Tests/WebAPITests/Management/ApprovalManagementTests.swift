@@ -57,6 +57,46 @@ import Testing
         #expect(!noted.contains { $0.contains("Outage") })
     }
 
+    @Test func `Who asked sees what became of it and may take it back, and sees nothing of others`() async throws {
+        let (bench, app) = try await bench()
+        bench.bench.sendGuard.change(SendGuard.Limits(ceiling: 2))
+        for name in ["sender", "other"] { try await bench.call(.post, "/api/v1/keys", ["name": .string(name), "rights": ["Send"]]) }
+        let rules = bench.namespace.rules
+        let sender = try #require(rules.first { $0.name == "sender" })
+        let other = try #require(rules.first { $0.name == "other" })
+        let path = "/api/v1/hubs/hub/notifications"
+        for rule in [app, sender, other] {
+            #expect(await refusal { try await bench.call(.post, path, Self.body, by: rule) }?.code == "approval.required")
+        }
+        #expect(try await bench.call(.get, "/api/v1/approvals", by: sender)["items"]?.array?.map { $0["id"] } == ["a-2"])
+        #expect(try await bench.call(.get, "/api/v1/approvals/a-2", by: sender)["state"] == "pending")
+        let foreign = await refusal { try await bench.call(.get, "/api/v1/approvals/a-3", by: sender) }
+        #expect(foreign?.code == "approval.not_found" && foreign?.hint == "did you mean a-2?")
+        #expect(await refusal { try await bench.call(.post, "/api/v1/approvals/a-3/deny", [:], by: sender) }?.status == 404)
+        #expect(await refusal { try await bench.call(.post, "/api/v1/approvals/a-2/approve", [:], by: sender) }?.code == "sas.forbidden")
+        let back = try await bench.call(.post, "/api/v1/approvals/a-2/deny", ["reason": "a typo"], by: sender)
+        #expect(back["state"] == "denied" && back["decidedBy"] == "key:sender")
+        #expect(try await bench.call(.get, "/api/v1/approvals")["items"]?.array?.count == 3)
+    }
+
+    @Test func `What was allowed and cannot be sent says why, and names its plan`() async throws {
+        let (bench, app) = try await bench()
+        let content: JSON = ["apns": ["payload": ["aps": ["alert": "Outage"]]]]
+        let plan = try await bench.call(
+            .post, "/api/v1/hubs/hub/plans", ["audience": ["tagExpression": "sports"], "native": content])["planId"] ?? .null
+        let body: JSON = ["audience": ["plan": plan]]
+        #expect(
+            await refusal { try await bench.call(.post, "/api/v1/hubs/hub/notifications", body, by: app) }?.code == "approval.required")
+        #expect(
+            try await bench.call(.get, "/api/v1/approvals/a-1")["audience"] == .string("the devices of plan \(plan.plainText), tags sports"))
+        _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(9), tags: [try PushCore.Tag("sports")]))
+        let error = await refusal { try await bench.call(.post, "/api/v1/approvals/a-1/approve", [:]) }
+        #expect(error?.code == "plan.drifted" && error?.hint == "it waits no more; key:hub/app may ask anew")
+        #expect(error?.message.hasPrefix("a-1 was approved and cannot be sent: the audience of plan") == true)
+        let shown = try await bench.call(.get, "/api/v1/approvals/a-1")
+        #expect(shown["state"] == "failed" && shown["failure"]?.string?.contains("has drifted") == true)
+    }
+
     @Test func `Who manages everything needs somebody else's leave for what he sends himself`() async throws {
         let (bench, _) = try await bench()
         bench.bench.sendGuard.change(SendGuard.Limits(ceiling: 2))

@@ -130,6 +130,11 @@ struct SendCommand: AsyncParsableCommand {
             let request = JSON.object(body)
             return try await ManagementClient.with(try server.target()) { client throws(PushError) in
                 let sender = Sender(client: client, hub: try await client.hub(hub), progress: session.progress)
+                let known = try? await client.get(ManagementClient.path("hubs", sender.hub, "plans", plan))
+                let before = (known?["sentAs"]?.array ?? []).compactMap(\.string)
+                if !before.isEmpty {
+                    session.show { [$0.yellow("\(plan) was sent before, as \(before.joined(separator: ", ")): now it is sent once more")] }
+                }
                 let report = try await Interruption().cancelling { () throws(PushError) in try await sender.send(request) }
                 return CommandResult(
                     json: ["items": .array([report.json])], lines: { SendReport(palette: $0).lines(report) }, status: status([report]))
