@@ -49,11 +49,15 @@ package final class ScriptedFlows: FlowExecutor {
     package func setSecrets(_ names: [String], of flow: String) { state.withLock { $0.secrets[flow] = names } }
 
     package func parameters(of flow: ServedFlow) -> FlowDescription {
-        FlowDescription(version: "abc123", summary: "A flow", schema: ["type": "object", "properties": .object(JSONObject())])
+        let secrets = state.withLock { $0.secrets[flow.name] ?? [] }
+        let properties = JSONObject(secrets.map { ($0, ["type": "string", "writeOnly": true] as JSON) })
+        return FlowDescription(version: "abc123", summary: "A flow", schema: ["type": "object", "properties": .object(properties)])
     }
 
-    /// Everything but an argument that is named bad.
+    /// Everything but an argument that is named bad, which may be left out.
     package func check(_ arguments: JSONObject, for flow: ServedFlow, takingWhatFits: Bool) throws(PushError) -> CheckedArguments {
+        var arguments = arguments
+        if takingWhatFits { arguments["bad"] = nil }
         guard arguments["bad"] == nil else {
             throw PushError("args.invalid", "the flow has no argument \"bad\"", hint: "leave it out", status: 400)
         }

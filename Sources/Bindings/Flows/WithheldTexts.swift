@@ -35,6 +35,28 @@ final class WithheldTexts: Sendable {
         }
     }
 
+    /// Withholds an argument that the script itself calls secret: wherever it stands, however short it is.
+    func add(secret value: JSON) {
+        state.withLock { state in
+            for text in Self.texts(of: value) where !text.isEmpty && !state.parts.contains(text) {
+                state.parts += [text, text.quotedByLua].uniqued()
+                state.count += 1
+            }
+            state.parts.sort { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+        }
+    }
+
+    private static func texts(of value: JSON) -> [String] {
+        switch value {
+        case .object(let object): object.members.flatMap { texts(of: $0.value) }
+        case .array(let items): items.flatMap(texts)
+        case .string(let text): [text]
+        case .integer, .numeral: [value.text()]
+        case .number(let number): [value.text(), number.shownByLua]
+        case .bool, .null: []
+        }
+    }
+
     /// The text with *** for what is withheld.
     func masking(_ text: String) -> String {
         state.withLock { state in

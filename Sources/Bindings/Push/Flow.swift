@@ -19,7 +19,7 @@ extension Binding {
             }
             if let values = run.parameters.values {
                 let given = try declaration.resolve(values, takingWhatFits: run.parameters.takesWhatFits)
-                for name in given.secrets + run.parameters.secrets { given.values[name].map(run.withheld.add) }
+                for name in given.secrets + run.parameters.secrets { given.values[name].map(run.withheld.add(secret:)) }
                 return LuaValue(JSON.object(given.values))
             }
             return LuaValue.table(try declaration.resolve(run.parameters.given, hostOptions: run.hostOptions))

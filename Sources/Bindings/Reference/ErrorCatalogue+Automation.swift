@@ -68,6 +68,10 @@ extension ErrorCatalogue {
             "schedule.name", .answer, means: "That cannot be the name of a schedule.", when: "A schedule is to be added. Status 400.",
             cure: "Use letters, digits, - and _, at most 60, beginning with a letter or a digit."),
         ErrorDescription(
+            "schedule.secret", .answer, means: "A schedule would keep what is secret.",
+            when: "It gives its flow an argument that the script calls secret, and schedules are kept on disk. Status 400.",
+            cure: "Let the script read it with push.secret, or give it under args: in the settings of the flow."),
+        ErrorDescription(
             "schedule.configured", .answer, means: "The schedule stands in the settings file.",
             when: "It is to be removed. Status 409.", cure: "Take it out of the file, or pause it."),
     ]

@@ -61,7 +61,7 @@ final class RunMonitor: Sendable {
         let isFirst = current.withLock { state in
             let before = state.hasNews
             switch progress {
-            case .began(let version): state.version = version
+            case .began(let version): (state.version, state.hasNews) = (version, true)
             case .step(let step):
                 state.report.add(step)
                 state.hasNews = true

@@ -56,7 +56,7 @@ extension FlowDispatcher {
             for flow in meant {
                 runs.append(
                     draft(
-                        of: flow, .event(event.kind, hub: event.hub), arguments(of: flow, event.given), key: "event \(event.number)",
+                        of: flow, .event(event.kind, hub: event.hub), keptArguments(of: flow, event.given), key: "event \(event.number)",
                         origin: event.origin, ahead: ahead[flow.name, default: 0]))
                 ahead[flow.name, default: 0] += 1
             }
@@ -75,7 +75,7 @@ extension HubEvent {
     /// What a flow may be given of it.
     fileprivate var given: JSONObject {
         var given: JSONObject = [
-            "event": .string(kind.rawValue), "hub": .string(hub), "time": .string(time.iso8601(fraction: true)),
+            "event": .string(kind.rawValue), "hub_name": .string(hub), "time": .string(time.iso8601(fraction: true)),
         ]
         for (name, value) in facts.members { given[name] = value }
         return given

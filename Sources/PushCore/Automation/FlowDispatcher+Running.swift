@@ -30,7 +30,8 @@ extension FlowDispatcher {
         let (start, number) = (start, run.number)
         let monitor = RunMonitor(run.report) { _ = start { await self.keep(number) } }
         active[run.number]?.monitor = monitor
-        let order = RunOrder(flow: flow, run: run, arguments: arguments?.values ?? run.arguments, caller: arguments?.caller)
+        let order = RunOrder(
+            flow: flow, run: run, arguments: arguments?.values ?? self.arguments(of: flow, run.arguments), caller: arguments?.caller)
         var end = await executor.run(order, progress: monitor.take)
         (run.report, run.version) = monitor.state
         let cancelledBy = active[run.number]?.cancelledBy

@@ -80,9 +80,10 @@ extension FlowDispatcher {
                 "run.secrets_lost", "\(id) was given \(run.withheld.joined(separator: ", ")), which is kept nowhere",
                 hint: "start the flow anew with it", status: 409)
         }
-        return try await start(
-            RunRequest(flow: run.flow, arguments: run.arguments, trigger: .rerun(of: id, by: actor), origin: run.origin)
-        ).run
+        var request = RunRequest(flow: run.flow, arguments: run.arguments, trigger: .rerun(of: id, by: actor), origin: run.origin)
+        // It was told more than its script wants to know, which may want to know something else by now.
+        request.takesWhatFits = run.trigger.tellsMore
+        return try await start(request).run
     }
 
     /// Forgets runs that ended before `moment`.
@@ -102,6 +103,28 @@ extension FlowDispatcher {
         var arguments = flow.arguments
         for (name, value) in given.members { arguments[name] = value }
         return arguments
+    }
+
+    /// The same of what may be kept with a run that nobody looks at before.
+    func keptArguments(of flow: ServedFlow, _ given: JSONObject) -> JSONObject {
+        var arguments = flow.arguments
+        for name in secretNames[flow.name] ?? [] { arguments[name] = nil }
+        for (name, value) in given.members { arguments[name] = value }
+        return arguments
+    }
+
+    /// What the settings give, as it may be shown.
+    package func shownArguments(of flow: ServedFlow) -> JSONObject {
+        var arguments = flow.arguments
+        for name in secretNames[flow.name] ?? [] where arguments[name] != nil { arguments[name] = "***" }
+        return arguments
+    }
+
+    /// The names of arguments that a flow's script calls secret; all of them where it cannot be read.
+    func secrets(of flow: ServedFlow, among arguments: JSONObject) async -> Set<String> {
+        guard !arguments.isEmpty else { return [] }
+        guard let parameters = try? await executor.parameters(of: flow).schema["properties"] else { return Set(arguments.keys) }
+        return Set(arguments.keys.filter { parameters[$0]?["writeOnly"] == true })
     }
 
     func checkIsOpen() throws(PushError) {

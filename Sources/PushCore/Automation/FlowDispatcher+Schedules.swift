@@ -36,7 +36,8 @@ extension FlowDispatcher {
         try checkIsOpen()
         try checkName(rule.name)
         _ = try zones.rules(of: rule.timeZone)
-        _ = try await executor.check(arguments(of: try flow(rule.flow), rule.arguments), for: try flow(rule.flow))
+        let checked = try await executor.check(arguments(of: try flow(rule.flow), rule.arguments), for: try flow(rule.flow))
+        if let name = checked.secrets.first(where: { rule.arguments[$0] != nil }) { throw Self.secret(name, of: rule) }
         try checkName(rule.name)
         let schedule = KeptSchedule(rule: rule, isConfigured: false, heard: clock.now)
         // Taken at once, so that nobody else takes the name meanwhile.
@@ -49,6 +50,12 @@ extension FlowDispatcher {
         }
         rearm()
         return schedule
+    }
+
+    private static func secret(_ name: String, of rule: ScheduleRule) -> PushError {
+        PushError(
+            "schedule.secret", "\(name) of \(rule.flow) is secret, and what the schedule \(rule.name) gives is kept on disk",
+            hint: "let the script read it with push.secret, or give it in the settings of the flow", status: 400)
     }
 
     private func checkName(_ name: String) throws(PushError) {
@@ -110,6 +117,13 @@ extension FlowDispatcher {
         for (name, rule) in configured {
             let known = schedules[name]
             guard known?.rule != rule || known?.isConfigured != true else { continue }
+            if let flow = flows[rule.flow], !rule.arguments.isEmpty, (try? await executor.parameters(of: flow)) != nil,
+                let name = await secrets(of: flow, among: rule.arguments).sorted().first
+            {
+                let error = Self.secret(name, of: rule)
+                tell(FlowNews(level: .error, flow: rule.flow, text: "\(error.message): the schedule is left out; \(error.hint ?? "")"))
+                continue
+            }
             if let known, !known.isConfigured {
                 tell(
                     FlowNews(
@@ -188,7 +202,7 @@ extension FlowDispatcher {
                 let overlap = isMissed && rule.missed == .all ? OverlapPolicy.queue : nil
                 drafts.append(
                     draft(
-                        of: flow, .schedule(name: rule.name, moment: moment), arguments(of: flow, rule.arguments),
+                        of: flow, .schedule(name: rule.name, moment: moment), keptArguments(of: flow, rule.arguments),
                         key: "schedule \(rule.name) \(moment.milliseconds)", overlap: overlap, ahead: ahead[flow.name, default: 0]))
                 if drafts.last?.state == .queued { ahead[flow.name, default: 0] += 1 }
             }

@@ -16,6 +16,8 @@ package actor FlowDispatcher {
     var flows: [String: ServedFlow] = [:]
     /// By name.
     var schedules: [String: KeptSchedule] = [:]
+    /// Of each flow, what its settings give it and nothing may keep: its script calls it secret.
+    var secretNames: [String: Set<String>] = [:]
     /// Runs that wait for their turn, of all flows, in the order in which they came.
     var queue: [RunRecord] = []
     var active: [Int64: ActiveRun] = [:]
@@ -28,6 +30,7 @@ package actor FlowDispatcher {
     /// Runs of all flows at a time.
     var limit: Int
     var isStopping = false
+    private var hasStopped = false
     var hasBegun = false
     var alarm: Task<Void, Never>?
     var isRinging = false
@@ -110,6 +113,8 @@ package actor FlowDispatcher {
     /// From now on there are these flows. Runs that have begun go on.
     package func configure(_ flows: [ServedFlow]) async throws(PushError) {
         self.flows = Dictionary(flows.map { ($0.name, $0) }) { first, _ in first }
+        secretNames = [:]
+        for flow in flows { secretNames[flow.name] = await secrets(of: flow, among: flow.arguments) }
         try await takeSchedules(flows.flatMap(\.schedules))
         listen()
         await ring()
@@ -123,14 +128,20 @@ package actor FlowDispatcher {
         pump()
     }
 
-    /// Hears nothing any more, and ends what is under way: what may be begun again will be, by the next process. Answers when all of it is
-    /// kept.
-    package func stop() async {
-        guard !isStopping else { return }
+    /// Hears nothing any more, and begins nothing; what is under way goes on.
+    package func hush() {
         isStopping = true
         events.want([]) {}
         alarm?.cancel()
         alarm = nil
+    }
+
+    /// Hears nothing any more, and ends what is under way: what may be begun again will be, by the next process. Answers when all of it is
+    /// kept.
+    package func stop() async {
+        guard !hasStopped else { return }
+        hush()
+        hasStopped = true
         let tasks = active.values.compactMap(\.task)
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
@@ -140,10 +151,10 @@ package actor FlowDispatcher {
 
     /// The same with what a backup has put in the place of everything, after `stop`.
     package func goOn(with store: any RunStore) async throws(PushError) {
-        guard isStopping else { return }
+        guard hasStopped else { return }
         self.store = store
         (queue, ending, confidential, schedules) = ([], [:], [:], [:])
-        isStopping = false
+        (isStopping, hasStopped) = (false, false)
         try await begin(served)
     }
 
@@ -157,7 +168,7 @@ package actor FlowDispatcher {
         try checkIsOpen()
         var checked = try await executor.check(
             arguments(of: try flow(request.flow), request.arguments), for: try flow(request.flow),
-            takingWhatFits: request.trigger.tellsMore)
+            takingWhatFits: request.trigger.tellsMore || request.takesWhatFits)
         for name in request.secrets where !checked.secrets.contains(name) { checked.secrets.append(name) }
         try checkIsOpen()
         let flow = try flow(request.flow)
@@ -277,6 +288,8 @@ package struct RunRequest: Sendable {
     package var caller: Session?
     /// Names of arguments that are secret, whether the script says so or not.
     package var secrets: [String]
+    /// Whether what the script does not declare is left out.
+    package var takesWhatFits = false
     package var origin: [String]
 
     package init(

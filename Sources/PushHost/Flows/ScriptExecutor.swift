@@ -44,6 +44,7 @@ struct ScriptExecutor: FlowExecutor {
     /// Runs the script up to its first call of `push`. Throws `script.*`, and for a script that does not come so far `flow.broken` (500).
     private func declaration(of flow: ServedFlow) async throws(PushError) -> (script: FlowScript, declaration: FlowDeclaration?) {
         let script = try await script(of: flow)
+        if let name = flow.hub, hubs.served(name) == nil { throw Self.noHub(name) }
         let thread = LuaThread(name: "flow")
         defer { thread.stop() }
         let runner = runner(hub: ClosedHub(), thread: thread, limits: declarationBudgets, seed: 1, origin: [])
@@ -61,7 +62,14 @@ struct ScriptExecutor: FlowExecutor {
     }
 
     private func script(of flow: ServedFlow) async throws(PushError) -> FlowScript {
-        try ScriptFile.read(try await PluginFlows.path(flow.script, plugins: plugins))
+        do throws(PushError) {
+            return try ScriptFile.read(try await PluginFlows.path(flow.script, plugins: plugins))
+        } catch {
+            var error = error
+            // Whoever starts the flow is to know why it does not begin.
+            error.status = error.status ?? 500
+            throw error
+        }
     }
 
     // MARK: - Running
@@ -101,8 +109,11 @@ struct ScriptExecutor: FlowExecutor {
         var name = order.flow.hub
         if case .event(_, let hub) = order.run.trigger { name = name ?? hub }
         if let hub = name.map({ hubs.served($0) }) ?? hubs.own { return hub }
-        throw PushError(
-            "hub.not_found", "there is no hub \"\(name ?? ownHub)\"", hint: "check the name in the settings of the flow", status: 404)
+        throw Self.noHub(name ?? ownHub)
+    }
+
+    private static func noHub(_ name: String) -> PushError {
+        PushError("hub.not_found", "there is no hub \"\(name)\"", hint: "check the name in the settings of the flow", status: 404)
     }
 
     private func runner(

@@ -30,7 +30,8 @@ enum AuditExport {
         }
         guard !bytes.isEmpty else {
             throw PushError(
-                "audit.file", "\(path) is empty, and proves nothing", hint: "name a file that pushhost audit export has made, as it made it")
+                "audit.file", "\(path) is empty, and proves nothing", hint: "name a file that pushhost audit export has made, as it made it"
+            )
         }
         var end = AuditEnd.start
         var passed = noted == .start || noted == nil

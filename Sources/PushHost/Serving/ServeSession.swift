@@ -139,6 +139,11 @@ struct ServeSession {
             }
         }
         try await run(services, log, manager) {
+            await server.flows.hush()
+            // Who waits for a run is answered while there is time left for it.
+            guard (try? await clock.sleep(until: clock.now + ConnectionLimits.grace * 3 / 4)) != nil else { return }
+            await server.flows.stop()
+        } beside: {
             async let lab: Void = server.keepLab()
             async let telling: Void = server.tellOfPruned()
             async let plugins: Void = server.plugins.keepUp(log)
@@ -151,7 +156,8 @@ struct ServeSession {
 
     /// Runs the services until a signal ends them.
     private func run(
-        _ services: [any Service], _ log: Logger, _ manager: ServiceManager, beside upkeep: @escaping @Sendable () async -> Void
+        _ services: [any Service], _ log: Logger, _ manager: ServiceManager, ending: @escaping @Sendable () async -> Void,
+        beside upkeep: @escaping @Sendable () async -> Void
     ) async throws(PushError) {
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) }, logger: Logger(label: "services") { _ in SwiftLogNoOpLogHandler() })
@@ -167,6 +173,7 @@ struct ServeSession {
                 manager.tell("STOPPING=1")
                 task.cancel()
                 Task { await group.triggerGracefulShutdown() }
+                Task { await ending() }
             }
         }
         var failure: PushError?

@@ -110,21 +110,33 @@ struct FlowInterface: Sendable {
         case .skipped: throw FlowDispatcher.overlap(run)
         case .cancelled, .interrupted:
             let code = run.state == .cancelled ? "run.cancelled" : "run.interrupted"
+            let isCancelled = run.state == .cancelled
             throw PushError(
                 code, "\(run.id) did not come to its end: \(failure?.message ?? run.state.rawValue)",
-                hint: "ask again", status: 503, isRetryable: true, details: ["run": .string(run.id)])
+                hint: isCancelled ? "pushhost runs rerun \(run.id) begins it again" : "ask again", status: isCancelled ? 409 : 503,
+                isRetryable: !isCancelled, details: run.place)
         case .failed:
             let place = failure?.location.map { "\($0): " } ?? ""
             throw PushError(
                 "run.failed",
                 "\(run.flow) failed: \(place)\(failure?.message ?? "nobody knows why") (\(failure?.code ?? "")), run \(run.id)",
                 hint: "pushhost runs show \(run.id) tells more", status: 500,
-                details: ["run": .string(run.id), "cause": .string(failure?.code ?? "")])
+                details: run.place.merging(["cause": .string(failure?.code ?? "")]) { $1 })
         }
         answer.fields[.runID] = run.id
         answer.fields[.cacheControl] = "no-store"
         if isRepeated { answer.fields[.idempotencyReplayed] = "true" }
         return answer
+    }
+}
+
+extension RunRecord {
+    /// Where it failed, for programs.
+    fileprivate var place: [String: JSON] {
+        var place: [String: JSON] = ["run": .string(id)]
+        place["version"] = version.map { .string($0) }
+        place["location"] = report.failure?.location.map { .string($0) }
+        return place
     }
 }
 

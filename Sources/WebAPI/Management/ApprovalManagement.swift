@@ -5,7 +5,8 @@ import PushCore
 extension ManagementRoute {
     static let approvals: [ManagementRoute] = [
         ManagementRoute(
-            .get, "/api/v1/approvals", "listApprovals", "Sends that wait for somebody's leave, or have waited, the latest first; without Manage those alone that the key has asked for",
+            .get, "/api/v1/approvals", "listApprovals",
+            "Sends that wait for somebody's leave, or have waited, the latest first; without Manage those alone that the key has asked for",
             .server, .send,
             [
                 Parameter(name: "state", schema: .choice("Only those", Approval.State.allCases.map(\.rawValue))), .top,
@@ -92,7 +93,8 @@ extension Approval {
             "note": note.map { .string($0) }, "createdAt": .moment(createdAt), "expiresAt": .moment(expiresAt),
             "at": moment.map { .moment($0) }, "decidedBy": decision.map { .string($0.principal.description) },
             "decidedAt": decision.map { .moment($0.time) }, "reason": decision?.reason.map { .string($0) },
-            "notificationId": notificationID.map { .string($0) }, "failure": failure.map { .string($0) }, "message": withContent ? request?.messageJSON : nil,
+            "notificationId": notificationID.map { .string($0) }, "failure": failure.map { .string($0) },
+            "message": withContent ? request?.messageJSON : nil,
             "native": withContent ? request?.nativeJSON : nil,
         ])
     }

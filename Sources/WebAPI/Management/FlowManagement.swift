@@ -78,7 +78,8 @@ extension ServedFlow {
         return .members([
             "flow": .string(name), "script": .string(script), "hub": hub.map { .string($0) }, "http": access.map { .string($0.word) },
             "schedules": .array(names), "events": .array(events.map(\.rawValue).sorted().map { .string($0) }),
-            "answersBackend": .bool(answersBackend), "arguments": .object(arguments), "concurrency": .count(concurrency),
+            "answersBackend": .bool(answersBackend), "arguments": .object(await flows.shownArguments(of: self)),
+            "concurrency": .count(concurrency),
             "overlap": overlap.map { .string($0.rawValue) }, "guarantee": .string(guarantee.rawValue),
             "timeout": timeout.map { .string($0.short) }, "unfinished": .count(await flows.unfinished(of: name)),
             "trouble": await trouble(flows).map { .string($0) },

@@ -34,6 +34,7 @@ struct OpenAPIDocument {
             item[route.method.rawValue.lowercased()] = Self.operation(route, &components)
             paths[route.path] = .object(item)
         }
+        paths[FlowInterface.documentedPath] = FlowInterface.operation(&components)
         let problem = ProblemDocument.schema.document(&components)
         let responses = Self.refusals.map { status, note in
             ("Problem\(status)", ["description": .string(note), "content": [ProblemDocument.contentType: ["schema": problem]]] as JSON)
@@ -50,7 +51,8 @@ struct OpenAPIDocument {
                     "sas": [
                         "type": "apiKey", "in": "header", "name": "Authorization",
                         "description": .string(Self.token),
-                    ]
+                    ],
+                    "account": ["type": "http", "scheme": "basic", "description": "A user of the app backend"],
                 ],
                 "responses": .object(JSONObject(responses)), "schemas": .object(components),
             ],

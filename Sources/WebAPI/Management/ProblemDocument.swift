@@ -13,6 +13,8 @@ struct ProblemDocument: Sendable {
             "code": .text("Stable, such as hub.not_found; pushhost explain CODE has a page about it"), "hint?": .text("What to do"),
             "trackingId": .text("Of the request, as in the log of the server"),
             "approvalId?": .text("Where something waits for somebody else's leave, or has waited: under which id"),
+            "runId?": .text("The run of a flow that it is about"), "version?": .text("The first digits of the hash of that run's script"),
+            "location?": .text("The line of the script"),
             "drift?": .object(
                 "PlanDrift",
                 [
@@ -34,7 +36,9 @@ struct ProblemDocument: Sendable {
             "type": "about:blank", "title": .string(HTTPResponseStatus(statusCode: status).reasonPhrase), "status": .count(status),
             "detail": .string(isOurs ? "the server failed" : error.message), "code": .string(error.code),
             "hint": isOurs ? "look up the tracking id in the log of the server" : error.hint.map { .string($0) },
-            "trackingId": .string(trackingID), "approvalId": error.details["approval"],
+            "trackingId": .string(trackingID), "approvalId": error.details["approval"], "runId": error.details["run"],
+            "version": error.details["run"] == nil ? nil : error.details["version"],
+            "location": error.details["run"] == nil ? nil : error.details["location"],
             "drift": error.code == "plan.drifted"
                 ? .object(JSONObject(error.details.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })) : nil,
         ])

@@ -282,6 +282,7 @@ package struct HubResponder: HTTPResponder {
                 ? ProblemDocument(error: error, trackingID: trackingID).json.serialized()
                 : document.document(trackingID: trackingID, now: clock.now))
         if let seconds = error.details["retryAfter"]?.int ?? document.retryAfter { answer.fields[.retryAfter] = "\(seconds)" }
+        if let run = error.details["run"]?.string { answer.fields[.runID] = run }
         if let challenge = error.details["challenge"]?.string { answer.fields[.wwwAuthenticate] = challenge }
         if let methods = error.details["allow"]?.string { answer.fields[.allow] = methods }
         return answer

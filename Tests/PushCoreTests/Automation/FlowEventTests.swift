@@ -36,7 +36,7 @@ import Testing
         #expect(starts.map { $0.arguments["event"] } == ["registration.created", "notification.completed", "registration.deleted"])
         #expect(starts[0].arguments["tags"] == ["Sports", "lang:pt"] && starts[0].arguments["id"] == .string(made.id.text))
         #expect(starts[1].arguments["notification_id"] == .string(outcome.id) && starts[1].arguments["sent"] == 1)
-        #expect(starts.allSatisfy { $0.arguments["hub"] == "news" })
+        #expect(starts.allSatisfy { $0.arguments["hub_name"] == "news" })
         #expect(try await bench.runs().first?.trigger == .event(.registrationCreated, hub: "news"))
         // Nobody reads a handle out of a run.
         #expect(!JSON.object(starts[0].arguments).text().contains(DeviceHandle.phone(1).text))

@@ -82,7 +82,9 @@ import Testing
         try await bench.register(.phone(1), tags: ["Sports"])
         let plan = try await hub.plan(try alert("Sports"))
         #expect(try await hub.plan("p-0001").sentAs.isEmpty)
-        let sends = [try await hub.send(PlannedSend(PlanBinding(try #require(plan.id)))), try await hub.send(PlannedSend(PlanBinding("p-0001")))]
+        let sends = [
+            try await hub.send(PlannedSend(PlanBinding(try #require(plan.id)))), try await hub.send(PlannedSend(PlanBinding("p-0001"))),
+        ]
         #expect(try await hub.plan("p-0001").sentAs == sends.map(\.id))
         _ = try await hub.plan(try alert("Sprots"))
         let nobody = try await hub.send(PlannedSend(PlanBinding("p-0002")))

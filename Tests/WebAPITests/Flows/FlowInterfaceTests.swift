@@ -121,6 +121,8 @@ import Testing
         let error = await refusal { try await bench.call("greet", rule: Namespace.fullRule) }
         #expect(error?.code == "run.failed" && error?.status == 500)
         #expect(error?.message == "greet failed: greet.lua:7: no tag (tag.invalid), run r-1")
+        let problem = ProblemDocument(error: try #require(error), trackingID: "t").json
+        #expect(problem["runId"] == "r-1" && problem["version"] == "abc123" && problem["location"] == "greet.lua:7")
     }
 
     @Test func `The app backend's notifications are answered by a flow where there is one`() async throws {

@@ -82,13 +82,15 @@ import Testing
     @Test func `What was allowed and cannot be sent says why, and names its plan`() async throws {
         let (bench, app) = try await bench()
         let content: JSON = ["apns": ["payload": ["aps": ["alert": "Outage"]]]]
-        let plan = try await bench.call(
-            .post, "/api/v1/hubs/hub/plans", ["audience": ["tagExpression": "sports"], "native": content])["planId"] ?? .null
+        let plan =
+            try await bench.call(
+                .post, "/api/v1/hubs/hub/plans", ["audience": ["tagExpression": "sports"], "native": content])["planId"] ?? .null
         let body: JSON = ["audience": ["plan": plan]]
         #expect(
             await refusal { try await bench.call(.post, "/api/v1/hubs/hub/notifications", body, by: app) }?.code == "approval.required")
         #expect(
-            try await bench.call(.get, "/api/v1/approvals/a-1")["audience"] == .string("the devices of plan \(plan.plainText), tags sports"))
+            try await bench.call(.get, "/api/v1/approvals/a-1")["audience"] == .string("the devices of plan \(plan.plainText), tags sports")
+        )
         _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(9), tags: [try PushCore.Tag("sports")]))
         let error = await refusal { try await bench.call(.post, "/api/v1/approvals/a-1/approve", [:]) }
         #expect(error?.code == "plan.drifted" && error?.hint == "it waits no more; key:hub/app may ask anew")

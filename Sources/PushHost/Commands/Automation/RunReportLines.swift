@@ -5,11 +5,12 @@ struct RunReportLines {
     let palette: Palette
 
     func table(_ runs: [JSON]) -> [String] {
-        var table = TextTable("RUN", "FLOW", "STATE", "BEGAN", "TOOK", "BECAUSE OF")
+        var table = TextTable("RUN", "FLOW", "VERSION", "STATE", "BEGAN", "TOOK", "BECAUSE OF")
         for run in runs {
             let began = run["startedAt"] == nil ? run.moment("queuedAt") : run.moment("startedAt")
             table.add(
-                run["runId"]?.string ?? "", run["flow"]?.string ?? "", run["state"]?.string ?? "", began, Self.duration(run),
+                run["runId"]?.string ?? "", run["flow"]?.string ?? "", run["version"]?.string ?? "", run["state"]?.string ?? "", began,
+                Self.duration(run),
                 Self.words(run["trigger"]))
         }
         return table.lines(palette)
@@ -29,10 +30,11 @@ struct RunReportLines {
         lines.append(line("queued", run.moment("queuedAt")))
         if run["startedAt"] != nil {
             let attempts = run["attempts"]?.int ?? 1
-            lines.append(line("began", run.moment("startedAt") + (attempts > 1 ? ", the \(attempts)th time" : "")))
+            lines.append(line("began", run.moment("startedAt") + (attempts > 1 ? ", attempt \(attempts)" : "")))
         }
         if run["endedAt"] != nil { lines.append(line("ended", "\(run.moment("endedAt")), after \(Self.duration(run))")) }
         lines += steps(run) + log(run)
+        if let omitted = run["omitted"]?.int { lines.append(line("left out", "\(omitted) further steps and lines: there were too many")) }
         let sent = (run["notifications"]?.array ?? []).compactMap(\.string)
         if !sent.isEmpty { lines.append(line("sent", sent.joined(separator: ", "))) }
         if let result = run["result"] { lines.append(line("result", result.text())) }
@@ -57,7 +59,9 @@ struct RunReportLines {
             let indent = String(repeating: "  ", count: step["depth"]?.int ?? 0)
             let sent = (step["notifications"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
             let reason = step["reason"]?.string.map { "  \($0)" } ?? ""
-            return "  \(indent)\(glyph) \(((step["name"]?.string ?? "") + (sent.isEmpty ? "" : "  \(sent)") + reason).printable)"
+            let words = (step["name"]?.string ?? "") + (sent.isEmpty ? "" : "  \(sent)") + reason
+            let took = Self.duration(from: step["began"], to: step["ended"])
+            return "  \(indent)\(glyph) \(words.printable)\(palette.dim("  at \(step.moment("began")), \(took)"))"
         }
     }
 
@@ -81,9 +85,11 @@ struct RunReportLines {
     /// `schedule morning at 2026-01-05T09:00:00Z`
     private static func words(_ trigger: JSON?) -> String { trigger.flatMap { RunTrigger(json: $0) }?.words ?? "" }
 
-    private static func duration(_ run: JSON) -> String {
-        guard let began = run["startedAt"]?.string.flatMap({ Timestamp(iso8601: $0) }),
-            let ended = run["endedAt"]?.string.flatMap({ Timestamp(iso8601: $0) })
+    private static func duration(_ run: JSON) -> String { duration(from: run["startedAt"], to: run["endedAt"]) }
+
+    private static func duration(from began: JSON?, to ended: JSON?) -> String {
+        guard let began = began?.string.flatMap({ Timestamp(iso8601: $0) }),
+            let ended = ended?.string.flatMap({ Timestamp(iso8601: $0) })
         else { return "" }
         return (ended - began).short
     }
