@@ -175,7 +175,7 @@ install_completion = set -o pipefail; $(SUDO) install -d "$(DESTDIR)$(PREFIX)/$(
 run_tests = timeout --foreground --kill-after 30 $(TEST_TIME) swift test --skip-build $(1) 2>&1 | tee .build/tests.log; \
 	  status=$${PIPESTATUS[0]}; \
 	  [ $$status != 124 ] || { echo; pkill -KILL -f "$(CURDIR)/.build/[^ ]*/PushHostPackageTests.xctest"; \
-	    echo "The tests did not end within $(TEST_TIME). What was under way:"; /usr/bin/python3 Tests/unended.py .build/tests.log; }; \
+	    echo "The tests did not end within $(TEST_TIME). What was under way, the first ones longest; the end of the log may be missing, so the last ones may have ended:"; /usr/bin/python3 Tests/unended.py .build/tests.log; }; \
 	  [ $$status = 0 ] || { echo; echo "What failed, of .build/tests.log:"; grep -aE '^(✘|↳|error:)|Fatal error' .build/tests.log | cut -c1-2000; }; \
 	  exit $$status
 

@@ -158,10 +158,13 @@ package struct RunReport: Sendable, Equatable {
     }
 
     package mutating func add(_ line: Line) {
-        if logBytes + line.text.utf8.count <= Self.logSize {
-            log.append(line)
-            logBytes += line.text.utf8.count
-        } else {
+        guard line.text.utf8.count <= Self.logSize / 2 else { return omitted += 1 }
+        log.append(line)
+        logBytes += line.text.utf8.count
+        if logBytes <= Self.logSize / 2 { head = log.count }
+        // The first lines say what it was about, the last ones why it failed: what is between them goes.
+        while logBytes > Self.logSize {
+            logBytes -= log.remove(at: head).text.utf8.count
             omitted += 1
         }
     }
@@ -171,6 +174,8 @@ package struct RunReport: Sendable, Equatable {
     }
 
     private var logBytes = 0
+    /// Lines that stay.
+    private var head = 0
 
     package static func == (left: RunReport, right: RunReport) -> Bool {
         left.steps == right.steps && left.log == right.log && left.omitted == right.omitted && left.notifications == right.notifications

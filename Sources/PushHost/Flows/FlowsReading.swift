@@ -26,12 +26,6 @@ struct FlowsReading {
     private(set) var faults: [Fault] = []
 
     static let group = "flows"
-    private static let keys = [
-        "name", "script", "hub", "http", "schedule", "time_zone", "missed", "events", "backend", "args", "concurrency", "overlap",
-        "guarantee", "timeout", "ceiling", "enabled",
-    ]
-    private static let scheduleKeys = ["name", "cron", "time_zone", "missed", "args"]
-
     init(_ node: Node) {
         guard !node.isEmptyText else { return }
         guard let sequence = node.sequence else {
@@ -57,7 +51,7 @@ struct FlowsReading {
 
     private mutating func read(_ mapping: Node.Mapping, _ item: Node) {
         let before = faults.count
-        checkKeys(mapping, Self.keys, "a flow")
+        checkKeys(mapping, FlowKey.ofFlow, "a flow")
         var flow = ServedFlow(name: text(mapping, "name") ?? "", script: text(mapping, "script") ?? "")
         if flow.name.isEmpty {
             refuse(item, "a flow has no \"name\"")
@@ -103,7 +97,7 @@ struct FlowsReading {
                 guard let inner = item.mapping else {
                     return rule(item, mapping, name: sequence.count == 1 ? flow : "\(flow)-\(number + 1)", of: flow)
                 }
-                checkKeys(inner, Self.scheduleKeys, "a schedule")
+                checkKeys(inner, FlowKey.ofSchedule, "a schedule")
                 guard let cron = inner["cron"] else {
                     refuse(item, "a schedule of the flow \(flow) has no \"cron\"")
                     return nil
@@ -209,7 +203,8 @@ struct FlowsReading {
         words.count < 2 ? words.joined() : "\(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")"
     }
 
-    private mutating func checkKeys(_ mapping: Node.Mapping, _ keys: [String], _ what: String) {
+    private mutating func checkKeys(_ mapping: Node.Mapping, _ known: [FlowKey], _ what: String) {
+        let keys = known.map(\.name)
         for (key, _) in mapping where !keys.contains(key.string ?? "") {
             let near = nearest(key.string ?? "", in: keys).map { "; did you mean \"\($0)\"?" } ?? ""
             refuse(key, "\(what) has no \"\(key.string ?? "")\"\(near)")

@@ -17,6 +17,17 @@ enum SettingsReference {
                 "| `\(setting.name)` | `\(setting.environmentName)` | \(setting.form) | \(standard) | \(setting.isLive ? "✓" : "") | \(setting.explanation) |"
             )
         }
+        lines += [
+            "", "## Flows", "", "A list under `flows:`, one for each [flow](../automation.md) that the server runs:", "",
+            "| key | takes | default | |", "|---|---|---|---|",
+        ]
+        lines += FlowKey.ofFlow.map(row)
+        lines += ["", "A schedule in a list has:", "", "| key | takes | default | |", "|---|---|---|---|"]
+        lines += FlowKey.ofSchedule.map(row)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func row(_ key: FlowKey) -> String {
+        "| `\(key.name)` | \(key.form) | \(key.standard.isEmpty ? "must be given" : key.standard) | \(key.explanation) |"
     }
 }

@@ -208,6 +208,16 @@ import Testing
         #expect(try await bench.store.run(run.number)?.state == .interrupted)
     }
 
+    @Test func `Of a long log the beginning and the end stay`() {
+        var report = RunReport()
+        func line(_ text: String) -> RunReport.Line { RunReport.Line(time: HubBench.dawn, level: "info", text: text) }
+        for number in 0..<1000 { report.add(line("\(number) " + String(repeating: "x", count: 995 - "\(number)".count))) }
+        report.add(line(String(repeating: "y", count: 200_000)))
+        let shown = report.log.map { Int($0.text.prefix { $0 != " " }) ?? -1 }
+        #expect(shown.count == 263 && report.omitted == 738)
+        #expect(shown.prefix(131) == ArraySlice(0..<131) && shown.suffix(132) == ArraySlice(868..<1000))
+    }
+
     @Test func `Whoever waits is answered at the end, or after the time that they have`() async throws {
         let bench = try await AutomationBench([ServedFlow(name: "a", script: "a.lua")])
         bench.executor.hold("a")

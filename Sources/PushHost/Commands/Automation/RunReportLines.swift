@@ -34,7 +34,7 @@ struct RunReportLines {
         }
         if run["endedAt"] != nil { lines.append(line("ended", "\(run.moment("endedAt")), after \(Self.duration(run))")) }
         lines += steps(run) + log(run)
-        if let omitted = run["omitted"]?.int { lines.append(line("left out", "\(omitted) further steps and lines: there were too many")) }
+        if let omitted = run["omitted"]?.int { lines.append(line("left out", "\(omitted) steps and lines: there were too many")) }
         let sent = (run["notifications"]?.array ?? []).compactMap(\.string)
         if !sent.isEmpty { lines.append(line("sent", sent.joined(separator: ", "))) }
         if let result = run["result"] { lines.append(line("result", result.text())) }
