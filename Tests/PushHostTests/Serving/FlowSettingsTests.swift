@@ -110,6 +110,25 @@ import Testing
         #expect(faults("flows: text\n") == ["pushhost.yaml:1: flows are written as a list: - name: morning"])
     }
 
+    @Test func `What docs/automation.md has of flows can be read`() throws {
+        let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/automation.md")), as: UTF8.self)
+        var found: [String] = []
+        for block in page.matches(of: /(?s)```yaml[^\n]*\n(.*?)```/).map({ String($0.1) }) where block.contains("flows:") {
+            found += try flows(block).map(\.name)
+        }
+        #expect(found.contains("digest") && found.contains("backend") && found.contains("greet"), "\(found)")
+    }
+
+    @Test func `The steps for CI that docs/automation.md has pass`() async throws {
+        let page = try String(decoding: Data(contentsOf: Program.root.appending(path: "docs/automation.md")), as: UTF8.self)
+        let steps = page.matches(of: /- run: pushhost (.*)/).map { $0.1.split(separator: " ").map(String.init) }
+        #expect(steps.count == 3)
+        for step in steps {
+            let program = try await Program.run(step, in: Program.root)
+            #expect(program.status == 0, "\(step): \(program.output)\(program.errors)")
+        }
+    }
+
     @Test func `One schedule needs no list`() throws {
         let text = "flows: [{ name: a, script: a.lua, schedule: { cron: \"30 2 * * *\", time_zone: Europe/Berlin } }]"
         let rules = try flows(text)[0].schedules
