@@ -112,9 +112,11 @@ package actor FlowDispatcher {
 
     /// From now on there are these flows. Runs that have begun go on.
     package func configure(_ flows: [ServedFlow]) async throws(PushError) {
-        self.flows = Dictionary(flows.map { ($0.name, $0) }) { first, _ in first }
-        secretNames = [:]
+        // Before the flows are there: a moment that comes meanwhile shall keep nothing secret.
+        var secretNames: [String: Set<String>] = [:]
         for flow in flows { secretNames[flow.name] = await secrets(of: flow, among: flow.arguments) }
+        self.flows = Dictionary(flows.map { ($0.name, $0) }) { first, _ in first }
+        self.secretNames = secretNames
         try await takeSchedules(flows.flatMap(\.schedules))
         listen()
         await ring()
