@@ -2,7 +2,7 @@ import PushCore
 import Synchronization
 
 /// A store that can be told to refuse what is to be kept, as one on a full disk does.
-package final class BreakableStore: RegistrationStore, NotificationStore, JobStore, PrunedStore, PlanStore {
+package final class BreakableStore: RegistrationStore, NotificationStore, JobStore, PrunedStore, HeldRemovalStore, PlanStore {
     package enum Call: Sendable, Hashable, CaseIterable { case commit, rows, accept, record, read, devices }
 
     private let store: any HubStore
@@ -161,6 +161,23 @@ package final class BreakableStore: RegistrationStore, NotificationStore, JobSto
     package func dropUntoldPruned(beyond most: Int) async throws(PushError) -> Int {
         try check(.read)
         return try await store.dropUntoldPruned(beyond: most)
+    }
+}
+
+extension BreakableStore {
+    package func hold(_ removals: [HeldRemoval]) async throws(PushError) {
+        try check(.commit)
+        try await store.hold(removals)
+    }
+
+    package func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) async throws(PushError) -> [HeldRemoval] {
+        try check(.read)
+        return try await store.heldRemovals(filter, below: number, limit: limit)
+    }
+
+    package func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError) {
+        try check(.commit)
+        try await store.dropHeldRemovals(numbers)
     }
 }
 

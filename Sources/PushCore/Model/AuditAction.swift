@@ -13,6 +13,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case credentialSet = "credential.set"
     case credentialDelete = "credential.delete"
     case prunedRestore = "pruned.restore"
+    case prunedApply = "pruned.apply"
+    case prunedDrop = "pruned.drop"
     case jobCreate = "job.create"
     case notificationSend = "notification.send"
     case notificationCancel = "notification.cancel"

@@ -128,6 +128,9 @@ package struct NotificationOutcome: Sendable, Equatable {
         }
     }
 
+    /// Devices that were removed.
+    package var removedCount: Int { pruned.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
+
     /// Devices that have an outcome.
     package var total: Int { counts.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
 

@@ -37,4 +37,4 @@ package protocol NotificationStore: Sendable {
 }
 
 /// All that a hub keeps.
-package typealias HubStore = RegistrationStore & NotificationStore & JobStore & PrunedStore & PlanStore
+package typealias HubStore = RegistrationStore & NotificationStore & JobStore & PrunedStore & HeldRemovalStore & PlanStore

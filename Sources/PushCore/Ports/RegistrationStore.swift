@@ -113,6 +113,8 @@ package struct RegistrationChange: Sendable, Equatable {
     package var restored: [Int64] = []
     /// When that is.
     package var restoredAt: Timestamp?
+    /// Handles whose held removals this change settles: it removes their devices, or their apps have registered them again.
+    package var settledRemovals: [DeviceHandle] = []
     /// What flows are to hear of it.
     package var events: [HubEvent] = []
 

@@ -28,6 +28,8 @@ struct Delivery: Sendable {
     /// Whether others wait than is kept.
     var hasNewHolds: Bool { !areHoldsKept }
     private(set) var done = DoneTargets()
+    /// Set once the audience is known.
+    var brake = RemovalBrake()
 
     init(_ kept: KeptNotification, start: Timestamp, holdsDevices: Bool) {
         self.holdsDevices = holdsDevices

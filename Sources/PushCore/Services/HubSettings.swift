@@ -41,6 +41,8 @@ package struct HubSettings: Sendable, Equatable {
     package var keepPruned: Duration
     /// Whether somebody is told of them, so that they are kept until then.
     package var isPruningTold: Bool
+    /// The share of a notification's audience that its verdicts may remove, 0 to 1; later removals are held. See ``RemovalBrake``.
+    package var maxRemovedShare: Double
     /// How long a plan is kept after it was made.
     package var keepPlans: Duration
     /// Most plans that are kept: of a million devices one has some 20 MB.
@@ -51,7 +53,8 @@ package struct HubSettings: Sendable, Equatable {
         concurrentNotifications: Int = 64, concurrentDevices: Int = .max, isSideBySide: Bool = false, comparableTags: Int = .max,
         devicesPerBatch: Int = 500, batchesUnderWay: Int = 4, devicesPerStep: Int = 2_500, retryWindow: Duration = .seconds(1800),
         retryJitter: Double = 0,
-        keepPruned: Duration = .seconds(86_400), isPruningTold: Bool = false, keepPlans: Duration = .seconds(7 * 86_400),
+        keepPruned: Duration = .seconds(86_400), isPruningTold: Bool = false, maxRemovedShare: Double = 1,
+        keepPlans: Duration = .seconds(7 * 86_400),
         mostPlans: Int = 50
     ) {
         self.name = name
@@ -69,6 +72,7 @@ package struct HubSettings: Sendable, Equatable {
         self.retryJitter = retryJitter
         self.keepPruned = keepPruned
         self.isPruningTold = isPruningTold
+        self.maxRemovedShare = maxRemovedShare
         self.keepPlans = keepPlans
         self.mostPlans = mostPlans
     }

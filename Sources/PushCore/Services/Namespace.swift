@@ -228,6 +228,12 @@ package actor Namespace {
         return result
     }
 
+    /// The share of a notification's audience that its verdicts may remove, in each hub, from now on.
+    package func change(maxRemovedShare share: Double) async {
+        settings.maxRemovedShare = share
+        for hub in hubs { await hub.service.change(maxRemovedShare: share) }
+    }
+
     /// How many notifications of each hub are delivered at a time from now on.
     package func change(concurrentNotifications count: Int) async {
         settings.concurrentNotifications = count

@@ -1,11 +1,11 @@
 // Handles that a push service calls dead.
 extension NotificationHub {
-    /// A handle that a push service calls dead leaves the hub with everything registered for it, but for what was
-    /// registered anew meanwhile: after the moment that the service names, or else since the send began.
-    func takeFeedback(_ settled: [SettledTarget], of notification: String, since start: Timestamp) async -> [Delivery.News] {
+    /// Removes what is registered for handles that a push service calls invalid, but for what was registered again meanwhile: after
+    /// the time that the service names, or else since the send began. Removals beyond the notification's limit are held.
+    func takeFeedback(_ settled: [SettledTarget], since start: Timestamp, _ delivery: inout Delivery) async -> [Delivery.News] {
         var news: [Delivery.News] = []
         news.reserveCapacity(settled.count)
-        let dead = await dropDead(settled, of: notification, since: start)
+        let dead = await removeDead(deadHandles(settled, of: delivery.outcome.id, since: start), &delivery)
         let isAnyDead = !dead.removed.isEmpty || !dead.cleared.isEmpty
         for target in settled {
             var device = target.result.device
@@ -25,55 +25,59 @@ extension NotificationHub {
         if case .handleDied = table.departure(of: id)?.reason { true } else { false }
     }
 
-    /// Takes registrations whose handles are dead off the air, and the channels of installations, all in one change. Answers which
-    /// registrations left, and which handles had any.
-    private func dropDead(
-        _ settled: [SettledTarget], of notification: String, since start: Timestamp
-    ) async -> (removed: Set<RegistrationID>, cleared: Set<DeviceHandle>) {
-        var found: [(place: UInt32, id: RegistrationID, result: DeliveryResult)] = []
+    /// Those of these handles that push services call invalid, each once.
+    private func deadHandles(_ settled: [SettledTarget], of notification: String, since start: Timestamp) -> [DeadHandle] {
         var seen: Set<DeviceHandle> = []
-        for target in settled
-        where target.result.isHandleDead && pipeline.believesDeaths(on: target.result.device.platform)
-            && seen.insert(target.result.device.handle).inserted
-        {
-            found += table.places(for: target.result.device.handle).map { ($0, table.id(at: $0), target.result) }
+        return settled.compactMap { target in
+            let device = target.result.device
+            guard target.result.isHandleDead, pipeline.believesDeaths(on: device.platform), seen.insert(device.handle).inserted
+            else { return nil }
+            return DeadHandle(
+                handle: device.handle, reason: device.reason, notificationID: notification, validBefore: target.result.deadSince ?? start)
         }
-        guard !found.isEmpty else { return ([], []) }
+    }
+
+    private func removeDead(_ dead: [DeadHandle], _ delivery: inout Delivery) async -> RemovedHandles {
+        // What nothing is registered for is no removal.
+        let registered = dead.filter { !table.places(for: $0.handle).isEmpty }
+        guard !registered.isEmpty else { return RemovedHandles() }
+        let (now, later) = registered.reduce(into: ([DeadHandle](), [DeadHandle]())) { parts, handle in
+            if delivery.brake.admitsRemoval() { parts.0.append(handle) } else { parts.1.append(handle) }
+        }
+        if !later.isEmpty { await hold(later, &delivery) }
+        do throws(PushError) {
+            return try await remove(now)
+        } catch {
+            for dead in now.sorted(by: { $0.handle.text < $1.handle.text }) { noteRefusal(dead.handle, error) }
+            return RemovedHandles()
+        }
+    }
+
+    /// Takes registrations whose handles are invalid off the air, and the channels of installations, all in one change.
+    func remove(_ dead: [DeadHandle]) async throws(PushError) -> RemovedHandles {
+        let found = dead.flatMap { dead in table.places(for: dead.handle).map { (place: $0, id: table.id(at: $0), dead: dead) } }
+        guard !found.isEmpty else { return RemovedHandles() }
         // Always in the same order, so that two that take many do not wait for each other.
         let keys = Set(found.map { table.turn(at: $0.place) }).sorted()
         for key in keys { await takeTurn(key) }
         defer { for key in keys { turns.leave(key) } }
-        var (removed, cleared): (Set<RegistrationID>, Set<DeviceHandle>) = ([], [])
-        var (change, rows, notes) = (RegistrationChange(), ReplacedRows(), [String]())
-        do throws(PushError) {
-            (change, rows, cleared, notes) = try await withdrawal(of: found, by: notification, since: start)
-        } catch {
-            let handles = Set(found.map(\.result.device.handle)).sorted { $0.text < $1.text }
-            for handle in handles { noteRefusal(handle, error) }
-            return ([], [])
-        }
-        guard !change.isEmpty else { return ([], []) }
-        removed = Set(change.removals.map(\.id))
+        var (change, rows, cleared, notes) = try await withdrawal(of: found)
+        guard !change.isEmpty else { return RemovedHandles() }
         change.events = deaths(of: change.pruned, origin: [])
-        do throws(PushError) {
-            try await keep(change, replacing: rows)
-            for text in notes { environment.note(.feedback, text) }
-            return (removed, cleared)
-        } catch {
-            for handle in cleared.sorted(by: { $0.text < $1.text }) { noteRefusal(handle, error) }
-            return ([], [])
-        }
+        try await keep(change, replacing: rows)
+        for text in notes { environment.note(.feedback, text) }
+        return RemovedHandles(removed: Set(change.removals.map(\.id)), cleared: cleared)
     }
 
     private func noteRefusal(_ handle: DeviceHandle, _ error: PushError) {
-        environment.note(.feedback, "\(handle.abbreviated) is dead and still registered: \(error.message)")
+        environment.note(.feedback, "\(handle.abbreviated) is invalid and still registered: \(error.message)")
     }
 
     private typealias Withdrawal = (change: RegistrationChange, rows: ReplacedRows, cleared: Set<DeviceHandle>, notes: [String])
 
-    /// What is to be changed where the handles of these are dead, with the rows that it replaces; the caller has their turns.
+    /// What is to be changed where the handles of these are invalid, with the rows that it replaces; the caller has their turns.
     private func withdrawal(
-        of found: [(place: UInt32, id: RegistrationID, result: DeliveryResult)], by notification: String, since start: Timestamp
+        of found: [(place: UInt32, id: RegistrationID, dead: DeadHandle)]
     ) async throws(PushError) -> Withdrawal {
         // It may have been written while others had their turn.
         let standing = found.filter { table.place(of: $0.id) == $0.place }
@@ -81,9 +85,9 @@ extension NotificationHub {
         let current = Dictionary(uniqueKeysWithValues: registrations.map { ($0.place, $0.registration) })
         var withdrawal: Withdrawal = (RegistrationChange(), ReplacedRows(), [], [])
         var installations: [String: (row: PlacedInstallation, dead: Set<DeviceHandle>, departure: RegistrationDeparture)] = [:]
-        for (place, id, result) in standing {
-            let (handle, reason) = (result.device.handle, result.device.reason)
-            guard let now = current[place], now.handle == handle, now.updatedAt <= (result.deadSince ?? start) else { continue }
+        for (place, id, dead) in standing {
+            let (handle, reason, notification) = (dead.handle, dead.reason, dead.notificationID)
+            guard let now = current[place], now.handle == handle, now.updatedAt <= dead.validBefore else { continue }
             let departure = departure(
                 .handleDied("\(handle.platform.displayName) answered \(reason.isEmpty ? "that its handle is dead" : reason)"))
             if let installation = now.installationID {
@@ -133,4 +137,22 @@ extension RegistrationTable.Expiring: Comparable {
         case (.installation, .registration): false
         }
     }
+}
+
+/// A handle that a push service calls invalid.
+struct DeadHandle: Sendable {
+    var handle: DeviceHandle
+    /// The push service's own word.
+    var reason: String
+    /// The notification that was refused.
+    var notificationID: String
+    /// Registrations that were updated later stay.
+    var validBefore: Timestamp
+}
+
+/// What the removal of handles took away.
+struct RemovedHandles: Sendable {
+    var removed: Set<RegistrationID> = []
+    /// Handles that had something registered.
+    var cleared: Set<DeviceHandle> = []
 }

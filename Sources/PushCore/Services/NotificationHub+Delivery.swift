@@ -80,6 +80,9 @@ extension NotificationHub {
         environment.note(.audience, "\(id): \(targets.summary)")
         targets.drop(delivery.done, in: table)
         if request.isTest { targets.sample(Self.testSize, with: environment.random) }
+        delivery.brake = RemovalBrake(
+            share: settings.maxRemovedShare, audience: delivery.outcome.total + targets.count + targets.duplicates.count,
+            removed: delivery.outcome.removedCount)
         let holds = await askAbout(&targets, kept, since: start, &delivery)
         delivery.holds = holds
         // What was promised is so from now on, as far as it can be kept: the others may take long.
@@ -128,7 +131,7 @@ extension NotificationHub {
                     live[id] = nil
                     return (delivery, nil)
                 }
-                delivery.add(await takeFeedback(open, of: id, since: start), at: environment.clock.now)
+                delivery.add(await takeFeedback(open, since: start, &delivery), at: environment.clock.now)
                 abandon(rest + holds.groups, duplicates + holds.duplicates, of: targets, &delivery)
             }
             let isStopped = stops.contains(kept.sequence) && delivery.hasAbandoned
@@ -148,7 +151,7 @@ extension NotificationHub {
 
     /// These have their verdicts.
     func note(_ settled: [SettledTarget], since start: Timestamp, _ delivery: inout Delivery) async {
-        let news = await takeFeedback(settled, of: delivery.outcome.id, since: start)
+        let news = await takeFeedback(settled, since: start, &delivery)
         delivery.add(news, at: environment.clock.now)
         delivery.outcome.note(pipeline.notices(of: settled))
         live[delivery.outcome.id] = delivery.outcome

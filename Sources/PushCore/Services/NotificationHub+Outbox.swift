@@ -7,6 +7,7 @@ extension NotificationHub {
     /// A device whose outcome was kept gets nothing again; of those that were under way when that process died some may. A test
     /// send is not repeated, for whoever waited for it is gone.
     package func resume() async throws(PushError) {
+        try await loadHeldRemovals()
         var last: Int64 = 0
         while true {
             let page = try await unfinished(after: &last)

@@ -50,6 +50,127 @@ extension NotificationHub {
     }
 }
 
+// Removals that are held, because one notification had too many.
+extension NotificationHub {
+    private static let heldStep = 500
+
+    /// Registrations whose removal is held.
+    package var heldRemovalCount: Int { heldRows.count }
+
+    /// The newest first, those with numbers below `number`, or from the newest on for nil.
+    package func heldRemovals(
+        _ filter: HeldRemovalFilter, below number: Int64?, limit: Int
+    ) async throws(PushError) -> [HeldRemoval] {
+        try await store.heldRemovals(filter, below: number, limit: limit)
+    }
+
+    /// Removes the devices of held removals, as if they had been removed when their notifications were refused.
+    ///
+    /// Where a step cannot be stored it throws; the steps before it are applied.
+    /// - Parameter isTrial: whether it is only counted.
+    package func applyHeldRemovals(
+        _ filter: HeldRemovalFilter, isTrial: Bool = false
+    ) async throws(PushError) -> HeldRemovalResult {
+        try await settleHeldRemovals(filter, "applied", isTrial: isTrial) { [self] step throws(PushError) in
+            let cleared = try await remove(step.map { DeadHandle($0) })
+            for removal in step where cleared.cleared.contains(removal.handle) {
+                meter.pruned(removal.handle.platform, removal.reason)
+            }
+            let outdated = step.filter { !cleared.cleared.contains($0.handle) }
+            try await drop(outdated)
+            return HeldRemovalResult(devices: step.count - outdated.count, outdated: outdated.count)
+        }
+    }
+
+    /// Forgets held removals: their devices stay registered.
+    package func dropHeldRemovals(
+        _ filter: HeldRemovalFilter, isTrial: Bool = false
+    ) async throws(PushError) -> HeldRemovalResult {
+        try await settleHeldRemovals(filter, "dropped", isTrial: isTrial) { [self] step throws(PushError) in
+            try await drop(step)
+            return HeldRemovalResult(devices: step.count)
+        }
+    }
+
+    private func settleHeldRemovals(
+        _ filter: HeldRemovalFilter, _ verb: String, isTrial: Bool,
+        _ settle: ([HeldRemoval]) async throws(PushError) -> HeldRemovalResult
+    ) async throws(PushError) -> HeldRemovalResult {
+        try checkIsOpen()
+        var (sum, number) = (HeldRemovalResult(), Int64?.none)
+        while true {
+            let step = try await store.heldRemovals(filter, below: number, limit: Self.heldStep)
+            guard let last = step.last else { break }
+            let part = isTrial ? HeldRemovalResult(devices: step.count) : try await settle(step)
+            sum = HeldRemovalResult(devices: sum.devices + part.devices, outdated: sum.outdated + part.outdated)
+            number = last.number
+        }
+        if sum.devices > 0, !isTrial { environment.note(.feedback, "\(sum.devices) held removals \(verb)") }
+        return sum
+    }
+
+    private func drop(_ removals: [HeldRemoval]) async throws(PushError) {
+        guard !removals.isEmpty else { return }
+        try await store.dropHeldRemovals(removals.map(\.number))
+        for removal in removals { for row in table.places(for: removal.handle) { heldRows.remove(row) } }
+    }
+
+    /// Holds removals beyond the limit of their notification; of the first the operator is warned.
+    func hold(_ dead: [DeadHandle], _ delivery: inout Delivery) async {
+        let now = environment.clock.now
+        do throws(PushError) {
+            try await store.hold(
+                dead.map {
+                    HeldRemoval(
+                        handle: $0.handle, reason: $0.reason, notificationID: $0.notificationID, time: now, validBefore: $0.validBefore)
+                })
+        } catch {
+            environment.warn(
+                .feedback, "\(delivery.outcome.id): \(dead.count) removals could not be stored, the devices stay: \(error.message)")
+            return
+        }
+        for dead in dead { heldRows.insert(contentsOf: table.places(for: dead.handle)) }
+        guard delivery.brake.held == dead.count else { return }
+        let share = Int((settings.maxRemovedShare * 100).rounded())
+        let notice =
+            "push services called the tokens of more than \(share) % of the audience invalid: "
+            + "further removals are held (feedback.max_removed_share)"
+        delivery.outcome.note([notice])
+        environment.warn(.feedback, "\(delivery.outcome.id): \(notice); check the environment, then use pushhost pruned apply or drop")
+    }
+
+    /// Finds the rows of what an earlier process held.
+    func loadHeldRemovals() async throws(PushError) {
+        var number: Int64?
+        while true {
+            let step = try await store.heldRemovals(HeldRemovalFilter(), below: number, limit: Self.heldStep)
+            for removal in step { heldRows.insert(contentsOf: table.places(for: removal.handle)) }
+            guard let last = step.last, step.count == Self.heldStep else { return }
+            number = last.number
+        }
+    }
+
+    /// Marks the held removals that a change settles.
+    ///
+    /// - Returns: their rows.
+    func settleHeldRemovals(in change: inout RegistrationChange) -> [UInt32] {
+        guard !heldRows.isEmpty else { return [] }
+        let rows = Set(change.removals.map(\.place) + change.puts.map(\.place)).filter { heldRows.contains($0) }.sorted()
+        for row in rows {
+            change.settledRemovals.append(table.handle(at: row))
+            heldRows.remove(row)
+        }
+        return rows
+    }
+}
+
+extension DeadHandle {
+    fileprivate init(_ removal: HeldRemoval) {
+        self.init(
+            handle: removal.handle, reason: removal.reason, notificationID: removal.notificationID, validBefore: removal.validBefore)
+    }
+}
+
 extension NotificationHub {
     /// What nobody may bring back any more is not shown.
     private func kept(_ filter: PrunedFilter) -> PrunedFilter {

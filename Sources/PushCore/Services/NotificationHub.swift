@@ -38,6 +38,8 @@ package actor NotificationHub: HubGateway {
     var rests = 0
     var rooms = Rooms()
     var expiry = Expiry()
+    /// Registrations whose removal is held, by row.
+    var heldRows = PlaceSet()
     var isStopping = false
     /// The same for those who do not come by the actor.
     nonisolated let isClosed = Atomic(false)
@@ -80,6 +82,9 @@ package actor NotificationHub: HubGateway {
         pipeline = SendPipeline(environment: environment, connectors: connectors, hub: settings.name, retries: settings.retries)
         settings.registrationTTL = registrationTTL
     }
+
+    /// The share of a notification's audience that its verdicts may remove; notifications under way keep theirs.
+    package func change(maxRemovedShare share: Double) { settings.maxRemovedShare = share }
 
     /// How many notifications are delivered at a time; those that have begun go on.
     package func change(concurrentNotifications count: Int) {
@@ -222,9 +227,12 @@ package actor NotificationHub: HubGateway {
     ///
     /// - Parameter rows: what stands at its places.
     func keep(_ change: RegistrationChange, replacing rows: ReplacedRows) async throws(PushError) {
+        var change = change
+        let settled = settleHeldRemovals(in: &change)
         do throws(PushError) {
             try await store.commit(change)
         } catch {
+            heldRows.insert(contentsOf: settled)
             table.abandon(change)
             throw error
         }

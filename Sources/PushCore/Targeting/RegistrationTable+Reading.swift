@@ -3,6 +3,8 @@ extension RegistrationTable {
     /// What tells the registration that stands there from others, in any process; never 0.
     func mark(at place: UInt32) -> UInt32 { columns.mark(at: place) }
 
+    func handle(at place: UInt32) -> DeviceHandle { columns.handle(at: place) }
+
     /// A page of places, and the last of them when more follow.
     typealias PlacePage = (found: [UInt32], last: UInt32?)
 

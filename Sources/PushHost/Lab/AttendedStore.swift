@@ -139,6 +139,18 @@ extension AttendedHubStore: PrunedStore {
     }
 }
 
+extension AttendedHubStore: HeldRemovalStore {
+    func hold(_ removals: [HeldRemoval]) async throws(PushError) { try await thread.outside(try await base.hold(removals)) }
+
+    func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) async throws(PushError) -> [HeldRemoval] {
+        try await thread.outside(try await base.heldRemovals(filter, below: number, limit: limit))
+    }
+
+    func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError) {
+        try await thread.outside(try await base.dropHeldRemovals(numbers))
+    }
+}
+
 extension AttendedHubStore: PlanStore {
     func addPlan(_ plan: KeptPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
         try await thread.outside(try await base.addPlan(plan, parts: parts))

@@ -18,7 +18,15 @@ struct DeliveryChecks {
         let found = troubles.compactMap { HubTrouble($0) }.map { trouble in
             Self.check(trouble, address: states.first { $0.hub == trouble.hub && $0.platform == trouble.platform }?.credential.address)
         }
+        let held = (description?["heldRemovals"]?.array ?? []).compactMap { HubHeldRemovals($0) }.map(Self.check)
+        if !held.isEmpty { return found + held }
         return found.isEmpty ? [.well(Self.name, "no push service is out of reach, and no tokens are mixed up")] : found
+    }
+
+    static func check(_ held: HubHeldRemovals) -> Check {
+        .wrong(
+            name, "hub \(held.hub): the removal of \(held.devices) devices is held (feedback.max_removed_share)",
+            "check that the credentials are of the environment of the app's builds; then use pushhost pruned held, apply or drop")
     }
 
     /// - Parameter address: where the hub's pushes go, where that is known.

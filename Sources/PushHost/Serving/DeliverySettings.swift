@@ -121,3 +121,17 @@ extension DeliverySettings {
         return (parts[0].lowercased(), [UInt8](digest))
     }
 }
+
+extension ServerSettings {
+    /// Where simulators of the push services answer; nil without them. Throws `settings.invalid`.
+    var simulatorRoute: WebAddress? {
+        get throws(PushError) {
+            guard let simulators else { return nil }
+            guard let route = WebAddress(simulators) else {
+                throw PushError(
+                    "settings.invalid", "\"\(simulators)\" is no address of simulators", hint: "write http://127.0.0.1:8090")
+            }
+            return route
+        }
+    }
+}

@@ -1,11 +1,13 @@
 import Delivery
 import PushCore
 
-/// Who is told which devices left.
+/// What follows when push services call device tokens invalid: who is told, and how many devices one notification may remove.
 struct FeedbackSettings: Sendable, Equatable {
     /// Nil for nobody.
     var webhook: String?
     var secret: Secret?
+    /// The share of a notification's audience that may be removed, 0 to 1.
+    var maxRemovedShare = 0.2
 
     static let shortestSecret = 16
 }
@@ -19,6 +21,12 @@ extension ServerSettings {
         Setting("feedback.secret", .text, "With what these requests are signed: 16 characters or more.") {
             $0.feedback.secret = Secret($1.text)
         },
+        Setting(
+            "feedback.max_removed_share", .percentage,
+            "Most devices that one notification may remove for invalid tokens, as a share of its audience; further removals are held "
+                + "(`pushhost pruned held`). Audiences of less than 1,000 devices are not limited; 100% turns the limit off.",
+            default: "20%", isLive: true
+        ) { $0.feedback.maxRemovedShare = $1.share },
     ]
 }
 

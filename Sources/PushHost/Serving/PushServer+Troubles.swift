@@ -12,6 +12,22 @@ extension PushServer {
         }
     }
 
+    /// Hubs with removals that are held.
+    var heldRemovals: [HubHeldRemovals] {
+        get async {
+            var found: [HubHeldRemovals] = []
+            for hub in namespace.hubs {
+                found.append(HubHeldRemovals(hub: hub.record.name, devices: await onHubs { await hub.service.heldRemovalCount }))
+            }
+            return found.filter { $0.devices > 0 }
+        }
+    }
+
+    /// `pushhost_removals_held`: registrations of a hub whose removal is held; none where nothing is.
+    func measureHeldRemovals() async {
+        metrics.replace("pushhost_removals_held", with: await heldRemovals.map { ([("hub", $0.hub)], Double($0.devices)) })
+    }
+
     /// `pushhost_circuit_open` and `pushhost_circuit_next_try_seconds`, since 1970, of push services that answer nobody: how many these
     /// are, for browsers have several, and the first try.
     /// `pushhost_mixed_up` (1) where most handles are not those of the credential.
@@ -60,5 +76,21 @@ struct HubTrouble: Sendable, Equatable {
         nextTry = json["nextTry"]?.int.map { Timestamp(seconds: Int64($0)) }
         origin = json["origin"]?.string
         mixUp = json["mixUp"]?.string
+    }
+}
+
+/// The held removals of a hub, as `pushhost doctor` asks for them.
+struct HubHeldRemovals: Sendable, Equatable {
+    var hub: String
+    /// Registrations whose removal is held.
+    var devices: Int
+
+    init(hub: String, devices: Int) { (self.hub, self.devices) = (hub, devices) }
+
+    var json: JSON { .object(JSONObject([("hub", .string(hub)), ("devices", .integer(Int64(devices)))])) }
+
+    init?(_ json: JSON) {
+        guard let hub = json["hub"]?.string, let devices = json["devices"]?.int else { return nil }
+        (self.hub, self.devices) = (hub, devices)
     }
 }

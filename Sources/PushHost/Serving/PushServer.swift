@@ -116,7 +116,7 @@ final class PushServer: Sendable {
                     concurrentDevices: Self.concurrentDevices, isSideBySide: true, comparableTags: 2_000,
                     retryWindow: settings.delivery.retryWindow, retryJitter: settings.isLab ? 0 : 0.25,
                     keepPruned: settings.delivery.keepPruned, isPruningTold: settings.feedback.webhook != nil,
-                    keepPlans: settings.delivery.keepPlans),
+                    maxRemovedShare: settings.feedback.maxRemovedShare, keepPlans: settings.delivery.keepPlans),
                 jobTools: JobService.Tools(files: jobPlaces, codec: RegistrationLines()),
                 admits: { description, before throws(PushError) in
                     if settings.isLab { try Lab.admit(description) }
@@ -236,17 +236,16 @@ final class PushServer: Sendable {
     private var description: JSON {
         get async {
             let ports = listening.withLock { $0 }
-            let (troubles, webhook) = (await troubles, await webhook)
-            return .object(
-                JSONObject(
-                    [
-                        ("clientURL", settings.clientURL(ports).map(JSON.string) ?? .null),
-                        ("httpPort", ports.http.map { .integer(Int64($0)) } ?? .null),
-                        ("tlsPort", ports.tls.map { .integer(Int64($0)) } ?? .null),
-                        ("troubles", .array(troubles.map(\.json))),
-                        ("credentials", .array(connectors.credentialStates(of: namespace.hubs.map(\.record)).map(\.json))),
-                        ("webhook", webhook?.json ?? .null),
-                    ] + (lab.map { [("labKey", .string($0.lab.key.reveal()))] } ?? [])))
+            func number(_ port: Int?) -> JSON { port.map { .integer(Int64($0)) } ?? .null }
+            var members = JSONObject([("clientURL", settings.clientURL(ports).map(JSON.string) ?? .null)])
+            members.append("httpPort", number(ports.http))
+            members.append("tlsPort", number(ports.tls))
+            members.append("troubles", .array(await troubles.map(\.json)))
+            members.append("heldRemovals", .array(await heldRemovals.map(\.json)))
+            members.append("credentials", .array(connectors.credentialStates(of: namespace.hubs.map(\.record)).map(\.json)))
+            members.append("webhook", await webhook?.json ?? .null)
+            if let lab { members.append("labKey", .string(lab.lab.key.reveal())) }
+            return .object(members)
         }
     }
 
@@ -281,6 +280,7 @@ final class PushServer: Sendable {
         jobPlaces.change(folders: settings.jobFolders, hosts: settings.jobHosts)
         await backend.securePayloads.change(retention: settings.keepSecurePayloads)
         await namespace.change(concurrentNotifications: settings.concurrentNotifications)
+        await namespace.change(maxRemovedShare: settings.feedback.maxRemovedShare)
         await flows.change(limit: settings.concurrentFlows)
         do throws(PushError) {
             if await flows.served != settings.flows.sorted(by: { $0.name < $1.name }) { try await flows.configure(settings.flows) }
@@ -367,6 +367,7 @@ final class PushServer: Sendable {
         measureCredentials()
         measure(await troubles)
         await measureWebhook()
+        await measureHeldRemovals()
         measure(plugins.host.statuses)
         await measureAutomation()
         return metrics.text
@@ -376,19 +377,6 @@ final class PushServer: Sendable {
         if isStopping.withLock({ $0 }) { return "the server is stopping" }
         if namespace.isClosed { return "a backup is being restored" }
         return await readiness.isReady() ? nil : "the server cannot keep what it is sent; its log says why"
-    }
-}
-
-extension ServerSettings {
-    fileprivate var simulatorRoute: WebAddress? {
-        get throws(PushError) {
-            guard let simulators else { return nil }
-            guard let route = WebAddress(simulators) else {
-                throw PushError(
-                    "settings.invalid", "\"\(simulators)\" is no address of simulators", hint: "write http://127.0.0.1:8090")
-            }
-            return route
-        }
     }
 }
 

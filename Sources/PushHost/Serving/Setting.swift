@@ -11,6 +11,8 @@ struct Setting: Sendable {
         /// A number from 1, or `none`.
         case count
         case duration
+        /// 0% to 100%; the sign may be left out.
+        case percentage
         case flag
         case list
         case choice([String])
@@ -22,6 +24,8 @@ struct Setting: Sendable {
         var port: Int?
         var count: Int?
         var duration: Duration = .zero
+        /// Of a percentage: 0 to 1.
+        var share = 0.0
         var flag = false
         var list: [String] = []
     }
@@ -59,6 +63,7 @@ struct Setting: Sendable {
         case .port: "0 to 65535, or none"
         case .count: "number from 1, or none"
         case .duration: "duration such as 90d, 12h"
+        case .percentage: "percentage from 0% to 100%"
         case .flag: "on or off"
         case .list: "list of texts"
         case .choice(let words): words.joined(separator: ", ")
@@ -103,6 +108,11 @@ struct Setting: Sendable {
         case .duration:
             guard let duration = try? Budgets.duration(text), duration > .zero else { return nil }
             value.duration = duration
+            return value
+        case .percentage:
+            let digits = text.hasSuffix("%") ? text.dropLast() : text[...]
+            guard let percent = Double(digits.last == " " ? digits.dropLast() : digits), (0...100).contains(percent) else { return nil }
+            value.share = percent / 100
             return value
         case .flag:
             guard let flag = Self.flags[text.lowercased()] else { return nil }

@@ -11,6 +11,7 @@ package actor MemoryHubStore: RegistrationStore {
     private var lastOutcomes: [UInt32: OutcomeName] = [:]
     var notifications = MemoryNotifications()
     var prunings = MemoryPrunings()
+    var heldRemovals = MemoryHeldRemovals()
     var plans = MemoryPlans()
     /// By id.
     var jobs: [String: NotificationHubJob] = [:]
@@ -50,6 +51,7 @@ package actor MemoryHubStore: RegistrationStore {
         }
         for place in change.installationRemovals { installations[place] = nil }
         prunings.commit(change)
+        heldRemovals.commit(change)
         for put in change.puts {
             let id = put.registration.id
             if registrations[put.place]?.id != id { clear(put.place) }
@@ -92,6 +94,7 @@ package actor MemoryHubStore: RegistrationStore {
         lastOutcomes = [:]
         notifications = MemoryNotifications()
         prunings = MemoryPrunings()
+        heldRemovals = MemoryHeldRemovals()
         plans = MemoryPlans()
         jobs = [:]
     }

@@ -24,6 +24,7 @@ struct SQLiteHubStore: RegistrationStore {
             }
             for (device, content) in zip(change.pruned, pruned) { try Self.setAside(device, content, hub: hub, in: database) }
             try Self.bringBack(change.restored, at: change.restoredAt, hub: hub, in: database)
+            try HeldRemovalTable.delete(of: change.settledRemovals, hub: hub, in: database)
             for put in change.puts {
                 let before = try Self.templateKey(at: put.place, hub: hub, in: database)
                 let key = try put.registration.template.map { try templates.key(of: $0, in: database) }

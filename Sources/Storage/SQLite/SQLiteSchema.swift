@@ -62,6 +62,7 @@ enum SQLiteSchema {
         migrator.registerMigration("sends to plans") { database in
             try database.execute(sql: "CREATE INDEX notification_by_plan ON notification (plan) WHERE plan IS NOT NULL")
         }
+        migrator.registerMigration("held removals") { database in try database.execute(sql: HeldRemovalTable.schema) }
         return migrator
     }()
 
@@ -76,7 +77,7 @@ enum SQLiteSchema {
         ("plan_part", "plan, part", keyed("plan", NotificationKey.sequenceBits), 8),
         ("plan", "key", keyed("key", NotificationKey.sequenceBits), 1000), ("plan_sequence", "hub", ofHub, 1000),
         ("job", "hub, id", ofHub, 1000), ("pruned", "number", ofHub, 1000), ("pruned_telling", "hub", ofHub, 1000),
-        ("approval", "number", ofHub, 1000),
+        ("approval", "number", ofHub, 1000), ("held_removal", "number", ofHub, 1000),
     ]
     private static let ofHub = "hub = ?1"
 

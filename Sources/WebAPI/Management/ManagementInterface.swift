@@ -70,7 +70,8 @@ struct ManagementInterface: Sendable {
 
 extension ManagementRoute {
     static let all =
-        hubs + credentials + keys + devices + pruned + tags + notifications + [trace, render] + plans + users + approvals + audit + flows
+        hubs + credentials + keys + devices + pruned + heldRemovals + tags + notifications + [trace, render] + plans + users + approvals
+        + audit + flows
         + runs
         + schedules
 }

@@ -153,6 +153,16 @@ extension LyingDisk {
 }
 
 extension LyingDisk {
+    func hold(_ removals: [HeldRemoval]) async throws(PushError) { try await store.hold(removals) }
+
+    func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) async throws(PushError) -> [HeldRemoval] {
+        try await store.heldRemovals(filter, below: number, limit: limit)
+    }
+
+    func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError) { try await store.dropHeldRemovals(numbers) }
+}
+
+extension LyingDisk {
     func addPlan(_ plan: KeptPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
         try await store.addPlan(plan, parts: parts)
     }

@@ -215,6 +215,16 @@ extension FatefulStore {
 }
 
 extension FatefulStore {
+    func hold(_ removals: [HeldRemoval]) async throws(PushError) { try await store.hold(removals) }
+
+    func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) async throws(PushError) -> [HeldRemoval] {
+        try await store.heldRemovals(filter, below: number, limit: limit)
+    }
+
+    func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError) { try await store.dropHeldRemovals(numbers) }
+}
+
+extension FatefulStore {
     func addPlan(_ plan: KeptPlan, parts: [[UInt8]]) async throws(PushError) -> Int64 {
         try await check()
         return try await store.addPlan(plan, parts: parts)

@@ -54,6 +54,18 @@ import Testing
         for text in ["", "# nothing\n", "---\n"] { #expect(try settings(text) == settings()) }
     }
 
+    @Test(arguments: [("20%", 0.2), ("0", 0), ("100 %", 1), ("12.5%", 0.125)])
+    func `The share of removed devices is a percentage`(text: String, share: Double) throws {
+        #expect(try settings("feedback: { max_removed_share: \"\(text)\" }").feedback.maxRemovedShare == share)
+    }
+
+    @Test(arguments: ["-1%", "101%", "0.2.1", "%", "none", "nan", "inf%", "20 % of all"])
+    func `A share beyond 0% to 100% is refused`(text: String) {
+        #expect(
+            faults("feedback: { max_removed_share: \"\(text)\" }")
+                == "pushhost.yaml:1: \"feedback.max_removed_share\" takes percentage from 0% to 100%")
+    }
+
     @Test func `Every fault is listed, with its line and the nearest name`() {
         let yaml = """
             listen:

@@ -4,9 +4,17 @@ import PushCore
 struct PrunedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pruned",
-        abstract: "List devices that left because a push service called their handles dead, and bring them back.",
-        discussion: "They are kept aside for a day (keep.pruned).",
-        subcommands: [PrunedListCommand.self, PrunedRestoreCommand.self])
+        abstract: "List and restore devices removed for invalid tokens, and decide about removals that are held.",
+        discussion: """
+            Removed devices can be restored for a day (keep.pruned). When one notification would remove more than a share of its audience \
+            (feedback.max_removed_share), further removals are held: the devices stay registered until you apply or drop the removals.
+
+            Example: pushhost pruned held, then pushhost pruned drop --notification ID
+            """,
+        subcommands: [
+            PrunedListCommand.self, PrunedRestoreCommand.self, HeldRemovalsCommand.self, ApplyHeldRemovalsCommand.self,
+            DropHeldRemovalsCommand.self,
+        ])
 }
 
 /// Which of those that left are meant.

@@ -1,0 +1,120 @@
+import ArgumentParser
+import PushCore
+
+/// Which held removals are meant.
+struct HeldRemovalOptions: ParsableArguments {
+    @Option(help: "Removals of this notification.")
+    var notification: String?
+
+    @Option(help: "Removals with this reason, in the push service's own word, such as Unregistered.")
+    var reason: String?
+
+    var members: [(String, String?)] { [("notificationId", notification), ("reason", reason)] }
+}
+
+struct HeldRemovalsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "held", abstract: "List devices whose removal is held, the newest first.",
+        discussion: "Example: pushhost pruned held --reason Unregistered")
+
+    @OptionGroup
+    var filter: HeldRemovalOptions
+
+    @OptionGroup
+    var list: ListOptions
+
+    @OptionGroup
+    var target: HubOptions
+
+    func run() async {
+        await target.run { client, hub throws(PushError) in
+            let (removals, hasMore) = try await client.items(
+                ManagementClient.path("hubs", hub, "pruned", "held"), filter.members, first: list.limit)
+            return CommandResult(json: ["items": .array(removals), "hasMore": .bool(hasMore)]) { palette in
+                removals.isEmpty ? ["no removals are held"] : Self.table(removals).lines(palette) + list.more(hasMore, palette)
+            }
+        }
+    }
+
+    private static func table(_ removals: [JSON]) -> TextTable {
+        var table = TextTable("TOKEN", "PLATFORM", "HELD", "REASON", "NOTIFICATION")
+        for removal in removals {
+            table.add(
+                removal["handle"]?.string ?? "", removal["platform"]?.string ?? "", removal["heldAt"]?.string ?? "",
+                removal["reason"]?.string ?? "", removal["notificationId"]?.string ?? "")
+        }
+        return table
+    }
+}
+
+/// What `pruned apply` and `pruned drop` share.
+struct HeldRemovalDecision: ParsableArguments {
+    @OptionGroup
+    var filter: HeldRemovalOptions
+
+    @Flag(help: "All held removals of the hub.")
+    var all = false
+
+    @Flag(help: "Count only, change nothing.")
+    var dryRun = false
+
+    @OptionGroup
+    var target: HubOptions
+
+    /// A million removals take their time.
+    private static let timeLimit = Duration.seconds(3600)
+
+    func validate() throws {
+        guard filter.members.allSatisfy({ $0.1 == nil }), !all else { return }
+        throw ValidationError("no removals selected: use --notification, --reason or --all")
+    }
+
+    /// - Parameters:
+    ///   - path: of the request: `apply` or `drop`.
+    ///   - done: what is said of so many devices, and what of a trial.
+    func run(_ path: String, done: @escaping @Sendable (String, _ isTrial: Bool) -> String) async {
+        await target.run { client, hub throws(PushError) in
+            var narrowed = JSONObject()
+            for (name, value) in filter.members { narrowed[name] = value.map(JSON.string) }
+            var body = JSONObject([("dryRun", .bool(dryRun))])
+            body[narrowed.isEmpty ? "all" : "filter"] = narrowed.isEmpty ? "everyone" : .object(narrowed)
+            let result = try await client.post(
+                ManagementClient.path("hubs", hub, "pruned", path), body: .object(body), patience: Self.timeLimit)
+            return CommandResult(json: result) { palette in
+                let count = result["devices"]?.int ?? 0
+                let text = done("\(count) device\(count == 1 ? "" : "s")", dryRun)
+                var lines = [dryRun ? "\(text); nothing was changed" : "\(palette.green("✓")) \(text)"]
+                if let outdated = result["outdated"]?.int, outdated > 0 {
+                    lines.append("  \(outdated) registered again or deleted meanwhile: left unchanged")
+                }
+                return lines
+            }
+        }
+    }
+}
+
+struct ApplyHeldRemovalsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apply", abstract: "Remove the devices whose removal is held.",
+        discussion: "Devices that were registered again meanwhile stay. Example: pushhost pruned apply --notification ID --dry-run")
+
+    @OptionGroup
+    var decision: HeldRemovalDecision
+
+    func run() async {
+        await decision.run("apply") { devices, isTrial in isTrial ? "\(devices) would be removed" : "\(devices) removed" }
+    }
+}
+
+struct DropHeldRemovalsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop", abstract: "Forget held removals; their devices stay registered.",
+        discussion: "Example: pushhost pruned drop --all")
+
+    @OptionGroup
+    var decision: HeldRemovalDecision
+
+    func run() async {
+        await decision.run("drop") { devices, isTrial in isTrial ? "\(devices) would stay registered" : "\(devices) stay registered" }
+    }
+}

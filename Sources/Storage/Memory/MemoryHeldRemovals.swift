@@ -1,0 +1,36 @@
+import PushCore
+
+/// The held removals of a hub, by their numbers.
+struct MemoryHeldRemovals {
+    private var removals: [DeviceHandle: HeldRemoval] = [:]
+    private var last: Int64 = 0
+
+    /// The newest first.
+    var newestFirst: [HeldRemoval] { removals.values.sorted { $0.number > $1.number } }
+
+    mutating func hold(_ removal: HeldRemoval) {
+        if let known = removals[removal.handle] {
+            removals[removal.handle]?.validBefore = max(known.validBefore, removal.validBefore)
+            return
+        }
+        last += 1
+        removals[removal.handle] = removal
+        removals[removal.handle]?.number = last
+    }
+
+    mutating func drop(_ numbers: Set<Int64>) { removals = removals.filter { !numbers.contains($0.value.number) } }
+
+    mutating func commit(_ change: RegistrationChange) {
+        for handle in change.settledRemovals { removals[handle] = nil }
+    }
+}
+
+extension MemoryHubStore: HeldRemovalStore {
+    package func hold(_ removals: [HeldRemoval]) { for removal in removals { heldRemovals.hold(removal) } }
+
+    package func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) -> [HeldRemoval] {
+        Array(heldRemovals.newestFirst.lazy.filter { $0.number < number ?? .max && filter.matches($0) }.prefix(limit))
+    }
+
+    package func dropHeldRemovals(_ numbers: [Int64]) { heldRemovals.drop(Set(numbers)) }
+}

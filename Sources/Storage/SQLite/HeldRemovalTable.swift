@@ -1,0 +1,71 @@
+import GRDB
+import PushCore
+
+/// The table of held removals.
+enum HeldRemovalTable {
+    static let schema = """
+        CREATE TABLE held_removal (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, hub INTEGER NOT NULL, time INTEGER NOT NULL, valid_before INTEGER NOT NULL,
+            notification TEXT NOT NULL, platform TEXT NOT NULL, handle TEXT NOT NULL, reason TEXT NOT NULL,
+            UNIQUE (hub, platform, handle)
+        ) STRICT;
+        CREATE INDEX held_removal_by_hub ON held_removal (hub, number);
+        """
+
+    static func insert(_ removals: [HeldRemoval], hub: Int64, in database: Database) throws {
+        for removal in removals {
+            try database.run(
+                """
+                INSERT INTO held_removal (hub, time, valid_before, notification, platform, handle, reason) VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (hub, platform, handle) DO UPDATE SET valid_before = max(valid_before, excluded.valid_before)
+                """, hub, removal.time.milliseconds, removal.validBefore.milliseconds, removal.notificationID,
+                removal.handle.platform.rawValue, removal.handle.storedText, removal.reason)
+        }
+    }
+
+    static func select(
+        _ filter: HeldRemovalFilter, below number: Int64?, limit: Int, hub: Int64, in database: Database
+    ) throws -> [HeldRemoval] {
+        try database.all(
+            """
+            SELECT number, time, valid_before, notification, platform, handle, reason FROM held_removal
+            WHERE hub = ?1 AND number < ?2 AND (?3 IS NULL OR notification = ?3) AND (?4 IS NULL OR reason = ?4)
+            ORDER BY number DESC LIMIT ?5
+            """, hub, number ?? .max, filter.notificationID, filter.reason, limit
+        ) { row in
+            try reading("the held removal \(row.integer(0))") {
+                HeldRemoval(
+                    number: row.integer(0), handle: try DeviceHandle(platform: Platform(stored: row.text(4)), stored: row.text(5)),
+                    reason: row.text(6), notificationID: row.text(3), time: row.time(1), validBefore: row.time(2))
+            }
+        }
+    }
+
+    static func delete(_ numbers: [Int64], hub: Int64, in database: Database) throws {
+        for number in numbers { try database.run("DELETE FROM held_removal WHERE number = ? AND hub = ?", number, hub) }
+    }
+
+    static func delete(of handles: [DeviceHandle], hub: Int64, in database: Database) throws {
+        for handle in handles {
+            try database.run(
+                "DELETE FROM held_removal WHERE hub = ? AND platform = ? AND handle = ?", hub, handle.platform.rawValue,
+                handle.storedText)
+        }
+    }
+}
+
+extension SQLiteHubStore: HeldRemovalStore {
+    func hold(_ removals: [HeldRemoval]) async throws(PushError) {
+        try await database.write { [hub] database in try HeldRemovalTable.insert(removals, hub: hub, in: database) }
+    }
+
+    func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) async throws(PushError) -> [HeldRemoval] {
+        try await database.read { [hub] database in
+            try HeldRemovalTable.select(filter, below: number, limit: limit, hub: hub, in: database)
+        }
+    }
+
+    func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError) {
+        try await database.write { [hub] database in try HeldRemovalTable.delete(numbers, hub: hub, in: database) }
+    }
+}

@@ -1,0 +1,94 @@
+import HTTPTypes
+import PushCore
+
+// Removals that are held, because one notification had too many, and what an operator decides about them.
+extension ManagementRoute {
+    static let heldRemovals: [ManagementRoute] = [
+        ManagementRoute(
+            .get, "/api/v1/hubs/{hub}/pruned/held", "listHeldRemovals",
+            "Devices whose removal is held, because their notification had too many of its audience removed; the newest first", .hub,
+            .manage,
+            [Parameter(name: "notificationId", schema: notificationID), Parameter(name: "reason", schema: reason), .top]
+                + [.continuation("[0-9]{1,18}")],
+            answer: .ok("A page of held removals", .page(of: heldRemoval))
+        ) { call async throws(PushError) in
+            let found = try await call.hub.service.heldRemovals(
+                HeldRemovalFilter(call.values.mapValues(\.string)), below: call.text("continuation").flatMap { Int64($0) },
+                limit: call.top + 1)
+            let shown = found.prefix(call.top)
+            return call.list(
+                shown.map(\.json), continuation: found.count > shown.count ? shown.last.map { String($0.number) } : nil)
+        },
+        decision(
+            "apply", "applyHeldRemovals", "Remove the devices of held removals; devices that were registered again stay", .prunedApply
+        ) { hub, filter, isTrial async throws(PushError) in try await hub.applyHeldRemovals(filter, isTrial: isTrial) },
+        decision("drop", "dropHeldRemovals", "Forget held removals; their devices stay registered", .prunedDrop) {
+            hub, filter, isTrial async throws(PushError) in try await hub.dropHeldRemovals(filter, isTrial: isTrial)
+        },
+    ]
+
+    private static func decision(
+        _ name: String, _ operation: String, _ summary: String, _ action: AuditAction,
+        _ settle: @escaping @Sendable (NotificationHub, HeldRemovalFilter, Bool) async throws(PushError) -> HeldRemovalResult
+    ) -> ManagementRoute {
+        ManagementRoute(
+            .post, "/api/v1/hubs/{hub}/pruned/\(name)", operation, summary, .hub, .manage,
+            body: .object(
+                "HeldRemovalDecision",
+                [
+                    "filter?": .object("HeldRemovalFilter", ["notificationId?": notificationID, "reason?": reason]),
+                    "all?": .choice("All of them, by the word", ["everyone"]),
+                    "dryRun?": .boolean("Count only, change nothing"),
+                ], alternatives: ["filter", "all"]),
+            answer: .ok(
+                "How many removals it settled, or would settle",
+                .object(
+                    "HeldRemovalResult",
+                    [
+                        "devices": .integer("Removals that were applied or dropped"),
+                        "outdated": .integer("Removals without effect: the device was registered again or deleted"), "isDryRun": .boolean(),
+                    ])),
+            noted: Noted(action) { call, answer throws(PushError) in
+                guard call.body["dryRun"]?.bool != true else { return nil }
+                let devices = (try? JSON(parsing: answer.body))?["devices"]?.int ?? 0
+                let filter = (call.body["filter"]?.object?.members ?? []).map { "\($0.key) \($0.value.string ?? "")" }
+                return (
+                    "\(devices) held removal\(devices == 1 ? "" : "s") of the hub \(try call.hub.record.name)",
+                    ["those": filter.isEmpty ? "all" : filter.joined(separator: ", ")]
+                )
+            }
+        ) { call async throws(PushError) in
+            let members = call.body["filter"]?.object?.members ?? []
+            let filter = HeldRemovalFilter(Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.string) }))
+            let isTrial = call.body["dryRun"]?.bool == true
+            let result = try await settle(call.hub.service, filter, isTrial)
+            return call.answer(["devices": .count(result.devices), "outdated": .count(result.outdated), "isDryRun": .bool(isTrial)])
+        }
+    }
+
+    private static let notificationID = JSONSchema.text("The notification that was refused", length: 1...200)
+    private static let reason = JSONSchema.text("The push service's own word, such as Unregistered", length: 1...200)
+
+    private static let heldRemoval = JSONSchema.object(
+        "HeldRemoval",
+        [
+            "platform": .platform, "handle": .text("Enough of it to recognise the device, too little to send to it"),
+            "reason": .text("The push service's own word"), "notificationId": .text("The notification that was refused"),
+            "heldAt": .moment(),
+        ])
+}
+
+extension HeldRemovalFilter {
+    fileprivate init(_ members: [String: String?]) {
+        self.init(notificationID: members["notificationId"] ?? nil, reason: members["reason"] ?? nil)
+    }
+}
+
+extension HeldRemoval {
+    fileprivate var json: JSON {
+        .members([
+            "platform": .string(handle.platform.shortName), "handle": .string(handle.abbreviated), "reason": .string(reason),
+            "notificationId": .string(notificationID), "heldAt": .moment(time),
+        ])
+    }
+}

@@ -1,0 +1,143 @@
+import PushCore
+import Support
+import Testing
+
+/// One notification removes no more than a share of its audience; further removals wait for an operator.
+@Suite struct RemovalBrakeTests {
+    private let bench: HubBench
+
+    init() throws { bench = try HubBench() }
+
+    private func hub(_ share: Double = 0.2) async throws -> NotificationHub {
+        try await bench.reopened(HubSettings(maxRemovedShare: share))
+    }
+
+    /// Registers phones with a tag, so many from number 1 on, and has the push service call the first of them invalid.
+    private func crowd(_ count: Int, dead: Int, reason: String = "Unregistered") async throws {
+        for number in 1...count { try await bench.register(.phone(number), tags: ["all", "t\(number % 2)"]) }
+        try script(1...max(1, dead), .rejected(.dead(reason)))
+    }
+
+    private func script(_ numbers: ClosedRange<Int>, _ verdict: Verdict) throws {
+        for number in numbers { bench.connector.script(.phone(number), verdict) }
+    }
+
+    private func held(_ hub: NotificationHub, _ filter: HeldRemovalFilter = HeldRemovalFilter()) async throws -> Int {
+        try await hub.heldRemovals(filter, below: nil, limit: 10_000).count
+    }
+
+    @Test func `removals beyond a fifth of the audience are held, and their devices get the next notification`() async throws {
+        try await crowd(1200, dead: 1100)
+        let hub = try await hub()
+        let outcome = try await hub.send(.alert(to: "all"))
+        #expect(outcome.pruned == [.apns: ["Unregistered": 240]])
+        #expect(await hub.size().registrations == 960)
+        #expect(try await held(hub) == 860)
+        #expect(await hub.heldRemovalCount == 860)
+        #expect(outcome.notices.count == 1)
+        let warnings = bench.events.filter { $0.isWarning && $0.area == .feedback }
+        #expect(warnings.count == 1 && warnings[0].text.contains(outcome.id), "\(warnings)")
+        try script(1...1100, .accepted(id: nil))
+        #expect(try await hub.send(.alert(to: "all")).sent == 960)
+    }
+
+    @Test(arguments: [(0.0, 0), (0.05, 60), (0.2, 240), (0.999, 1100), (1.0, 1100)])
+    func `any share may be chosen, none and all among them`(share: Double, removed: Int) async throws {
+        try await crowd(1200, dead: 1100)
+        let hub = try await hub(share)
+        let outcome = try await hub.send(.alert(to: "all"))
+        #expect(outcome.removedCount == removed)
+        #expect(try await held(hub) == 1100 - removed)
+    }
+
+    @Test func `audiences of less than a thousand devices are not limited`() async throws {
+        try await crowd(999, dead: 999)
+        let hub = try await hub(0)
+        #expect(try await hub.send(.alert(to: "all")).removedCount == 999)
+        #expect(try await held(hub) == 0)
+    }
+
+    @Test func `held removals are applied, by notification, by reason or all, and can be restored like any other`() async throws {
+        try await crowd(2400, dead: 600)
+        try script(601...1200, .rejected(.dead("ExpiredToken")))
+        let hub = try await hub(0)
+        let first = try await hub.send(.alert(to: "t1"))
+        let second = try await hub.send(.alert(to: "t0"))
+        #expect(try await held(hub, HeldRemovalFilter(notificationID: first.id)) == 600)
+        #expect(try await held(hub, HeldRemovalFilter(notificationID: second.id, reason: "ExpiredToken")) == 300)
+
+        let trial = try await hub.applyHeldRemovals(HeldRemovalFilter(notificationID: first.id), isTrial: true)
+        #expect(trial == HeldRemovalResult(devices: 600))
+        #expect(await hub.size().registrations == 2400)
+        #expect(try await hub.applyHeldRemovals(HeldRemovalFilter(notificationID: first.id)) == HeldRemovalResult(devices: 600))
+        #expect(await hub.size().registrations == 1800)
+        #expect(try await hub.pruned(PrunedFilter(notificationID: first.id), below: nil, limit: 1000).count == 600)
+        #expect(try await hub.dropHeldRemovals(HeldRemovalFilter(reason: "ExpiredToken")) == HeldRemovalResult(devices: 300))
+        #expect(try await held(hub) == 300 && hub.heldRemovalCount == 300)
+        #expect(try await hub.applyHeldRemovals(HeldRemovalFilter()) == HeldRemovalResult(devices: 300))
+        #expect(await hub.size().registrations == 1500)
+        #expect(try await hub.applyHeldRemovals(HeldRemovalFilter()) == HeldRemovalResult())
+        #expect(try await hub.restore(PrunedFilter(notificationID: first.id)) == Restoration(restored: 600))
+    }
+
+    @Test func `what was held survives a restart, and so does the count of the notification`() async throws {
+        try await crowd(1200, dead: 1100)
+        let outcome = try await hub().send(.alert(to: "all"))
+        let next = try await hub()
+        #expect(try await held(next) == 860 && next.heldRemovalCount == 860)
+        let found = try await next.heldRemovals(HeldRemovalFilter(), below: nil, limit: 1)
+        #expect(found.first?.notificationID == outcome.id && found.first?.reason == "Unregistered")
+        #expect(try await next.applyHeldRemovals(HeldRemovalFilter()) == HeldRemovalResult(devices: 860))
+        #expect(await next.size().registrations == 100)
+    }
+
+    @Test func `a device that is registered again, or deleted, has no held removal any more`() async throws {
+        try await crowd(1000, dead: 1000)
+        let hub = try await hub(0)
+        try await hub.send(.alert(to: "all"))
+        bench.advance(by: .seconds(60))
+        let rows = try await hub.registrations(.handle(.phone(1)), page: Page()).registrations
+        let id = try #require(rows.first?.id)
+        _ = try await hub.putRegistration(id, RegistrationDescription(handle: .phone(1), tags: []), ifMatch: nil)
+        let other = try #require(try await hub.registrations(.handle(.phone(2)), page: Page()).registrations.first?.id)
+        try await hub.deleteRegistration(other, ifMatch: nil)
+        #expect(try await held(hub) == 998 && hub.heldRemovalCount == 998)
+        // Registered under another id, the phone has a registration that stays beside the old one, which leaves.
+        _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(3), tags: []))
+        #expect(try await hub.applyHeldRemovals(HeldRemovalFilter()) == HeldRemovalResult(devices: 998))
+        #expect(await hub.size().registrations == 2)
+        #expect(try await hub.registrations(.handle(.phone(3)), page: Page()).registrations.count == 1)
+    }
+
+    @Test func `installations keep their channel while the removal is held, and lose it when it is applied`() async throws {
+        for number in 1...1000 { try await bench.hub.putInstallation(Installation(id: "pad-\(number)", handle: .phone(number))) }
+        try script(1...1000, .rejected(.dead()))
+        let hub = try await hub(0.5)
+        #expect(try await hub.send(.alert()).removedCount == 500)
+        #expect(try await hub.installation("pad-1000").isPushChannelExpired == false)
+        #expect(try await hub.applyHeldRemovals(HeldRemovalFilter()) == HeldRemovalResult(devices: 500))
+        #expect(try await hub.installation("pad-1000").isPushChannelExpired)
+    }
+
+    @Test func `the same device of two notifications is held once, and the later send decides what is outdated`() async throws {
+        try await crowd(1000, dead: 1000)
+        let hub = try await hub(0)
+        try await hub.send(.alert(to: "all"))
+        bench.advance(by: .seconds(60))
+        try await hub.send(.alert(to: "all"))
+        #expect(try await held(hub) == 1000)
+        // A small send is not limited: what it removes is settled.
+        try await hub.send(.alert(to: "all && t1 && !t0"))
+        #expect(try await held(hub) == 500 && hub.heldRemovalCount == 500)
+    }
+
+    @Test func `a removal that cannot be stored leaves the device as it is`() async throws {
+        try await crowd(1000, dead: 1000)
+        let hub = try await hub(0)
+        bench.store.refuse([.commit])
+        let outcome = try await hub.send(.alert(to: "all"))
+        bench.store.refuse([])
+        #expect(outcome.removedCount == 0)
+        #expect(try await held(hub) == 0 && hub.size().registrations == 1000)
+    }
+}
