@@ -31,6 +31,12 @@ package protocol StorageEngine: Sendable {
     func restore(from path: String, whenChecked: @Sendable () async -> Void) async throws(PushError)
     /// Writes a little that changes nothing. Throws `storage.unavailable` (503) where new work could not be kept.
     func checkWriting() async throws(PushError)
+    /// `storage.corrupt`, once a damaged page was met, until a backup is restored.
+    var damage: PushError? { get }
+    /// Looks for damaged pages beside what else is done; takes seconds for each gigabyte. Ends early if its task is cancelled.
+    ///
+    /// Throws `storage.corrupt`, which is `damage` from then on, and `storage.unavailable` (503) where it cannot look.
+    func checkPages() async throws(PushError)
     /// Waits for what is under way. Whatever is asked for later is `storage.unavailable`.
     func close() async throws(PushError)
 }

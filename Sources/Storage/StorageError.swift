@@ -7,10 +7,25 @@ enum StorageError {
     }
 
     /// - Parameter subject: what cannot be read: a file, or a row of a table by its key.
-    static func corrupt(_ subject: String, _ reason: String, details: [String: JSON] = [:]) -> PushError {
-        PushError(
-            "storage.corrupt", "\(subject) cannot be read: \(reason)", hint: "restore a backup, or use the version that wrote it",
-            status: 500, details: details)
+    static func corrupt(
+        _ subject: String, _ reason: String, hint: String = "restore a backup, or use the version that wrote it",
+        details: [String: JSON] = [:]
+    ) -> PushError {
+        PushError("storage.corrupt", "\(subject) cannot be read: \(reason)", hint: hint, status: 500, details: details)
+    }
+
+    /// Pages of a database are damaged.
+    static func corruptPages(_ path: String, _ reason: String) -> PushError {
+        corrupt("the database \(path)", reason, hint: "put a backup in its place with pushhost hub restore FILE")
+    }
+
+    /// The files of a database that a server had cannot be used, and a new one in their place would hide that.
+    static func damaged(
+        _ path: String, _ finding: String,
+        hint: String =
+            "put a backup in its place with pushhost hub restore FILE; to begin anew, move the data folder away or name another one"
+    ) -> PushError {
+        PushError("storage.damaged", "the database \(path) \(finding)", hint: hint, status: 500)
     }
 
     static func conflict(_ message: String) -> PushError {

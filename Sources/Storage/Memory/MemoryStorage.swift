@@ -23,5 +23,7 @@ package struct MemoryStorage: StorageEngine {
         throw StorageError.memory
     }
     package func checkWriting() {}
+    package var damage: PushError? { nil }
+    package func checkPages() {}
     package func close() {}
 }

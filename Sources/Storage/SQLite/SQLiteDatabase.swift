@@ -12,6 +12,7 @@ final class SQLiteDatabase: Sendable {
     let templates = TemplateKeys()
     private let queue: ChangeQueue
     private let restorations = Atomic(0)
+    private let foundDamage = Mutex<PushError?>(nil)
 
     /// Blocks. Makes the file where there is none, and brings the tables of an older version up to date.
     ///
@@ -33,6 +34,28 @@ final class SQLiteDatabase: Sendable {
     /// How often a backup has taken the place of everything.
     var generation: Int { restorations.load(ordering: .acquiring) }
 
+    /// `storage.corrupt`, once a damaged page was met.
+    var damage: PushError? { foundDamage.withLock { $0 } }
+
+    /// Checks the structure of all pages beside what else is done, on a connection of its own. Ends early if its task is cancelled.
+    ///
+    /// Throws `storage.corrupt` for damage, which is also recorded, and `storage.unavailable`.
+    func checkPages() async throws(PushError) {
+        let (check, generation) = (PageCheck(path: path), generation)
+        let result = await withTaskCancellationHandler {
+            await Self.blocking { try check.run() }
+        } onCancel: {
+            check.cancel()
+        }
+        // What it found may be what a backup has taken the place of.
+        guard generation == self.generation, let flaw = try unwrap(result) else { return }
+        let error = StorageError.corruptPages(path, flaw)
+        record(error)
+        throw error
+    }
+
+    private func record(_ error: PushError) { foundDamage.withLock { $0 = $0 ?? error } }
+
     /// Puts what another file holds in the place of everything; nobody reads or writes meanwhile.
     func replace(from path: String) async throws(PushError) {
         try await alone { [self] database in
@@ -41,6 +64,7 @@ final class SQLiteDatabase: Sendable {
             restorations.add(1, ordering: .acquiringAndReleasing)
             try source.read { try $0.backup(to: database) }
             templates.forget()
+            foundDamage.withLock { $0 = nil }
         }
     }
 
@@ -116,7 +140,10 @@ final class SQLiteDatabase: Sendable {
     private func unwrap<Value>(_ result: Result<Value, any Error>) throws(PushError) -> Value {
         switch result {
         case .success(let value): return value
-        case .failure(let error): throw PushError(error, database: path)
+        case .failure(let error):
+            let failure = PushError(error, database: path)
+            if let code = (error as? DatabaseError)?.resultCode, [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(code) { record(failure) }
+            throw failure
         }
     }
 }

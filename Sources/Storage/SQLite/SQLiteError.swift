@@ -24,7 +24,7 @@ extension PushError {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self = StorageError.unavailable(
                 "the database \(path) is in use by another program", hint: "end the other program; then try again")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = StorageError.corrupt("the database \(path)", reason)
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = StorageError.corruptPages(path, reason)
         case .SQLITE_CONSTRAINT: self = StorageError.conflict("a row cannot be kept in \(path): \(reason)")
         default:
             self = StorageError.unavailable(

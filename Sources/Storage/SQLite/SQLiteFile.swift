@@ -16,6 +16,12 @@ enum SQLiteFile {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// In bytes; nil where there is none.
+    private static func size(_ path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
     /// Makes the file where there is none, and lets nobody but its owner read it; SQLite gives the same rights to the files that
     /// it puts beside it.
     static func prepare(_ path: String) throws(PushError) {
@@ -34,8 +40,12 @@ enum SQLiteFile {
         }
     }
 
-    /// Refuses a file that is no database, or another program's, or of a version to come. An empty one is a new one.
+    /// Refuses a file that is no database, or another program's, or of a version to come. An empty one is a new one, but not beside a log:
+    /// SQLite would delete that, also where it only reads.
     static func check(_ path: String) throws(PushError) {
+        if size(path) == 0, let log = size("\(path)-wal"), log > WriteAheadLog.headerSize {
+            throw StorageError.damaged(path, "is empty, but its log, \(path)-wal, has \(log) bytes")
+        }
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration(readonly: true))
             try queue.read { try check($0, path) }
@@ -60,6 +70,21 @@ enum SQLiteFile {
         }
     }
 
+    static func identity(of database: Database) throws -> DatabaseIdentity? {
+        try database.first("PRAGMA user_version") { DatabaseIdentity(number: $0.integer(0)) } ?? nil
+    }
+
+    static func setIdentity(_ identity: DatabaseIdentity, of database: Database) throws {
+        try database.execute(sql: "PRAGMA user_version = \(identity.number)")
+    }
+
+    /// Gives an identity to a database that no process has open.
+    static func setIdentity(_ identity: DatabaseIdentity, ofFile path: String) throws {
+        let queue = try DatabaseQueue(path: path, configuration: configuration(readonly: false))
+        try queue.writeWithoutTransaction { try setIdentity(identity, of: $0) }
+        try queue.close()
+    }
+
     /// Refuses a backup whose pages or rows are damaged, or which is none.
     static func checkIntegrity(_ database: Database, _ path: String) throws {
         let flaws = try database.all("PRAGMA integrity_check(1)") { $0.text(0) }
@@ -68,10 +93,11 @@ enum SQLiteFile {
 
     /// Puts one file in the place of another that nobody has open. There is a whole database at any moment, if there was one before.
     ///
+    /// - Parameter flaw: what is known to be wrong with the one before; opening it could damage it further.
     /// - Returns: what was wrong with the one before.
-    static func exchange(_ path: String, for staged: String) throws -> PushError? {
+    static func exchange(_ path: String, for staged: String, flaw: PushError? = nil) throws -> PushError? {
         if let flaw = try settle(staged) { throw flaw }
-        let flaw = try settle(path)
+        let flaw = try flaw ?? settle(path)
         try flush(staged)
         // What is left of a log belongs to a database that cannot be used, and would be applied to the new one.
         for file in ["\(path)-wal", "\(path)-shm", "\(path)-journal"] where unlink(file) != 0 && errno != ENOENT {
@@ -122,8 +148,8 @@ enum SQLiteFile {
 
     static func foreign(_ path: String, _ why: String) -> PushError {
         PushError(
-            "storage.foreign_file", "the file \(path) cannot be used: \(why)", hint: "name another file, or one that does not exist",
-            status: 400)
+            "storage.foreign_file", "the file \(path) cannot be used: \(why)",
+            hint: "name another file; in a data folder, put a backup in its place with pushhost hub restore FILE", status: 400)
     }
 
     static func failure(_ what: String, _ path: String) -> PushError {

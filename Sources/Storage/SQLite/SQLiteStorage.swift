@@ -32,15 +32,52 @@ package struct SQLiteStorage: StorageEngine {
             auditTrail: SQLiteAuditTrail(database: database), approvals: SQLiteApprovalStore(database: database), database: database)
     }
 
+    /// Examines the files of a database that no process has open, and changes nothing. To be called before it is opened: SQLite makes
+    /// a new database of an empty file, and drops a log that it cannot use.
+    ///
+    /// - Parameter mark: what the folder records about its database.
+    /// Throws `storage.damaged` (500), `storage.foreign_file` (400) and `storage.unavailable` (503).
+    package static func examine(_ path: String, _ mark: DatabaseMark) async throws(PushError) -> DatabaseFinding {
+        try await SQLiteDatabase.blocking { try DatabaseFiles(path: path).examine(mark) }
+            .mapError { PushError($0, database: path) }.get()
+    }
+
+    /// Whether the log of a database that no process has open was deleted: SQLite removes the index of a log together with it.
+    package static func hasLostLog(_ path: String) -> Bool {
+        SQLiteFile.exists(path) && SQLiteFile.exists("\(path)-shm") && !SQLiteFile.exists("\(path)-wal")
+    }
+
+    /// Gives the database an identity if it has none, and brings it into the file itself, where `examine` finds it.
+    ///
+    /// - Returns: the identity that it has.
+    package func identify(as identity: DatabaseIdentity) async throws(PushError) -> DatabaseIdentity {
+        try await database.alone { database in
+            let stored = try SQLiteFile.identity(of: database)
+            if stored == nil { try SQLiteFile.setIdentity(identity, of: database) }
+            let isBusy = try database.first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) } == 1
+            if isBusy { throw DatabaseError(resultCode: .SQLITE_BUSY) }
+            return stored ?? identity
+        }
+    }
+
+    package var damage: PushError? { database.damage }
+
+    package func checkPages() async throws(PushError) { try await database.checkPages() }
+
     /// Looks whether a database can be opened by this version, and whether its pages are whole; also while another process uses it.
     ///
-    /// Throws `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt` and `storage.unavailable`.
-    package static func inspect(_ path: String) async throws(PushError) {
-        try await SQLiteDatabase.blocking {
+    /// - Parameter mark: what its folder records about it; nil while another process uses it, for its files change then.
+    /// - Returns: false where there is no database, and need not be one.
+    /// Throws `storage.damaged`, `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt` and `storage.unavailable`.
+    @discardableResult
+    package static func inspect(_ path: String, _ mark: DatabaseMark? = nil) async throws(PushError) -> Bool {
+        if let mark, try await examine(path, mark) == .absent { return false }
+        return try await SQLiteDatabase.blocking {
             try SQLiteFile.check(path)
             let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
             try queue.read { try SQLiteFile.checkIntegrity($0, path) }
             try queue.close()
+            return true
         }.mapError { PushError($0, database: path) }.get()
     }
 
@@ -56,6 +93,7 @@ package struct SQLiteStorage: StorageEngine {
     /// Of a database of this version or one before, also while another process uses it.
     package static func contents(of path: String) async throws(PushError) -> Contents {
         try await SQLiteDatabase.blocking {
+            try SQLiteFile.check(path)
             let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
             let contents = try queue.read { database in
                 Contents(
@@ -104,20 +142,37 @@ package struct SQLiteStorage: StorageEngine {
         let staged = "\(database.path).restoring"
         defer { SQLiteFile.remove(staged) }
         try await Self.prepare(path, as: staged)
+        // The folder's mark names the identity of this database, and goes on doing so.
+        if let identity = try await database.read({ try SQLiteFile.identity(of: $0) }) { try await Self.identify(staged, as: identity) }
         await whenChecked()
         try await database.replace(from: staged)
     }
 
     /// Puts a backup in the place of a database that nobody has open, whatever that one is: broken, of another program, or none.
     ///
+    /// - Parameter mark: what the folder records about the database; the backup gets the identity that it names.
     /// - Returns: what was wrong with the one before; nil for one that was whole, or none.
     /// Throws what `restore` throws for the backup, and `storage.unavailable`; then nothing has changed.
-    package static func replace(_ target: String, from path: String) async throws(PushError) -> PushError? {
+    package static func replace(
+        _ target: String, from path: String, mark: DatabaseMark = DatabaseMark()
+    ) async throws(PushError) -> PushError? {
         let staged = "\(target).restoring"
         defer { SQLiteFile.remove(staged) }
         try await prepare(path, as: staged)
-        return try await SQLiteDatabase.blocking { try SQLiteFile.exchange(target, for: staged) }
+        if let identity = mark.identity { try await identify(staged, as: identity) }
+        var flaw: PushError?
+        do throws(PushError) {
+            _ = try await examine(target, mark)
+        } catch {
+            flaw = error
+        }
+        return try await SQLiteDatabase.blocking { [flaw] in try SQLiteFile.exchange(target, for: staged, flaw: flaw) }
             .mapError { PushError($0, database: target) }.get()
+    }
+
+    private static func identify(_ staged: String, as identity: DatabaseIdentity) async throws(PushError) {
+        try await SQLiteDatabase.blocking { try SQLiteFile.setIdentity(identity, ofFile: staged) }
+            .mapError { PushError($0, database: staged) }.get()
     }
 
     /// Copies a database that may have a log beside it to a new file that needs none; looks first whether it is a backup.
@@ -163,6 +218,8 @@ package struct SQLiteStorage: StorageEngine {
         guard SQLiteFile.exists(path) else {
             throw PushError("storage.not_found", "there is no file \(path)", hint: "name a backup", status: 404)
         }
+        // A log beside it belongs to it, and must be whole.
+        _ = try DatabaseFiles(path: path).examine(DatabaseMark())
         try SQLiteFile.check(path)
         SQLiteFile.remove(staged)
         let source = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))

@@ -136,14 +136,15 @@ import Testing
         try await newer.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('tables of tomorrow')") }
         try newer.close()
         let targets: [(bytes: [UInt8]?, code: String?)] = [
-            (nil, nil), (whole, nil), (Array("no database at all, but long enough for a header".utf8), "storage.corrupt"),
-            ([UInt8](repeating: 0, count: 100) + whole.dropFirst(100), "storage.corrupt"),
+            (nil, "storage.damaged"), (whole, nil), (Array("no database at all, but long enough".utf8), "storage.foreign_file"),
+            ([UInt8](repeating: 0, count: 100) + whole.dropFirst(100), "storage.foreign_file"),
             (try folder.bytes(of: "newer"), "storage.newer_schema"),
         ]
         for (place, target) in targets.enumerated() {
             if let bytes = target.bytes { try folder.write(bytes, to: "target.db") } else { unlink(folder.file("target.db")) }
             // The log of a database that is whole would mend it.
-            try folder.write(target.code == nil ? try folder.bytes(of: "old.hub.db-wal") : [1, 2, 3], to: "target.db-wal")
+            let hasLog = target.bytes == nil || target.code == nil
+            try folder.write(hasLog ? try folder.bytes(of: "old.hub.db-wal") : [1, 2, 3], to: "target.db-wal")
             let flaw = try await SQLiteStorage.replace(folder.file("target.db"), from: folder.file("backup.db"))
             #expect(flaw?.code == target.code, "\(place): \(flaw?.message ?? "")")
             let storage = try await SQLiteStorage.open(folder.file("target.db"))

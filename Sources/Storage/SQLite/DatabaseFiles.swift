@@ -1,0 +1,99 @@
+import Glibc
+import PushCore
+
+/// The files of a database, examined before SQLite opens them: it makes a new database of an empty file, deletes the log beside one, and
+/// drops a log that it cannot read, all without a word.
+struct DatabaseFiles {
+    let path: String
+
+    private var log: String { "\(path)-wal" }
+
+    /// Only where no connection of this process is open: closing a descriptor ends the locks that a process has on a file.
+    ///
+    /// Throws `storage.damaged` for a database that a server had and that is missing, empty, cut short or does not fit its log,
+    /// `storage.foreign_file` for one of another program, `storage.unavailable`.
+    func examine(_ mark: DatabaseMark) throws(PushError) -> DatabaseFinding {
+        let log = try WriteAheadLog(reading: self.log)
+        guard let (bytes, size) = try start() else {
+            guard mark.isUsed || log.hasFrames else { return .absent }
+            throw damaged("is missing", log)
+        }
+        guard size > 0 else {
+            guard mark.isUsed || log.hasFrames else { return .absent }
+            throw damaged("is empty", log)
+        }
+        guard let header = DatabaseHeader(bytes) else {
+            guard mark.isUsed else { throw SQLiteFile.foreign(path, "it is no SQLite database") }
+            throw StorageError.damaged(path, "has \(size) bytes that are not those of a SQLite database")
+        }
+        if let flaw = flaw(of: log, header, mark) {
+            throw StorageError.damaged(
+                path, flaw,
+                hint: "put a backup in its place with pushhost hub restore FILE, or the files back that belong together; with neither, "
+                    + "move \(self.log) away: what it holds is lost, and the server starts with the rest")
+        }
+        if let pages = missingPages(size, header, log) {
+            throw StorageError.damaged(path, "was cut short: it has \(size) bytes of \(pages * header.pageSize)")
+        }
+        let last = log.header ?? header
+        if mark.isUsed, last.applicationID == 0 { throw damaged("has no tables", log) }
+        return .present(last.identity)
+    }
+
+    /// What is wrong with a log, alone or beside this database.
+    private func flaw(of log: WriteAheadLog, _ header: DatabaseHeader, _ mark: DatabaseMark) -> String? {
+        switch log.flaw {
+        case .unreadable:
+            return "has a log, \(self.log), of \(log.size) bytes that are not those of a log; opening it would drop them"
+        case .damaged(let frame, let count):
+            return "has a damaged log, \(self.log): from page \(frame) of \(count) on, opening it would drop what was stored"
+        case nil: break
+        }
+        guard log.hasTransactions else { return nil }
+        let isOther =
+            log.pageSize != header.pageSize || !header.usesLog
+            || log.header.map { $0.identity != header.identity && !isFirst($0, header, mark) } ?? isForeign(header, mark)
+        return isOther ? "has a log of another database beside it, \(self.log); opening it would mix the two" : nil
+    }
+
+    /// Whether a log gives the database the identity that it has not had before.
+    private func isFirst(_ last: DatabaseHeader, _ header: DatabaseHeader, _ mark: DatabaseMark) -> Bool {
+        header.identity == nil && (mark.identity == nil || mark.identity == last.identity)
+    }
+
+    /// Whether a database has taken the place of the folder's own, whose log is still there.
+    private func isForeign(_ header: DatabaseHeader, _ mark: DatabaseMark) -> Bool {
+        mark.isUsed && mark.identity != nil && header.identity != mark.identity
+    }
+
+    /// Nil where all pages are in the file or in its log; else how many there should be.
+    private func missingPages(_ size: Int, _ header: DatabaseHeader, _ log: WriteAheadLog) -> Int? {
+        // What a rollback journal holds is put back first.
+        guard let count = log.hasTransactions ? log.pageCount : header.pageCount, access("\(path)-journal", F_OK) != 0 else { return nil }
+        // SQLite never uses this page, which holds its locks.
+        let unused = 0x4000_0000 / header.pageSize + 1
+        let there = size / header.pageSize
+        guard there < count else { return nil }
+        let isMissing = (there + 1...count).contains { $0 != unused && !log.pages.contains(UInt32(clamping: $0)) }
+        return isMissing ? count : nil
+    }
+
+    private func damaged(_ finding: String, _ log: WriteAheadLog) -> PushError {
+        let rest = log.hasFrames ? "; its log, \(self.log), has \(log.size) bytes" : ""
+        return StorageError.damaged(path, "\(finding), although a server has used its folder\(rest)")
+    }
+
+    /// The first bytes of the database and its size; nil where there is no file.
+    private func start() throws(PushError) -> ([UInt8], size: Int)? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw SQLiteFile.failure("read", path) }
+            return nil
+        }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: DatabaseHeader.size)
+        let count = pread(file, &bytes, bytes.count, 0)
+        guard count >= 0 else { throw SQLiteFile.failure("read", path) }
+        return (Array(bytes.prefix(count)), Int(lseek(file, 0, SEEK_END)))
+    }
+}

@@ -1,0 +1,61 @@
+import PushCore
+import Support
+import Testing
+
+@testable import Storage
+
+/// Damaged pages of a database that is in use.
+@Suite struct PageCheckTests {
+    /// A database with registrations of which the first page of a table was overwritten while nobody had it open, and a backup of it as
+    /// it was before.
+    private func damaged(_ table: String) async throws -> (folder: Folder, storage: SQLiteStorage) {
+        let bench = try await Bench()
+        let folder = bench.folder
+        try await bench.storage.namespace.putHub(Samples.hub(1))
+        try await bench.store.commit(RegistrationChange(puts: (0..<500).map { Samples.put(UInt32($0), $0) }))
+        let page = try #require(try await bench.integer("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"))
+        try await bench.storage.checkPages()
+        try await bench.storage.backup(to: folder.file("backup.db"))
+        try await bench.storage.close()
+        var bytes = try folder.bytes(of: "hub.db")
+        for place in (page - 1) * 4096..<page * 4096 { bytes[place] = 0xA5 }
+        try folder.write(bytes, to: "hub.db")
+        return (folder, try await SQLiteStorage.open(folder.file("hub.db")))
+    }
+
+    @Test func `The check finds a page that nothing reads, and a backup mends it while the database is in use`() async throws {
+        let (folder, storage) = try await damaged("provider_token")
+        #expect(storage.damage == nil)
+        try await storage.checkWriting()
+        let error = await refusal { try await storage.checkPages() }
+        #expect(error?.code == "storage.corrupt" && error == storage.damage, "\(error?.message ?? "none")")
+        #expect(error?.message.contains(folder.file("hub.db")) == true && error?.hint?.contains("pushhost hub restore") == true)
+        try await storage.restore(from: folder.file("backup.db"))
+        #expect(storage.damage == nil)
+        try await storage.checkPages()
+        #expect(try await storage.namespace.store(ofHub: 1).load().registrations.count == 500)
+        try await storage.close()
+    }
+
+    @Test func `A damaged page that a request meets is recorded`() async throws {
+        let (folder, storage) = try await damaged("plan")
+        #expect(storage.damage == nil)
+        let error = await refusal { _ = try await storage.database.read { try $0.first("SELECT count(*) FROM plan") { $0.integer(0) } } }
+        #expect(error?.code == "storage.corrupt" && storage.damage == error, "\(error?.message ?? "none")")
+        // Other errors are not damage.
+        try await storage.restore(from: folder.file("backup.db"))
+        _ = await refusal { _ = try await storage.database.read { try $0.first("SELECT nothing") { $0.integer(0) } } }
+        #expect(storage.damage == nil)
+        try await storage.close()
+    }
+
+    @Test func `A check that is cancelled ends, and finds nothing`() async throws {
+        let (_, storage) = try await damaged("plan")
+        let path = storage.database.path
+        let check = PageCheck(path: path)
+        check.cancel()
+        #expect(try check.run() == nil)
+        #expect(try PageCheck(path: path).run() != nil)
+        try await storage.close()
+    }
+}
