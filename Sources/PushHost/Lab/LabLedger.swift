@@ -58,6 +58,12 @@ final class LabLedger: Sendable {
         file.withLock { $0 = opened }
     }
 
+    /// Goes on behind what the server before this one wrote. Throws `simulate.ledger`.
+    func resume() throws(PushError) {
+        let opened = try LedgerFile(path: path)
+        file.withLock { $0 = opened }
+    }
+
     /// Suspends until it is with the system that a session has a handle.
     func note(_ handle: DeviceHandle, of session: String) async {
         var line = handle.labJSON.object ?? JSONObject()

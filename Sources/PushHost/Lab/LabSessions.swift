@@ -159,13 +159,32 @@ final class LabSessions: Sendable {
         for session in due { try? await removeRest(of: session) }
     }
 
-    /// Removes what sessions of a server before this one have left behind.
-    func removeLeftovers() async throws(PushError) {
-        try await LabLeftovers(ledger: lab.ledger, namespace: namespace, log: log).remove(on: lab.thread)
+    /// Removes what sessions of a server before this one have left behind. Where that fails, as on a full disk, the server starts all the
+    /// same: the ledger stays as it is, and the next start tries again.
+    func removeLeftovers() async {
         if lab.clock.hasBegunAnew {
             log.warning("the lab's clock had gone so far that little was left to skip: it begins with the system's time again")
         }
-        try lab.ledger.begin(lead: lab.clock.lead)
+        do throws(PushError) {
+            try await LabLeftovers(ledger: lab.ledger, namespace: namespace, log: log).remove(on: lab.thread)
+        } catch {
+            log.warning("registrations of earlier lab sessions could not be removed, the next start tries again: \(error.message)")
+            return resumeLedger()
+        }
+        do throws(PushError) {
+            try lab.ledger.begin(lead: lab.clock.lead)
+        } catch {
+            log.warning("the ledger of lab sessions could not be begun anew, the next start tries again: \(error.message)")
+            resumeLedger()
+        }
+    }
+
+    private func resumeLedger() {
+        do throws(PushError) {
+            try lab.ledger.resume()
+        } catch {
+            log.warning("lab sessions are not recorded, a crash leaves their registrations in the hubs: \(error.message)")
+        }
     }
 }
 

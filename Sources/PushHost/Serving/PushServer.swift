@@ -136,7 +136,7 @@ final class PushServer: Sendable {
                     }
                 })
             do throws(PushError) {
-                if let sessions { try await sessions.removeLeftovers() } else { await LabLeftovers.remove(of: folder, namespace, log) }
+                if let sessions { await sessions.removeLeftovers() } else { await LabLeftovers.remove(of: folder, namespace, log) }
                 if namespace.hubs.isEmpty { _ = try await namespace.create(settings.hub, HubDescription()) }
                 plugins.open(namespace)
                 await server.keepGuard()

@@ -158,6 +158,45 @@ import Testing
         #expect(try await !start().log.contains("a lab had ended"))
     }
 
+    @Test func `a lab starts where its ledger cannot be written anew, and where what is left cannot be removed`() async throws {
+        let folder = try ScriptFolder()
+        let file = folder.url.appending(path: "data/lab/sessions.jsonl")
+        let (before, _) = try await LabSessionTests.serve(in: folder, file)
+        try before.write(to: file)
+        // On a full disk neither can be done. Here no file can have the name of the new ledger.
+        let draft = URL(filePath: "\(file.path).\(getpid()).part")
+        try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: false)
+        try Self.execute(Self.fault, in: folder)
+        func start(_ work: (LabBench) async throws -> Void) async throws {
+            let bench = try await LabBench(in: folder)
+            do {
+                try await work(bench)
+            } catch {
+                await bench.end()
+                throw error
+            }
+            await bench.end()
+        }
+        try await start { bench in
+            #expect(try await bench.hub.size().registrations == 1)
+            #expect(try Data(contentsOf: file) == before)
+            // It goes on in the ledger that there is.
+            _ = try await bench.session()
+        }
+        try Self.execute(Self.mend, in: folder)
+        try await start { bench in
+            let size = try await bench.hub.size()
+            #expect(size.registrations == 0)
+        }
+        #expect(try !LabLedger(path: file.path).leftovers.isEmpty)
+        try FileManager.default.removeItem(at: draft)
+        try await start { bench in
+            let size = try await bench.hub.size()
+            let ledger = try LabLedger(path: file.path)
+            #expect(size.registrations == 0 && ledger.leftovers.isEmpty)
+        }
+    }
+
     @Test func `a lab that stops leaves nothing for the next start to remove`() async throws {
         try await LabBench.with { bench in
             let file = bench.folder.url.appending(path: "data/lab/sessions.jsonl")
