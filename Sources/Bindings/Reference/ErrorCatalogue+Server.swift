@@ -51,7 +51,17 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "storage.corrupt", .refusal, .answer, means: "What is kept cannot be understood.",
                 when: "A row or the whole file of the database is damaged, or was written by something else. Status 500.",
-                cure: "Restore a backup; the message names the row."),
+                cure:
+                    "Restore a backup; the message names the row. Where pages of the database are damaged, /health/ready answers 503 until "
+                    + "pushhost hub restore FILE has put a backup in its place."),
+            ErrorDescription(
+                "storage.damaged", .refusal, means: "The database of a data folder was lost or damaged.",
+                when:
+                    "The data folder was used by a server, and its pushhost.sqlite is missing, empty, cut short or overwritten; or the log "
+                    + "beside it, pushhost.sqlite-wal, is damaged or belongs to another database. Nothing is made in its place and nothing "
+                    + "is changed.",
+                cure: "Put a backup in its place with pushhost hub restore FILE. To begin anew, move the data folder away, or name another "
+                    + "one with --data."),
             ErrorDescription(
                 "storage.conflict", .answer, means: "A number or an id was given out twice.",
                 when: "Two servers that cannot be one use the same data. Status 500.", cure: "Let one server use the data folder."),
@@ -61,7 +71,7 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "storage.foreign_file", .refusal, means: "The file is no database of pushhost.",
                 when: "The data folder's pushhost.sqlite, or the backup to restore, was made by another program.",
-                cure: "Name another folder, or another backup."),
+                cure: "Put a backup in its place with pushhost hub restore FILE, or name another folder, or another backup."),
             ErrorDescription(
                 "storage.memory", .refusal, means: "What lives in memory cannot be backed up.",
                 when: "A backup is asked of a storage that keeps nothing.", cure: "Use a storage that keeps its data in a file."),

@@ -23,7 +23,9 @@ struct BackupFile {
         try await withName { name throws(PushError) in
             let copy = "\(folder)/\(name)"
             if let lock = try await lockIfFree(makingFolder: false) {
-                let storage = try await SQLiteStorage.open(lock.database)
+                let database = try await FolderDatabase.examining(lock)
+                guard !database.isNew else { throw missing() }
+                let storage = try await database.open { _ in }
                 do throws(PushError) {
                     try await storage.backup(to: copy)
                 } catch {
@@ -68,7 +70,7 @@ struct BackupFile {
                 "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))", hint: "name a backup")
         }
         try checkPlace(path, Self.real(path))
-        if let lock = try await lockIfFree(makingFolder: true) { return try await Self.replace(lock.database, from: path) }
+        if let lock = try await lockIfFree(makingFolder: true) { return try await Self.replace(in: lock, from: path) }
         try await withName { name throws(PushError) in
             // By SQLite, which takes in what is in a log beside the file.
             try await SQLiteStorage.copy(path, to: "\(folder)/\(name)")
@@ -88,32 +90,35 @@ struct BackupFile {
     }
 
     /// The entry of it is the first one behind those of the backup.
-    private static func replace(_ database: String, from path: String) async throws(PushError) -> PushError? {
-        let end = try? await SQLiteAuditFile(path: database).entries(before: nil, limit: 1, AuditFilter()).first
-        let flaw = try await SQLiteStorage.replace(database, from: path)
-        let storage = try await SQLiteStorage.open(database)
+    private static func replace(in folder: DataFolder, from path: String) async throws(PushError) -> PushError? {
+        let end = await lastEntry(of: folder)
+        let (storage, flaw) = try await FolderDatabase.replace(in: folder, from: path)
         await AuditLog(trail: storage.auditTrail, clock: SystemClock()).noteRestoration(end)
         try await storage.close()
         return flaw
     }
 
+    /// Nil where it cannot be read. A damaged database is not opened, for that could change it.
+    private static func lastEntry(of folder: DataFolder) async -> AuditEntry? {
+        guard let database = try? await FolderDatabase.examining(folder), !database.isNew else { return nil }
+        return try? await SQLiteAuditFile(path: folder.database).entries(before: nil, limit: 1, AuditFilter()).first
+    }
+
     /// Nil where a server has it.
     private func lockIfFree(makingFolder: Bool) async throws(PushError) -> DataFolder? {
-        func missing() -> PushError {
-            PushError(
-                "storage.not_found", "there is no server's data in \(folder)", hint: "name its data folder with --data or --config")
-        }
         guard makingFolder || access("\(folder)/lock", F_OK) == 0 || access("\(folder)/\(DataFolder.databaseName)", F_OK) == 0 else {
             throw missing()
         }
         do throws(PushError) {
-            let lock = try DataFolder(path: folder)
             // A server that runs can still copy a database whose file has lost its name.
-            guard makingFolder || access(lock.database, F_OK) == 0 else { throw missing() }
-            return lock
+            return try DataFolder(path: folder)
         } catch  where error.code == "data.in_use" {
             return nil
         }
+    }
+
+    private func missing() -> PushError {
+        PushError("storage.not_found", "there is no server's data in \(folder)", hint: "name its data folder with --data or --config")
     }
 
     private func ask(_ what: String, _ name: String) async throws(PushError) {

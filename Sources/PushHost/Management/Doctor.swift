@@ -40,8 +40,11 @@ struct Doctor: Sendable {
         let (state, isRunning) = folder(settings.data)
         add(state)
         let path = "\(settings.data)/\(DataFolder.databaseName)"
-        if access(path, F_OK) == 0 {
-            add([await database(path)])
+        var isSound = true
+        if access(path, F_OK) == 0 || !isRunning, access(settings.data, X_OK) == 0 {
+            let found = await database(path, in: settings.data, isRunning: isRunning)
+            isSound = found.allSatisfy(\.isWell)
+            add(found)
         } else if isRunning {
             add([
                 .wrong(
@@ -50,7 +53,8 @@ struct Doctor: Sendable {
             ])
         }
         let backend = BackendChecks(settings: settings)
-        add(await backend.kept())
+        // Nothing opens a database that is damaged: that could change it.
+        if isSound { add(await backend.kept()) }
         if settings.tlsPort != nil { add([CertificateCheck(settings: settings).check(now: clock.now)]) }
         add(await CredentialChecks(settings: settings, now: clock.now).checks(isRunning: isRunning))
         let network = NetworkChecks(settings: settings)
@@ -130,12 +134,15 @@ struct Doctor: Sendable {
         return .well("files", "all of them can be used")
     }
 
-    private func database(_ path: String) async -> Check {
+    /// None for a database that the first start makes.
+    private func database(_ path: String, in folder: String, isRunning: Bool) async -> [Check] {
+        let name = "database"
         do throws(PushError) {
-            try await SQLiteStorage.inspect(path)
-            return .well("database", "its tables are those of this version, and nothing in it is damaged")
+            let mark = isRunning ? nil : try FolderMark(folder: folder).read()
+            guard try await SQLiteStorage.inspect(path, mark) else { return [] }
+            return [.well(name, "its tables are those of this version, and nothing in it is damaged")]
         } catch {
-            return .wrong("database", error)
+            return [.wrong(name, error)]
         }
     }
 

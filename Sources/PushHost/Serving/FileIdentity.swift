@@ -11,6 +11,11 @@ struct FileIdentity: Equatable {
         guard let device = attributes?.number(.systemNumber), let number = attributes?.number(.systemFileNumber) else { return nil }
         (self.device, self.number) = (device, number)
     }
+
+    /// Whether a file has no bytes, as it is while a server writes to it only once somebody has cut it off.
+    static func isEmpty(_ path: String) -> Bool {
+        (try? FileManager.default.attributesOfItem(atPath: path))?.number(.size) == 0
+    }
 }
 
 extension [FileAttributeKey: Any] {

@@ -6,7 +6,8 @@ extension PushServer {
     /// Puts a backup in the place of everything, while requests are told to wait.
     func restore(from path: String) async throws(PushError) {
         let (storage, log, flows) = (storage, log, flows)
-        let end = try await storage.auditTrail.entries(before: nil, limit: 1, AuditFilter()).first
+        // Where the log is damaged, a backup is the way out.
+        let end = try? await storage.auditTrail.entries(before: nil, limit: 1, AuditFilter()).first
         do throws(PushError) {
             try await namespace.restore({ [labSessions] in labSessions?.lab.attended(storage.namespace) ?? storage.namespace }) {
                 willReplace throws(PushError) in
@@ -22,6 +23,7 @@ extension PushServer {
         }
         await goOn(flows, storage)
         log.notice("the backup was restored")
+        await database.renew()
         await audit.noteRestoration(end)
         await keepGuard()
         await checkBackend()

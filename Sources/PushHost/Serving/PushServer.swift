@@ -39,7 +39,7 @@ final class PushServer: Sendable {
     private let throttles: Throttles
     private let limits: ConnectionLimits
     private let connections: Connections
-    private let readiness: Readiness
+    let database: DatabaseHealth
     private let isStopping = Mutex(false)
     private let listening = Mutex(ListeningPorts())
     /// Nil while the app's backend takes what it is told.
@@ -56,6 +56,7 @@ final class PushServer: Sendable {
     ) async throws(PushError) -> PushServer {
         let (clock, random) = (SystemClock(), SystemRandom())
         if let keys = settings.backend.keys { try await IssuerKeySource(keys)?.checkFile() }
+        let database = try await FolderDatabase.preparing(folder)
         let payloadKey = try PayloadKeyFile(folder: folder).key()
         let route = try settings.simulatorRoute
         let apnsTransport = try settings.delivery.transport(random: random)
@@ -63,7 +64,7 @@ final class PushServer: Sendable {
         let channelTransport = try settings.delivery.channelTransport(network)
         let trust = try ServiceTransports.Trust(settings.delivery)
         let socket = try ControlSocket(folder: settings.data)
-        let storage = try await SQLiteStorage.open(folder.database)
+        let storage = try await database.open { log.warning("\($0)") }
         let services = ServiceTransports(settings.delivery, trust, network: network, clock: clock, random: random)
         let routed = route.map { HTTPClientTransport(route: $0) }
         let issuerTransport = HTTPClientTransport(limits: .init(answerBody: IssuerKeySource.largestDocument))
@@ -177,16 +178,7 @@ final class PushServer: Sendable {
             connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
             idle: settings.idleTimeout)
         connections = Connections(limit: limits.connections)
-        let (path, opened) = (folder.database, FileIdentity(folder.database))
-        readiness = Readiness(clock: clock, log: log) { () throws(PushError) in
-            // Into a file that has lost its name everything can be written, and nobody finds it again.
-            guard FileIdentity(path) == opened else {
-                throw PushError(
-                    "storage.unavailable", "the database \(path) was removed or replaced: what is written now is lost",
-                    hint: "take a backup with pushhost hub backup now, end the server, and restore it", status: 503)
-            }
-            try await storage.checkWriting()
-        }
+        database = DatabaseHealth(storage, at: folder.database, clock: clock, log: log)
     }
 
     /// A service that answers on one port; `onRunning` is told the port as soon as it takes requests.
@@ -296,9 +288,6 @@ final class PushServer: Sendable {
     /// Ends sessions of the lab that nobody has been heard of, until it is cancelled.
     func keepLab() async { await lab?.sessions.keepUp() }
 
-    /// Tells the log where nothing can be kept, also while nobody asks.
-    func checkReadiness() async { _ = await readiness.isReady() }
-
     /// Removes what has been kept long enough, in small steps; called from time to time.
     func removeOld() async {
         do throws(PushError) {
@@ -352,6 +341,7 @@ final class PushServer: Sendable {
 
     private func metricsText() async -> String {
         Meter(label: "pushhost_http_connections").set(connections.count)
+        database.measure()
         for hub in namespace.hubs {
             let (registrations, installations, backlog) = await withTaskExecutorPreference(lab?.lab.thread) {
                 let size = await hub.service.size()
@@ -376,7 +366,7 @@ final class PushServer: Sendable {
     private func reasonNotReady() async -> String? {
         if isStopping.withLock({ $0 }) { return "the server is stopping" }
         if namespace.isClosed { return "a backup is being restored" }
-        return await readiness.isReady() ? nil : "the server cannot keep what it is sent; its log says why"
+        return await database.reasonNotReady
     }
 }
 

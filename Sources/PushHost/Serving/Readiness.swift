@@ -10,7 +10,9 @@ actor Readiness {
     private let log: Logger
     private let write: @Sendable () async throws(PushError) -> Void
     private var known: (isReady: Bool, until: Timestamp)?
-    private var trial: Task<Bool, Never>?
+    private var trial: Task<PushError?, Never>?
+    /// Why it was not ready the last time: a reason is logged once, not for everybody who asks.
+    private var logged: String?
 
     /// - Parameter write: writes a little, and throws where that cannot be kept.
     init(clock: any HubClock, log: Logger, write: @escaping @Sendable () async throws(PushError) -> Void) {
@@ -20,21 +22,37 @@ actor Readiness {
     }
 
     func isReady() async -> Bool {
-        if let trial { return await trial.value }
+        if let trial { return await trial.value == nil }
         if let known, clock.now < known.until { return known.isReady }
-        let trial = Task { [write, log] in
+        let trial = Task { [write] () -> PushError? in
             do throws(PushError) {
                 try await write()
-                return true
+                return nil
             } catch {
-                log.error("not ready: \(error.message)")
-                return false
+                return error
             }
         }
         self.trial = trial
-        let isReady = await trial.value
-        known = (isReady, clock.now + Self.period)
+        let failure = await trial.value
+        report(failure)
+        known = (failure == nil, clock.now + Self.period)
         self.trial = nil
-        return isReady
+        return failure == nil
+    }
+
+    /// Finds out anew, whatever was found before.
+    func renew() async {
+        known = nil
+        _ = await isReady()
+    }
+
+    private func report(_ failure: PushError?) {
+        defer { logged = failure?.message }
+        guard let failure else {
+            if logged != nil { log.notice("ready again") }
+            return
+        }
+        guard failure.message != logged else { return }
+        log.error("not ready: \(failure.message)\(failure.hint.map { "; \($0)" } ?? "")")
     }
 }

@@ -147,10 +147,12 @@ struct ServeSession {
             async let lab: Void = server.keepLab()
             async let telling: Void = server.tellOfPruned()
             async let plugins: Void = server.plugins.keepUp(log)
+            async let pages: Void = server.database.checkPages()
             await Self.keepUp(server, certificates, identity, clock, log)
             await lab
             await telling
             await plugins
+            await pages
         }
     }
 
@@ -222,7 +224,7 @@ struct ServeSession {
         var warnedOf: Set<String> = []
         while !Task.isCancelled {
             await server.removeOld()
-            await server.checkReadiness()
+            await server.database.check()
             await server.readCredentialsAgain()
             warnedOf = server.warnOfCredentials(known: warnedOf)
             let check = try? await blocking { () throws(PushError) in

@@ -1,0 +1,89 @@
+import PushCore
+import Storage
+
+/// The database of a data folder: examined before it is opened, so that no new one takes the place of one that was lost.
+struct FolderDatabase: Sendable {
+    private let folder: DataFolder
+    /// What the folder records about it.
+    private let mark: DatabaseMark
+    private let finding: DatabaseFinding
+    private let hasLostLog: Bool
+
+    /// Whether there is none, and nothing says that there was one.
+    var isNew: Bool { finding == .absent }
+
+    /// Changes nothing. Throws `storage.damaged`, `storage.foreign_file`, `storage.unavailable` and `data.unusable`.
+    static func examining(_ folder: DataFolder) async throws(PushError) -> FolderDatabase {
+        let mark = try FolderMark(folder: folder.path).read()
+        return FolderDatabase(
+            folder: folder, mark: mark, finding: try await SQLiteStorage.examine(folder.database, mark),
+            hasLostLog: SQLiteStorage.hasLostLog(folder.database))
+    }
+
+    /// For a server that starts, before it makes anything else in the folder: a new folder gets a mark that it is not used yet. So a
+    /// start that is cut off before it has made the database can be repeated.
+    ///
+    /// Throws what `examining` throws.
+    static func preparing(_ folder: DataFolder) async throws(PushError) -> FolderDatabase {
+        let database = try await examining(folder)
+        guard database.isNew, database.mark.identity == nil else { return database }
+        let mark = DatabaseMark(identity: DatabaseIdentity(random: SystemRandom().next()))
+        try FolderMark(folder: folder.path).write(mark)
+        return FolderDatabase(folder: folder, mark: mark, finding: database.finding, hasLostLog: false)
+    }
+
+    /// Opens it, makes it where it is new, and marks the folder as used.
+    ///
+    /// - Parameter warn: called with what an operator should know and what does not keep a server from starting.
+    /// Throws what `SQLiteStorage.open` throws, and `data.unusable` for a new one.
+    func open(_ warn: (String) -> Void) async throws(PushError) -> SQLiteStorage {
+        let storage = try await SQLiteStorage.open(folder.database)
+        if let exchange { warn(exchange) }
+        if hasLostLog {
+            warn(
+                "the log of the database, \(folder.database)-wal, was deleted after the server before this one was killed: what was stored "
+                    + "last may be lost; if something is missing, put a backup in its place with pushhost hub restore FILE")
+        }
+        do throws(PushError) {
+            try await Self.mark(folder, mark, finding, storage)
+        } catch {
+            guard !isNew else {
+                try? await storage.close()
+                throw error
+            }
+            // On a full disk a server starts all the same.
+            warn("the data folder \(folder.path) is not marked as used, the next start tries again: \(error.message)")
+        }
+        return storage
+    }
+
+    /// That another database was put in the place of the folder's own.
+    private var exchange: String? {
+        guard case .present(let identity) = finding, mark.isUsed, let own = mark.identity, identity != own else { return nil }
+        return "the database \(folder.database) is not the one that the folder had before, and is used from now on; if it was not put "
+            + "there on purpose, stop the server and put a backup in its place with pushhost hub restore FILE"
+    }
+
+    private static func mark(
+        _ folder: DataFolder, _ mark: DatabaseMark, _ finding: DatabaseFinding, _ storage: SQLiteStorage
+    ) async throws(PushError) {
+        if case .present(let identity?) = finding, mark.isUsed, identity == mark.identity { return }
+        let identity = try await storage.identify(as: mark.identity ?? DatabaseIdentity(random: SystemRandom().next()))
+        try FolderMark(folder: folder.path).write(DatabaseMark(identity: identity, isUsed: true))
+    }
+
+    /// Puts a backup in the place of the database, whatever state that is in, and opens it.
+    ///
+    /// - Returns: with what was wrong with the one before.
+    /// Throws what `SQLiteStorage.replace` throws; then nothing has changed.
+    static func replace(
+        in folder: DataFolder, from path: String
+    ) async throws(PushError) -> (storage: SQLiteStorage, flaw: PushError?) {
+        let mark = try FolderMark(folder: folder.path).read()
+        let flaw = try await SQLiteStorage.replace(folder.database, from: path, mark: mark)
+        let storage = try await SQLiteStorage.open(folder.database)
+        // Where the disk is full now, the next start marks the folder.
+        try? await Self.mark(folder, mark, .present(nil), storage)
+        return (storage, flaw)
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+import PushCore
+import Storage
+
+/// The file of a data folder that records whether a server has used it, and which database is its own. Without it a lost database would
+/// look like one that was never made.
+struct FolderMark {
+    static let name = "identity.json"
+    private static let limit = 4096
+
+    /// The data folder.
+    let folder: String
+
+    private var path: String { "\(folder)/\(Self.name)" }
+
+    /// A folder that an older version has used has no such file, but the key of its secure payloads.
+    ///
+    /// Throws `data.unusable` for a file that may not be read.
+    func read() throws(PushError) -> DatabaseMark {
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else {
+            guard errno == ENOENT else { throw DataFolder.unusable(folder, errno, file: path) }
+            return DatabaseMark(isUsed: (try? PayloadKeyFile.read(in: folder)) != nil)
+        }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: Self.limit)
+        let count = Glibc.read(file, &bytes, bytes.count)
+        guard count >= 0 else { throw DataFolder.unusable(folder, errno, file: path) }
+        // It is written in one step: one that was damaged later says at least that there was one.
+        guard let json = try? JSON(parsing: Array(bytes.prefix(count))), let isUsed = json["used"]?.bool else {
+            return DatabaseMark(isUsed: true)
+        }
+        return DatabaseMark(identity: json["database"]?.string.flatMap { DatabaseIdentity(text: $0) }, isUsed: isUsed)
+    }
+
+    /// Returns when it is on the disk. Throws `data.unusable`; then the file is as it was before.
+    func write(_ mark: DatabaseMark) throws(PushError) {
+        let json: JSON = ["database": mark.identity.map { JSON.string($0.text) } ?? .null, "used": .bool(mark.isUsed)]
+        let bytes = json.serialized() + [0x0a]
+        let partial = "\(folder)/.\(Self.name)"
+        unlink(partial)
+        let file = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw DataFolder.unusable(folder, errno, file: path) }
+        FileOwner.give(file, toOwnerOf: folder)
+        let isWritten = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) } == bytes.count && fsync(file) == 0
+        let number = errno
+        close(file)
+        guard isWritten, rename(partial, path) == 0 else {
+            let number = isWritten ? errno : number
+            unlink(partial)
+            throw DataFolder.unusable(folder, number, file: path)
+        }
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw DataFolder.unusable(folder, errno) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw DataFolder.unusable(folder, errno) }
+    }
+}
