@@ -1,5 +1,4 @@
 import Crypto
-import FoundationEssentials
 import PushCore
 import SwiftASN1
 
@@ -9,7 +8,7 @@ package struct APNsSigningKey: Sendable, Equatable {
     package var teamID: String
     /// Ten characters, of the signing key.
     package var keyID: String
-    /// The `.p8` file's text: a P-256 key in PKCS #8. Without its first and last line, as Azure takes it, it is understood, too.
+    /// The `.p8` file's text: a P-256 key in PKCS #8, in PEM, or in base64 alone, as Azure takes it.
     package var privateKey: Secret
 
     package init(teamID: String, keyID: String, privateKey: Secret) {
@@ -20,8 +19,7 @@ package struct APNsSigningKey: Sendable, Equatable {
 
     /// - Parameter file: PEM, or the same key in DER.
     package init(teamID: String, keyID: String, file: [UInt8]) {
-        let text = String(validating: file, as: UTF8.self) ?? Data(file).base64EncodedString()
-        self.init(teamID: teamID, keyID: keyID, privateKey: Secret(text))
+        self.init(teamID: teamID, keyID: keyID, privateKey: Secret(CredentialText.text(ofFile: file)))
     }
 
     /// Whether it signs. Throws `credential.invalid`.
@@ -29,37 +27,25 @@ package struct APNsSigningKey: Sendable, Equatable {
 
     /// The key itself. Throws `credential.invalid`, which tells what was handed in instead.
     func signer() throws(PushError) -> P256.Signing.PrivateKey {
-        let text = privateKey.reveal()
-        let bytes = Array(text.utf8)
-        if let document = CredentialText.documents(bytes).first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }) {
-            guard let key = try? P256.Signing.PrivateKey(pemRepresentation: document.pemString) else {
-                throw Self.refusal(Self.why(document))
-            }
-            return key
+        let bytes = Array(privateKey.reveal().utf8)
+        guard let block = CredentialText.privateKey(bytes) else { throw Self.refusal(CredentialText.kind(bytes)) }
+        guard !block.isEncrypted, let key = try? P256.Signing.PrivateKey(derRepresentation: block.bytes) else {
+            throw Self.refusal(Self.why(block))
         }
-        if let der = CredentialText.base64(text) {
-            guard let key = try? P256.Signing.PrivateKey(derRepresentation: der) else {
-                throw Self.refusal(der.first == 0x30 ? Self.why(PEMDocument(type: "PRIVATE KEY", derBytes: der)) : "it is no key")
-            }
-            return key
-        }
-        throw Self.refusal(CredentialText.kind(bytes))
+        return key
     }
 
-    private static func why(_ document: PEMDocument) -> String {
-        switch document.discriminator {
-        case "ENCRYPTED PRIVATE KEY": return "it has a password, and Apple's has none"
-        case "RSA PRIVATE KEY": return "it is an RSA key, and belongs to a certificate"
-        default:
-            guard let parts = try? BER.parse(document.derBytes).parts, parts.count > 1 else { return "its text is damaged" }
-            if parts[0].identifier == .sequence { return "it is a certificate" }
-            return switch try? parts[1].part(0).objectIdentifier {
-            case [1, 2, 840, 113_549, 1, 1, 1]: "it is an RSA key, and belongs to a certificate"
-            case [1, 2, 840, 10045, 2, 1]: "it is of another curve, or damaged"
-            case [1, 2, 840, 113_549, 1, 7, 1]: "it is a .p12 file, which holds a certificate"
-            case nil: "its text is damaged"
-            default: "it is no P-256 key"
-            }
+    private static func why(_ block: PEMBlock) -> String {
+        if block.isEncrypted { return "it has a password, and Apple's has none" }
+        if block.label == "RSA PRIVATE KEY" { return "it is an RSA key, and belongs to a certificate" }
+        guard let parts = try? BER.parse(block.bytes).parts, parts.count > 1 else { return "its text is damaged" }
+        if parts[0].identifier == .sequence { return parts.count == 2 ? "it is a public key" : "it is a certificate" }
+        return switch try? parts[1].part(0).objectIdentifier {
+        case [1, 2, 840, 113_549, 1, 1, 1]: "it is an RSA key, and belongs to a certificate"
+        case [1, 2, 840, 10045, 2, 1]: "it is of another curve, or damaged"
+        case [1, 2, 840, 113_549, 1, 7, 1]: "it is a .p12 file, which holds a certificate"
+        case nil: "its text is damaged"
+        default: "it is no P-256 key"
         }
     }
 

@@ -26,7 +26,7 @@ package struct ClientIdentity: Sendable {
             throw .invalidCredential(
                 "the PKCS #12 file holds no private key", "export certificate and key together, as .p12, where the key was made")
         }
-        try self.init(bundle.certificates, documents: bundle.keys.map { PEMDocument(type: "PRIVATE KEY", derBytes: $0) })
+        try self.init(bundle.certificates, keys: bundle.keys.map { PEMBlock(label: "PRIVATE KEY", bytes: $0) })
     }
 
     /// Reads PEM, or one certificate in DER. Throws `credential.invalid`.
@@ -34,38 +34,41 @@ package struct ClientIdentity: Sendable {
     ///   - key: PEM; where it is nil it stands beside the certificates.
     ///   - password: of the key, where it is encrypted.
     package init(certificates: [UInt8], key: [UInt8]?, password: Secret? = nil) throws(PushError) {
-        let documents = CredentialText.documents(certificates)
-        let chain =
-            documents.isEmpty ? [certificates] : documents.filter { $0.discriminator == "CERTIFICATE" }.map(\.derBytes)
-        let keys = try (key.map(CredentialText.documents) ?? documents).filter { $0.discriminator.hasSuffix("PRIVATE KEY") }
-            .map { document throws(PushError) in try Self.opened(document, password) }
+        let blocks = CredentialText.blocks(certificates)
+        let chain = blocks.isEmpty ? [certificates] : blocks.filter { $0.label == "CERTIFICATE" }.map(\.bytes)
+        let given = key.map(CredentialText.privateKeys) ?? blocks.filter(\.isPrivateKey)
+        let keys = try given.map { block throws(PushError) in try Self.opened(block, password) }
         guard !keys.isEmpty else {
-            let found = key.map(CredentialText.kind) ?? "only \(CredentialText.kind(certificates))"
+            let found = key.map { CredentialText.kind($0) } ?? "only \(CredentialText.kind(certificates))"
             throw .invalidCredential(
                 "there is no private key beside the certificate: \(found)", "give the key that the certificate was requested with, in PEM")
         }
-        try self.init(chain, documents: keys)
+        guard !PEMText(certificates).isDamaged else {
+            throw .invalidCredential(
+                "a part of the certificate's file is damaged PEM", "export certificate and key together, as .p12, or give both in PEM")
+        }
+        try self.init(chain, keys: keys)
     }
 
     /// What a connection shows.
     var shown: ClientCertificate { ClientCertificate(chain: chain, key: key) }
 
-    /// - Parameter documents: private keys, of which one belongs to a certificate.
-    private init(_ certificates: [[UInt8]], documents: [PEMDocument]) throws(PushError) {
+    /// - Parameter keys: private keys, of which one belongs to a certificate.
+    private init(_ certificates: [[UInt8]], keys: [PEMBlock]) throws(PushError) {
         let parsed = certificates.map { try? X509.Certificate(derEncoded: $0) }
         guard !parsed.isEmpty, !parsed.contains(where: { $0 == nil }) else {
             throw .invalidCredential(
                 certificates.isEmpty ? "there is no certificate beside the private key" : "a certificate cannot be read",
                 "export certificate and key together, as .p12, or give both in PEM")
         }
-        for document in documents {
-            guard let key = try? X509.Certificate.PrivateKey(pemDocument: document),
+        for block in keys {
+            guard let key = block.certificateKey,
                 let index = parsed.firstIndex(where: { $0?.publicKey == key.publicKey }), let own = parsed[index]
             else { continue }
             do {
                 let others = certificates.indices.filter { $0 != index }.map { certificates[$0] }
                 chain = try ([certificates[index]] + others).map { try NIOSSLCertificate(bytes: $0, format: .der) }
-                self.key = try NIOSSLPrivateKey(bytes: Array(document.pemString.utf8), format: .pem)
+                self.key = try NIOSSLPrivateKey(bytes: Array(block.text.utf8), format: .pem)
             } catch {
                 break
             }
@@ -78,21 +81,21 @@ package struct ClientIdentity: Sendable {
             "give the key that the certificate was requested with; RSA and P-256 are good")
     }
 
-    private static func opened(_ document: PEMDocument, _ password: Secret?) throws(PushError) -> PEMDocument {
-        guard document.discriminator == "ENCRYPTED PRIVATE KEY" else { return document }
+    private static func opened(_ block: PEMBlock, _ password: Secret?) throws(PushError) -> PEMBlock {
+        guard block.isEncrypted else { return block }
         guard let password, !password.isEmpty else {
             throw .invalidCredential("the private key is encrypted, and there is no password", "give its password, or the key without one")
         }
-        let key = try? NIOSSLPrivateKey(bytes: Array(document.pemString.utf8), format: .pem) { setter in
+        let key = try? NIOSSLPrivateKey(bytes: Array(block.text.utf8), format: .pem) { setter in
             setter(Array(password.reveal().utf8))
         }
         guard let bytes = try? key?.derBytes else {
             throw .invalidCredential("the password does not open the private key", "check the password")
         }
         // What comes out is RSA's own form, or that of elliptic curves.
-        for type in ["RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY"] {
-            let document = PEMDocument(type: type, derBytes: bytes)
-            if (try? X509.Certificate.PrivateKey(pemDocument: document)) != nil { return document }
+        for label in ["RSA PRIVATE KEY", "EC PRIVATE KEY", "PRIVATE KEY"] {
+            let block = PEMBlock(label: label, bytes: bytes)
+            if block.certificateKey != nil { return block }
         }
         throw .invalidCredential("the private key is of a kind that TLS does not take", "RSA and P-256 are good")
     }
@@ -110,5 +113,12 @@ package struct ClientIdentity: Sendable {
                 "the PKCS #12 file is encrypted in a way that is not known here (\(method))",
                 "write it anew: openssl pkcs12 -in FILE -nodes | openssl pkcs12 -export -out NEW")
         }
+    }
+}
+
+extension PEMBlock {
+    /// Nil for a key of a kind that certificates do not have here.
+    fileprivate var certificateKey: X509.Certificate.PrivateKey? {
+        try? X509.Certificate.PrivateKey(pemDocument: PEMDocument(type: label, derBytes: bytes))
     }
 }

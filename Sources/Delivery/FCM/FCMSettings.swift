@@ -51,7 +51,7 @@ package struct FCMSettings: Sendable {
         "pass the JSON file of the account's key, unchanged: Firebase console, Project settings, Service accounts, Generate new private key"
 
     private static func kind(ofText file: [UInt8]) -> String {
-        file.isEmpty || !CredentialText.documents(file).isEmpty ? CredentialText.kind(file) : "it is damaged, or another file"
+        file.isEmpty || !CredentialText.blocks(file).isEmpty ? CredentialText.kind(file) : "it is damaged, or another file"
     }
 
     private static func kind(of json: JSON) -> String {
@@ -85,8 +85,12 @@ extension FCMSettings {
     /// The key itself. Throws `credential.invalid`, which tells what was handed in instead.
     func signer() throws(PushError) -> Insecure.RSA.PrivateKey {
         let bytes = Array(privateKey.reveal().utf8)
-        let document = CredentialText.documents(bytes).first { $0.discriminator.hasSuffix("PRIVATE KEY") }
-        if let document, let key = try? Insecure.RSA.PrivateKey(pem: document.pemString) { return key }
+        if let block = CredentialText.privateKey(bytes) {
+            // Without PEM, the label is not known.
+            for label in [block.label, "RSA PRIVATE KEY"] {
+                if let key = try? Insecure.RSA.PrivateKey(pem: PEMBlock(label: label, bytes: block.bytes).text) { return key }
+            }
+        }
         throw .invalidCredential(
             "the private key of the service account is not an RSA key in PEM: \(CredentialText.keyKind(bytes))",
             "pass private_key from the account's JSON file")

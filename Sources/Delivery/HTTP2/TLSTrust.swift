@@ -24,7 +24,7 @@ package struct TLSTrust: Sendable {
 
     /// Certificates from the text of a PEM file. Throws `settings.invalid` for one without any.
     package static func certificates(pem: [UInt8]) throws(PushError) -> [NIOSSLCertificate] {
-        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(pem), !certificates.isEmpty else {
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(PEMText.strict(pem)), !certificates.isEmpty else {
             throw PushError(
                 "settings.invalid", "the file of roots holds no certificate in PEM",
                 hint: "give a file with -----BEGIN CERTIFICATE-----")

@@ -22,7 +22,8 @@ struct CertificateCheck {
         }
         do throws(PushError) {
             let text = try files.chain()
-            guard let certificate = try? X509.Certificate(pemEncoded: text.prefix(throughFirst: "-----END CERTIFICATE-----")) else {
+            let first = PEMText(Array(text.utf8)).blocks.first { $0.label == "CERTIFICATE" }
+            guard let first, let certificate = try? X509.Certificate(derEncoded: first.bytes) else {
                 return .wrong(Self.name, "the certificate cannot be read", "give the chain in PEM, the server's own first")
             }
             return judge(certificate, now)
@@ -69,11 +70,5 @@ struct CertificateCheck {
             default: nil
             }
         }
-    }
-}
-
-extension String {
-    fileprivate func prefix(throughFirst text: String) -> String {
-        firstRange(of: text).map { String(self[..<$0.upperBound]) } ?? self
     }
 }

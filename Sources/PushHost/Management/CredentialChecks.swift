@@ -1,3 +1,4 @@
+import Delivery
 import PushCore
 import WebAPI
 
@@ -41,6 +42,9 @@ struct CredentialChecks {
         let name = state.platform.displayName
         if let fault = state.credential.fault { return .wrong(name, "\(place): \(fault)", state.hint) }
         let what = "\(place): \(state.credential.words)"
+        if let warning = state.credential.subject.flatMap({ WebPushSettings.warning(ofSubject: $0) }) {
+            return .soon(name, "\(place): \(warning)", WebPushSettings.contactHint)
+        }
         guard let end = state.credential.expires else { return .well(name, what) }
         guard let finding = Self.finding(expiring: end, now: now) else {
             return .well(name, "\(what), good until \(end.iso8601(fraction: false))")

@@ -1,3 +1,4 @@
+import Delivery
 import Glibc
 import PushCore
 
@@ -30,6 +31,9 @@ struct SecretFile {
             throw PushError("usage.value", "\(option): \(error.message)", hint: error.hint ?? "name a file with the \(name)")
         }
     }
+
+    /// The key in a file: PEM in its strict form, or base64. Throws `usage.value`.
+    func key(_ path: String) async throws(PushError) -> String { CredentialText.text(ofFile: try await bytes(path)) }
 
     /// A whole file of text. Throws `usage.value`.
     func text(_ path: String) async throws(PushError) -> String {

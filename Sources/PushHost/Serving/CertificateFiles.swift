@@ -42,11 +42,12 @@ struct CertificateFiles {
     /// Which of the two files it is that cannot be used, and why.
     private func fault(_ certificate: [UInt8], _ key: Secret) -> PushError {
         let chain = try? NIOSSLCertificate.fromPEMBytes(certificate)
+        let keys = PEMText(Array(key.reveal().utf8)).blocks
         let why =
             if chain?.isEmpty != false {
                 "\(certificatePath) holds no certificate in PEM"
             } else if (try? NIOSSLPrivateKey(bytes: Array(key.reveal().utf8), format: .pem)) == nil {
-                key.reveal().contains("ENCRYPTED")
+                keys.contains(where: \.isEncrypted)
                     ? "the private key in \(keyPath) has a passphrase, which nobody could enter"
                     : "\(keyPath) holds no private key in PEM"
             } else {
@@ -72,8 +73,9 @@ struct CertificateFiles {
         return Array(SHA256.hash(data: certificate + Array(key.reveal().utf8)))
     }
 
+    /// Both in the strict form of PEM, as far as they are PEM.
     private func read() throws(PushError) -> ([UInt8], Secret) {
-        (try text(certificatePath), Secret(String(decoding: try text(keyPath), as: UTF8.self)))
+        (PEMText.strict(try text(certificatePath)), Secret(String(decoding: PEMText.strict(try text(keyPath)), as: UTF8.self)))
     }
 
     private func text(_ path: String) throws(PushError) -> [UInt8] {

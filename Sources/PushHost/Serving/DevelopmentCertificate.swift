@@ -54,9 +54,7 @@ struct DevelopmentCertificate {
 
     /// When the first certificate of a chain in PEM ends; nil where there is none.
     static func end(ofChain chain: [UInt8]) -> Timestamp? {
-        guard let documents = try? PEMDocument.parseMultiple(pemString: String(decoding: chain, as: UTF8.self)),
-            let first = documents.first, let certificate = try? Certificate(pemDocument: first)
-        else { return nil }
+        guard let first = PEMText(chain).blocks.first, let certificate = try? Certificate(derEncoded: first.bytes) else { return nil }
         return Timestamp(seconds: Int64(certificate.notValidAfter.timeIntervalSince1970))
     }
 

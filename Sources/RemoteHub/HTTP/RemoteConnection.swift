@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import FoundationEssentials
 import Glibc
 import NIOCore
 import NIOHTTP1
@@ -30,14 +31,13 @@ package final class RemoteConnection: Sendable {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         if let authority {
             var tls = TLSConfiguration.makeClientConfiguration()
-            guard access(authority, R_OK) == 0 else {
+            guard access(authority, R_OK) == 0, let file = FileManager.default.contents(atPath: authority) else {
                 throw Self.authority("\(authority) cannot be read: \(String(cString: strerror(errno)))")
             }
-            do {
-                tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(authority))]
-            } catch {
+            guard let certificates = try? NIOSSLCertificate.fromPEMBytes(PEMText.strict(Array(file))), !certificates.isEmpty else {
                 throw Self.authority("\(authority) holds no certificate in PEM")
             }
+            tls.additionalTrustRoots = [.certificates(certificates)]
             configuration.tlsConfiguration = tls
         }
         self.timeout = TimeAmount(timeout)

@@ -48,8 +48,8 @@ package final class TLSIdentity: Sendable {
 
     private static func pair(_ certificate: [UInt8], _ key: Secret) throws(PushError) -> Pair {
         do {
-            let chain = try NIOSSLCertificate.fromPEMBytes(certificate)
-            let privateKey = try NIOSSLPrivateKey(bytes: Array(key.reveal().utf8), format: .pem)
+            let chain = try NIOSSLCertificate.fromPEMBytes(PEMText.strict(certificate))
+            let privateKey = try NIOSSLPrivateKey(bytes: PEMText.strict(Array(key.reveal().utf8)), format: .pem)
             let pair = Pair(chain: chain.map { .certificate($0) }, key: .privateKey(privateKey))
             // The library looks whether they belong together when it makes a context of them.
             _ = try NIOSSLContext(

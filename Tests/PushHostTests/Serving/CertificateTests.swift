@@ -73,6 +73,30 @@ import X509
         }
     }
 
+    @Test func `The certificate and the key of a server are read in every shape of PEM`() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        _ = try CertificateFiles(settings: settings).identity(now: now)
+        var own = settings
+        own.certificate = folder.appending(path: "own.pem").path
+        own.key = folder.appending(path: "own.key").path
+        let (chain, key) = (try read("server.pem"), try read("server.key"))
+        func oneLine(_ pem: String) -> String {
+            pem.replacing("\n", with: "")
+        }
+        for (certificate, privateKey) in [
+            (oneLine(chain), oneLine(key)), (chain.replacing("\n", with: "\r\n"), "\u{feff}" + key.replacing("\n", with: "\r\n")),
+            ("Bag Attributes\n  " + chain.replacing("\n", with: "\n  "), key.replacing("\n", with: #"\n"#)),
+        ] {
+            try certificate.write(toFile: own.certificate ?? "", atomically: true, encoding: .utf8)
+            try privateKey.write(toFile: own.key ?? "", atomically: true, encoding: .utf8)
+            let files = CertificateFiles(settings: own)
+            _ = try files.identity(now: now)
+            #expect(try PEMText(Array(files.chain().utf8)).blocks == PEMText(Array(chain.utf8)).blocks)
+            #expect(CertificateCheck(settings: own).check(now: now).isWell)
+        }
+    }
+
     @Test(
         arguments: [
             ("127.0.0.1", true), ("127.8.9.1", true), ("::1", true), ("0.0.0.0", false), ("::", false), ("10.0.0.1", false),

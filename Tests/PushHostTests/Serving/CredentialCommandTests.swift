@@ -122,6 +122,10 @@ import Testing
                 (["wns", "--package-sid", Self.sid, "--client-secret-file", "secret"], 2, "usage.value", "secret is not one line"),
                 (["wns", "--package-sid", "x", "--client-secret-file", "junk"], 4, "credential.invalid", "\"x\" is no package SID"),
                 (["webpush", "--subject", "me", "--key", "AuthKey_KEY1234567.p8"], 4, "credential.invalid", "the subject of Web Push is"),
+                (
+                    ["webpush", "--subject", "mailto:ops@localhost", "--generate", "--yes"], 4, "credential.invalid",
+                    "names no public host: Apple refuses every push with it (403)"
+                ),
                 (["webpush", "--subject", "mailto:a@b.example"], 2, "usage.value", "--key and --generate are both missing"),
             ]
             for refused in refusals {

@@ -20,6 +20,25 @@ import Testing
         }
     }
 
+    @Test func `A VAPID key stands in the settings in any form, and a contact on a local host is warned of`() async throws {
+        let key = P256.Signing.PrivateKey()
+        let expected = Base64URL.encode(key.publicKey.x963Representation)
+        let raw = key.rawRepresentation.base64EncodedString()
+        for form in [raw, "\"\(raw)\"", key.derRepresentation.base64EncodedString(), key.pemRepresentation] {
+            for subject in ["mailto:ops@example.com", "mailto:ops@localhost"] {
+                let files = WebPushFiles(subject: subject, key: Secret(form))
+                #expect(files.files == [nil])
+                #expect(try files.sender().credential(setting: nil).publicKey == expected)
+                var settings = ServerSettings()
+                settings.webPush = files
+                let check = try #require(await CredentialChecks(settings: settings, now: SystemClock().now).checks(isRunning: false).first)
+                #expect(check.isWell && check.isWarning == subject.hasSuffix("localhost"), "\(check)")
+            }
+        }
+        // What is no key is the path of a file.
+        #expect(WebPushFiles(subject: "mailto:ops@example.com", key: Secret("vapid.pem")).files == ["vapid.pem"])
+    }
+
     @Test func `What does not go together is told`() {
         #expect(faults("fcm: { service_account: a.json }").isEmpty)
         #expect(faults("wns: { package_sid: ms-app://s, client_secret: s }\nwebpush: { subject: 'mailto:a@b', key: k.pem }").isEmpty)

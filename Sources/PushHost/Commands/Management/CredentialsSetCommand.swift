@@ -69,7 +69,7 @@ struct SetAPNsCommand: AsyncParsableCommand {
             throw PushError(
                 "usage.value", "the id of the signing key is not known", hint: "give --key-id; Apple calls the file AuthKey_ID.p8")
         }
-        let text = try await SecretFile(option: "--key", name: "signing key").text(path)
+        let text = try await SecretFile(option: "--key", name: "signing key").key(path)
         return [
             ("key", text), ("keyId", keyID), ("teamId", teamID), ("topic", topic), ("environment", environment?.rawValue),
         ]
@@ -159,7 +159,7 @@ struct SetWebPushCommand: AsyncParsableCommand {
                 throw PushError(
                     "usage.value", "--key and --generate are \(generate ? "both given" : "both missing")", hint: "give one of them")
             }
-            if let key { return try await body(SecretFile(option: "--key", name: "private key").text(key)) }
+            if let key { return try await body(SecretFile(option: "--key", name: "private key").key(key)) }
             let isReplaced = try await client.allItems(path).contains {
                 $0["platform"]?.string == Platform.browser.shortName && $0["source"]?.string == "hub"
             }

@@ -49,7 +49,7 @@ struct APNsFiles: CredentialSource, Equatable {
     }
 
     private func identity(_ file: [UInt8]) throws(PushError) -> ClientIdentity {
-        guard certificateKey == nil, !file.contains("-----BEGIN ".utf8) else {
+        guard certificateKey == nil, PEMText(file).blocks.isEmpty else {
             return try ClientIdentity(certificates: file, key: try certificateKey.map(CredentialFile.read), password: password)
         }
         return try ClientIdentity(pkcs12: file, password: password ?? Secret(""))
@@ -93,8 +93,4 @@ extension APNsFiles {
         if certificateKey != nil, certificate == nil { faults.append("apns.certificate_key belongs to apns.certificate: give both") }
         return faults
     }
-}
-
-extension [UInt8] {
-    fileprivate func contains(_ text: String.UTF8View) -> Bool { firstRange(of: Array(text)) != nil }
 }

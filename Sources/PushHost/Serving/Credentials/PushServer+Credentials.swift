@@ -24,11 +24,15 @@ extension PushServer {
         }
     }
 
-    /// Tells the log which certificates end soon or have ended, each finding once.
+    /// Logs certificates that end soon or have ended, and contacts that some push services refuse, each finding once.
     /// - Parameter known: what was told before.
     func warnOfCredentials(known: Set<String>) -> Set<String> {
         var found: Set<String> = []
         for state in connectors.credentialStates(of: namespace.hubs.map(\.record)) {
+            if let warning = state.credential.subject.flatMap({ WebPushSettings.warning(ofSubject: $0) }) {
+                let text = "the hub \(state.hub): \(warning)"
+                if found.insert(text).inserted, !known.contains(text) { log.warning("\(text); \(WebPushSettings.contactHint)") }
+            }
             guard let end = state.credential.expires, let finding = CredentialChecks.finding(expiring: end, now: SystemClock().now) else {
                 continue
             }

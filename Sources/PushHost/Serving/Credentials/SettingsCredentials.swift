@@ -1,4 +1,5 @@
 import Delivery
+import Glibc
 import PushCore
 
 /// The service account of FCM that the settings name.
@@ -61,7 +62,7 @@ struct WNSFiles: CredentialSource, Equatable {
 /// The key pair of Web Push that the settings name.
 struct WebPushFiles: CredentialSource, Equatable {
     var subject: String?
-    /// A PEM file, or the private key itself: 32 bytes in base64url.
+    /// The path of a file with the private key, or the key itself.
     var key: Secret?
 
     let kind = PlatformCredential.Kind.browser
@@ -71,16 +72,20 @@ struct WebPushFiles: CredentialSource, Equatable {
 
     /// Nil where the key itself is given.
     private var keyFile: String? {
-        key.flatMap { Base64URL.decode($0.reveal())?.count == 32 ? nil : $0.reveal() }
+        key.flatMap { key in
+            let text = key.reveal()
+            // Base64 has slashes, too.
+            return VAPIDKeyText(text).isKey && !(text.contains("/") && access(text, F_OK) == 0) ? nil : text
+        }
     }
 
     func sender() throws(PushError) -> SenderSettings {
         guard let subject, let key else { throw .noCredential("Web Push", "webpush.*") }
         let path = keyFile
         do throws(PushError) {
-            let text = try path.map { path throws(PushError) in Secret(String(decoding: try CredentialFile.read(path), as: UTF8.self)) }
+            let text = try path.map { path throws(PushError) in Secret(CredentialText.text(ofFile: try CredentialFile.read(path))) }
             let settings = try WebPushSettings(subject: subject, privateKey: text ?? key)
-            try settings.check()
+            try settings.checkSigning()
             return .webPush(settings)
         } catch {
             throw path.map { CredentialFile.fault($0, error) } ?? error
