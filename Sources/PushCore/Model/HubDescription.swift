@@ -46,10 +46,14 @@ package struct PlatformCredential: Sendable, Equatable {
     }
 
     /// In the order given.
-    package var properties: [(name: String, value: Secret)]
+    package let properties: [(name: String, value: Secret)]
 
+    /// Leaves out what is not set: clients of Azure write nothing for it, or the text `null`.
     package init(properties: [(name: String, value: Secret)]) {
-        self.properties = properties
+        self.properties = properties.filter { property in
+            let text = property.value.reveal()
+            return text != "null" && !text.allSatisfy(\.isWhitespace)
+        }
     }
 
     /// By name, in any case.

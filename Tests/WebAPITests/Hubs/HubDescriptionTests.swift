@@ -58,6 +58,20 @@ import Testing
         #expect(String(decoding: hub.document(at: "https://ns/hub?a=1", author: "ns"), as: UTF8.self) == text)
     }
 
+    @Test(arguments: ["null", "", "  \n "], PlatformCredential.Kind.allCases)
+    func `what a client writes for a property that is not set is absent`(nothing: String, kind: PlatformCredential.Kind) throws {
+        func property(_ name: String, _ value: String) -> String { "<Property><Name>\(name)</Name><Value>\(value)</Value></Property>" }
+        let some = try read(
+            "<\(kind.rawValue)Credential><Properties>\(property("First", nothing))\(property("Second", "null and void"))"
+                + "\(property("Third", nothing))</Properties></\(kind.rawValue)Credential>")
+        let credential = try #require(some.credentials[kind])
+        #expect(credential.properties.map(\.name) == ["Second"] && credential["first"] == nil && !credential.isEmpty)
+        #expect(!written(some).contains("First"))
+        let none = try read(
+            "<\(kind.rawValue)Credential><Properties>\(property("First", nothing))</Properties></\(kind.rawValue)Credential>")
+        #expect(none.credentials[kind]?.isEmpty == true)
+    }
+
     @Test func `a rule without keys gets new ones`() throws {
         let rule = try #require(
             try read("<AuthorizationRules>" + Self.rule("<AccessRights>Send</AccessRights>", keys: "") + "</AuthorizationRules>").rules
