@@ -13,8 +13,9 @@ struct Multipart {
     private static let maximumParts = 8
     private static let maximumHeaderLines = 32
 
-    /// Lines end with CR LF or LF; what stands before the first delimiter and behind the last is skipped. A body without its closing
-    /// delimiter is refused: it may have been cut.
+    /// Lines end with CR LF or LF; what stands before the first delimiter and behind the last is skipped. The closing delimiter may be
+    /// missing, as some clients leave it out: then the last part ends with the body. Whether the body is whole is known before, from
+    /// its Content-Length, its last chunk or the end of its stream.
     ///
     /// Throws `notification.batch` (400).
     init(body: [UInt8], contentType: String?) throws(PushError) {
@@ -31,7 +32,9 @@ struct Multipart {
             let name = try Self.name(&reader)
             let start = reader.at
             guard let (end, isLast) = try Self.skip(to: delimiter, &reader) else {
-                throw Self.refusal("the closing delimiter is missing")
+                guard !Self.isCut(body[start...], in: delimiter) else { throw Self.refusal("it is cut off in its closing delimiter") }
+                parts.append(Part(name: name, body: body[start...]))
+                break
             }
             parts.append(Part(name: name, body: body[start..<max(start, end)]))
             if isLast { break }
@@ -55,6 +58,12 @@ struct Multipart {
             end = line.endIndex
         }
         return nil
+    }
+
+    /// Whether the last line is the beginning of a delimiter.
+    private static func isCut(_ part: ArraySlice<UInt8>, in delimiter: [UInt8]) -> Bool {
+        let line = part.suffix(from: (part.lastIndex(of: 0x0A) ?? part.startIndex - 1) + 1)
+        return line.count > 1 && (delimiter + Array("--".utf8)).starts(with: line)
     }
 
     /// Reads the lines of headers, and the empty line behind them.

@@ -214,8 +214,10 @@ package struct HubResponder: HTTPResponder {
     }
 
     /// How long it may take is for the guard of its connection to say.
+    /// The body, whole: as long as its Content-Length says, or up to its last chunk or the end of its stream.
     private static func collect(_ request: Request, _ context: Context, limit: Int) async throws(PushError) -> [UInt8] {
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge(limit) }
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        if let length, length > limit { throw tooLarge(limit) }
         var bytes: [UInt8] = []
         do {
             if request.headers[.expect]?.lowercased() == "100-continue" { try await context.letGoOn() }
@@ -229,9 +231,14 @@ package struct HubResponder: HTTPResponder {
             throw PushError(
                 "request.too_slow", "the body did not arrive in time", hint: "send it again", status: 408, isRetryable: true)
         } catch {
-            throw PushError("request.broken", "the connection ended before the body did", hint: "send it again", status: 400)
+            throw brokenBody
         }
+        guard length == nil || length == bytes.count else { throw brokenBody }
         return bytes
+    }
+
+    private static var brokenBody: PushError {
+        PushError("request.broken", "the connection ended before the body did", hint: "send it again", status: 400)
     }
 
     private static func tooLarge(_ limit: Int) -> PushError {

@@ -62,6 +62,32 @@ import Testing
         }
     }
 
+    /// As Go's mime/multipart writes two parts, and is never told that they are all.
+    @Test func `the closing delimiter may be missing where the body is whole`() throws {
+        let boundary = "b6b7c8e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f7081920"
+        let text =
+            "--\(boundary)\r\nContent-Disposition: inline; name=notification\r\nContent-Type: application/json;charset=utf-8\r\n\r\n"
+            + #"{"aps":{"alert":"a"}}"# + "\r\n--\(boundary)\r\nContent-Disposition: inline; name=devices\r\n"
+            + "Content-Type: application/json\r\n\r\n" + #"["AA01","AA02"]"#
+        for body in [text, text + "\r\n", text.replacing("\r\n", with: "\n")] {
+            let message = try batch(body, contentType: "multipart/form-data; boundary=\(boundary)")
+            #expect(message.devices == Self.tokens.map { DeviceHandle.apns(token: $0) })
+            guard case .native(let payloads) = message.request.content else { return }
+            #expect(payloads[.apns]?.body == Array(#"{"aps":{"alert":"a"}}"#.utf8))
+        }
+    }
+
+    @Test(arguments: ["--", "--b", "--bo", "--bo-"])
+    func `a body that ends within its closing delimiter is refused`(end: String) async {
+        for last in ["\r\n", "\n"] {
+            let text =
+                "--bo\r\nContent-Disposition: inline; name=devices\r\n\r\n[\"AA01\"]\r\n--bo\r\n"
+                + "Content-Disposition: inline; name=notification\r\n\r\n{\"aps\":{\"alert\":\"a\"}}\(last)\(end)"
+            let error = await refusal { try batch(text, contentType: "multipart/mixed; boundary=bo") }
+            #expect(error?.code == "notification.batch" && error?.status == 400)
+        }
+    }
+
     @Test func `devices come first as well, and a longer delimiter is none`() throws {
         let text =
             "--b\r\nContent-Disposition: inline; name=devices\r\n\r\n[\"AA01\"]\r\n--b \t\r\nContent-Disposition: form-data; name=\"notification\"\r\n\r\n--bb\r\n--b--"
