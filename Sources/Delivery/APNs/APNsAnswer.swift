@@ -22,13 +22,27 @@ struct APNsAnswer: Sendable {
         deadSince = body?["timestamp"]?.int.flatMap { $0 > 0 ? Timestamp(milliseconds: Int64($0)) : nil }
     }
 
-    /// - Parameter settings: what was sent with, where it was a notification.
-    func verdict(with settings: APNsSettings? = nil) -> Verdict {
+    /// - Parameters:
+    ///   - settings: what was sent with, where it was a notification.
+    ///   - ownTopic: of the notification, where it is not that of the settings.
+    func verdict(with settings: APNsSettings? = nil, ownTopic: String? = nil) -> Verdict {
         if status == 200 { return .accepted(id: id) }
-        let rejection = Rejection(
+        if status == Rejection.labFullStatus { return .rejected(.labFull) }
+        var rejection = Rejection(
             status: status, reason: reasonText, explanation: reason?.explanation ?? explanationOfStatus,
             outcome: reason?.outcome ?? outcomeOfStatus, isHandleDead: isHandleDead,
-            deadSince: isHandleDead ? deadSince : nil, mixUp: settings.flatMap { reason?.mixUp(with: $0) })
+            deadSince: isHandleDead ? deadSince : nil, mixUp: settings.flatMap { reason?.mixUp(with: $0) },
+            scope: reason?.scope ?? .hub)
+        if let ownTopic, let settings, reason?.isAboutTopic == true {
+            rejection.explanation =
+                "the apns-topic \"\(ownTopic.excerpt)\" of this send is not \(settings.topic), the app of the hub's credential; correct the topic "
+                + "or the push type, or send through a hub with that app's credential"
+            rejection.mixUp = nil
+            // Another token may be of that topic.
+            rejection.scope = reason == .deviceTokenNotForTopic ? .send : .headers
+            // What is refused is the request, and not the credential.
+            if rejection.outcome == .invalidCredentials { rejection.outcome = .pnsInterfaceError }
+        }
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }
 

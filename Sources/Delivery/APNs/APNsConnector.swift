@@ -132,7 +132,8 @@ package struct APNsConnector: Connector {
             if answer.status == 200 {
                 return .accepted(id: answer.details?.idText ?? (answer.id ?? ownID)?.description ?? request.fixedID)
             }
-            return APNsAnswer(answer.response, id: ownID?.description ?? request.fixedID ?? "", now: clock.now).verdict(with: settings)
+            return APNsAnswer(answer.response, id: ownID?.description ?? request.fixedID ?? "", now: clock.now)
+                .verdict(with: settings, ownTopic: request.ownTopic)
         }
     }
 }
@@ -145,6 +146,6 @@ extension APNsConnector {
         return Rejection(
             status: 0, reason: reason.rawValue,
             explanation: "apns-channel-id goes with a direct send to that channel, and not with tags or device tokens",
-            outcome: reason.outcome)
+            outcome: reason.outcome, scope: .send)
     }
 }

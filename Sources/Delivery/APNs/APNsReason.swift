@@ -88,6 +88,25 @@ package enum APNsReason: String, CaseIterable, Sendable {
         }
     }
 
+    /// What it says beyond its device, of a send with the topic of the credential.
+    var scope: Rejection.Scope {
+        switch self {
+        case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .invalidPushType, .missingPushType: .headers
+        case .badDeviceToken, .missingDeviceToken, .payloadEmpty, .payloadTooLarge, .badPath, .missingChannelID, .badChannelID,
+            .channelNotRegistered:
+            .send
+        default: .hub
+        }
+    }
+
+    /// Whether it is the topic of the send that is refused.
+    var isAboutTopic: Bool {
+        switch self {
+        case .badTopic, .missingTopic, .topicDisallowed, .deviceTokenNotForTopic: true
+        default: false
+        }
+    }
+
     /// Only a 410 proves that a token is dead. `BadDeviceToken` may as well mean that we talk to the other environment,
     /// and must not empty the hub for a slip in the settings.
     package var isHandleDead: Bool { self == .unregistered || self == .expiredToken }

@@ -13,6 +13,8 @@ struct APNsRequest: Sendable {
     let refusal: Rejection?
     /// The `apns-id` that the caller gave it; every copy has one of its own otherwise.
     let fixedID: String?
+    /// The topic where it is not the app's bundle id: the sender gave it, or it follows from the push type.
+    let ownTopic: String?
     private let fields: HTTPFields
     private let bundleID: String
 
@@ -48,6 +50,7 @@ struct APNsRequest: Sendable {
         }
         self.fields = fields
         bundleID = settings.topic
+        ownTopic = fields[.apnsTopic].flatMap { $0 == settings.topic ? nil : $0 }
         refusal =
             APNsRules(
                 settings: settings, pushType: pushType, fields: fields, id: fixedID, body: batch.body, isBroadcast: channel != nil, now: now

@@ -20,7 +20,8 @@ struct APNsRules {
     var refusal: Rejection? { size ?? credential ?? headers ?? type ?? content }
 
     private func refused(_ reason: APNsReason, _ explanation: String) -> Rejection {
-        Rejection(status: 0, reason: reason.rawValue, explanation: explanation, outcome: reason.outcome)
+        let scope = reason == .badTopic ? .headers : reason.scope
+        return Rejection(status: 0, reason: reason.rawValue, explanation: explanation, outcome: reason.outcome, scope: scope)
     }
 
     private var size: Rejection? {

@@ -39,12 +39,15 @@ struct FCMAnswer: Sendable {
 
     var verdict: Verdict {
         if status == 200 { return .accepted(id: name) }
+        if status == Rejection.labFullStatus { return .rejected(.labFull) }
         let reason = fcmCode.flatMap(FCMReason.init(rawValue:))
         let isDead = reason == .unregistered || isTokenFaulty
+        // What FCM cannot read is the message, and not the credential.
         let rejection = Rejection(
             status: status, reason: fcmCode ?? code ?? "HTTP \(status)",
             explanation: explanation(reason),
-            outcome: isTokenFaulty ? .badChannel : reason?.outcome ?? outcomeOfStatus, isHandleDead: isDead)
+            outcome: isTokenFaulty ? .badChannel : reason?.outcome ?? outcomeOfStatus, isHandleDead: isDead,
+            scope: status == 400 ? .send : .hub)
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }
 

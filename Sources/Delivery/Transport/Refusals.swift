@@ -13,7 +13,8 @@ extension Rejection {
     /// The handle stays: whose fault it is, is not known.
     static func forbidden(_ host: String, why: String) -> Rejection {
         Rejection(
-            status: 0, reason: "ForbiddenAddress", explanation: "nothing is sent to \(host): \(why)", outcome: .pnsUnreachable)
+            status: 0, reason: "ForbiddenAddress", explanation: "nothing is sent to \(host): \(why)", outcome: .pnsUnreachable, scope: .send
+        )
     }
 
     /// The payload cannot be delivered whatever the device: `bytes` of it against the service's `limit`.
@@ -23,11 +24,11 @@ extension Rejection {
             explanation:
                 "the payload has \(bytes) bytes and \(service) takes at most \(limit); shorten it, or send an id "
                 + "that the app fetches the content with",
-            outcome: .invalidNotificationSize)
+            outcome: .invalidNotificationSize, scope: .send)
     }
 
     static func malformed(_ explanation: String) -> Rejection {
-        Rejection(status: 0, reason: "MalformedPayload", explanation: explanation, outcome: .pnsInterfaceError)
+        Rejection(status: 0, reason: "MalformedPayload", explanation: explanation, outcome: .pnsInterfaceError, scope: .send)
     }
 
     static func foreign(_ handle: DeviceHandle, to service: String) -> Rejection {
@@ -36,6 +37,12 @@ extension Rejection {
             explanation: "a handle of \(handle.platform.displayName) cannot be reached through \(service)",
             outcome: .badChannel)
     }
+
+    /// A simulation has no room for another phone. No push service answers with this status.
+    static let labFull = Rejection(
+        status: labFullStatus, reason: labFullReason,
+        explanation: "its lab has no room for another phone; raise lab.phones, or --phones of pushhost simulate", outcome: .pnsUnavailable)
+    static let labFullStatus = 507
 
     static let abandoned = Rejection(
         status: 0, reason: "Cancelled", explanation: "the delivery was cancelled before this device's turn",

@@ -30,11 +30,12 @@ struct WNSAnswer: Sendable {
 
     var verdict: Verdict {
         if status == 200, reason == nil { return .accepted(id: messageID) }
+        if status == Rejection.labFullStatus { return .rejected(.labFull) }
         let text = reason?.explanation ?? "WNS answered with status \(status), which Microsoft does not document"
         let rejection = Rejection(
             status: status, reason: reason?.rawValue ?? "HTTP \(status)",
             explanation: description.map { "\(text) (\($0))" } ?? text, outcome: reason?.outcome ?? outcomeOfStatus,
-            isHandleDead: reason?.isHandleDead ?? false)
+            isHandleDead: reason?.isHandleDead ?? false, scope: reason == .badRequest ? .send : .hub)
         return (reason?.retry ?? retryOfStatus).verdict(rejection, retryAfter: retryAfter)
     }
 

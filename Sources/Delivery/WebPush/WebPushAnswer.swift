@@ -31,13 +31,16 @@ struct WebPushAnswer: Sendable {
     }
 
     /// 201 says that the message is accepted, 202 that a receipt will follow (RFC 8030, sections 5 and 5.1).
-    var verdict: Verdict {
+    ///
+    /// - Parameter hasOwnHeaders: whether the send gave headers that the service may have refused.
+    func verdict(hasOwnHeaders: Bool) -> Verdict {
         if Self.isSuccess(status) { return .accepted(id: id) }
+        if status == Rejection.labFullStatus { return .rejected(.labFull) }
         let text = reason?.explanation ?? explanationOfStatus
         let rejection = Rejection(
             status: status, reason: word ?? reason?.rawValue ?? "HTTP \(status)",
             explanation: said.isEmpty ? text : "\(text) (\(said))", outcome: reason?.outcome ?? outcomeOfStatus,
-            isHandleDead: reason?.isHandleDead ?? false)
+            isHandleDead: reason?.isHandleDead ?? false, scope: reason == .badRequest && hasOwnHeaders ? .send : .hub)
         return (reason?.retry ?? (status >= 500 ? .later() : .never)).verdict(rejection, retryAfter: retryAfter)
     }
 

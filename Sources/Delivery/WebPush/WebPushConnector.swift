@@ -144,7 +144,9 @@ package struct WebPushConnector: Connector {
             capacity: sealed.count, pathSize: first.endpoint.path.utf8.count)
         for device in sealed { pushes.append(id: nil) { $0 += device.endpoint.path.utf8 } }
         for (device, outcome) in zip(sealed, await transport.send(pushes)) {
-            let verdict = outcome.verdict(over: transport, to: origin) { WebPushAnswer($0.response, now: clock.now).verdict }
+            let verdict = outcome.verdict(over: transport, to: origin) { answer in
+                WebPushAnswer(answer.response, now: clock.now).verdict(hasOwnHeaders: message.request.hasOwnHeaders)
+            }
             verdicts.append((device.place, verdict))
         }
         return verdicts

@@ -6,6 +6,8 @@ import PushCore
 /// differ from browser to browser.
 struct WebPushRequest: Sendable {
     private let fields: HTTPFields
+    /// Whether the sender gave some of the headers.
+    let hasOwnHeaders: Bool
 
     init(_ batch: DeliveryBatch, now: Timestamp) {
         var fields = HTTPFields()
@@ -13,6 +15,7 @@ struct WebPushRequest: Sendable {
         fields[.urgency] = batch.options.priority.map(Self.urgency)
         fields[.topic] = batch.options.collapseID.map(Self.topic)
         let names = [HTTPField.Name.ttl, .urgency, .topic]
+        hasOwnHeaders = batch.headers.contains { header in names.contains { $0.canonicalName == header.name.lowercased() } }
         for header in batch.headers {
             guard let name = names.first(where: { $0.canonicalName == header.name.lowercased() }),
                 let value = header.sendableValue

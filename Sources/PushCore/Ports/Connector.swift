@@ -71,6 +71,16 @@ package enum Verdict: Sendable, Equatable {
 }
 
 package struct Rejection: Sendable, Equatable {
+    /// What a rejection says beyond its device.
+    package enum Scope: Sendable {
+        /// The service or the hub's credential may be at fault: other sends are likely to be refused, too.
+        case hub
+        /// The send's headers are at fault: every device that gets the same is refused likewise, and nothing follows for other sends.
+        case headers
+        /// The send's content or its device is at fault: nothing follows for others.
+        case send
+    }
+
     /// HTTP status; 0 when the connector refused before sending.
     package var status: Int
     /// The service's own word: `BadDeviceToken`, `UNREGISTERED`, `channelthrottled`.
@@ -85,10 +95,14 @@ package struct Rejection: Sendable, Equatable {
     /// The handle may be good elsewhere: in the service's other environment, or for another app. Says so in words that hold for all
     /// devices of the credential; nil for a refusal that says nothing of the kind.
     package var mixUp: String?
+    package var scope: Scope
+
+    /// The reason of a simulated service whose lab has no room for another phone.
+    package static let labFullReason = "LabFull"
 
     package init(
         status: Int, reason: String, explanation: String, outcome: OutcomeName, isHandleDead: Bool = false,
-        deadSince: Timestamp? = nil, mixUp: String? = nil
+        deadSince: Timestamp? = nil, mixUp: String? = nil, scope: Scope = .hub
     ) {
         self.status = status
         self.reason = reason
@@ -97,6 +111,7 @@ package struct Rejection: Sendable, Equatable {
         self.isHandleDead = isHandleDead
         self.deadSince = deadSince
         self.mixUp = mixUp
+        self.scope = scope
     }
 }
 

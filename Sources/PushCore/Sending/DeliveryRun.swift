@@ -120,6 +120,8 @@ struct DeliveryRun: Sendable {
     private var turn = 0
     /// Push services that refuse the hub's credential, with what they say.
     var refusals: [PushService: Rejection] = [:]
+    /// Groups whose headers a push service refuses, with what it says.
+    var groupRefusals: [Int: Rejection] = [:]
     /// Of browsers, with a lane of their own each: each has connections.
     static let mostOrigins = 128
     /// Batches of browsers that are under way. With more than this each push service has one at a time, for they are encrypted messages.
@@ -303,6 +305,7 @@ struct DeliveryRun: Sendable {
     /// What a lane does next.
     struct Next: Sendable {
         var service: PushService
+        var group: Int
         var moment: Timestamp
         /// Nothing of them is tried later than that; nil where nothing was tried yet.
         var lastMoment: Timestamp?
@@ -314,7 +317,7 @@ struct DeliveryRun: Sendable {
         let most = lanes[lane].service?.origin != nil && browserBatches >= Self.manyBrowserBatches ? 1 : mostUnderWay
         guard lanes[lane].underWay < most, let (moment, attempt) = lanes[lane].attempts.first else { return nil }
         return Next(
-            service: attempt.service, moment: max(moment, lanes[lane].heldUntil ?? moment, paceMoment ?? moment),
+            service: attempt.service, group: attempt.group, moment: max(moment, lanes[lane].heldUntil ?? moment, paceMoment ?? moment),
             lastMoment: attempt.lastMoment)
     }
 

@@ -1,5 +1,18 @@
 // What the answers of push services say about the hub's credentials and the services themselves.
 extension SendPipeline {
+    /// Notes what the verdicts of a batch say about the service, the hub's credential and the headers of the group.
+    func note(_ verdicts: [Verdict], of attempt: DeliveryRun.Attempt, in run: inout DeliveryRun) {
+        noteCircuit(verdicts, of: attempt.service)
+        noteMixUp(verdicts, of: attempt.service.platform)
+        guard verdicts.count >= CircuitBreaker.threshold, case .rejected(let rejection)? = verdicts.last, attempt.service.isOne
+        else { return }
+        if verdicts.allSatisfy(\.isCredentialRefusal) {
+            run.refusals[attempt.service] = rejection
+        } else if verdicts.allSatisfy(\.isHeaderRefusal) {
+            run.groupRefusals[attempt.group] = rejection
+        }
+    }
+
     func noteCircuit(_ verdicts: [Verdict], of service: PushService) {
         let (now, name) = (environment.steady.now, service.platform.displayName)
         let place = service.origin.map { " at \($0)" } ?? ""
@@ -50,7 +63,11 @@ extension Rejection {
 
 extension Verdict {
     var isCredentialRefusal: Bool {
-        if case .rejected(let rejection) = self { rejection.outcome == .invalidCredentials } else { false }
+        if case .rejected(let rejection) = self { rejection.outcome == .invalidCredentials && rejection.scope == .hub } else { false }
+    }
+
+    var isHeaderRefusal: Bool {
+        if case .rejected(let rejection) = self { rejection.scope == .headers } else { false }
     }
 }
 

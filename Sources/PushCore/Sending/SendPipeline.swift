@@ -252,7 +252,7 @@ struct SendPipeline: Sendable {
     /// What is done with the next devices of a lane, whose moment has come.
     private func move(_ next: DeliveryRun.Next, in run: DeliveryRun) -> Move {
         let now = environment.steady.now
-        if let refusal = run.refusals[next.service] { return .settle(refusal.notAsked) }
+        if let refusal = run.refusals[next.service] ?? run.groupRefusals[next.group] { return .settle(refusal.notAsked) }
         if let expiration = run.options.expiration, run.began < expiration, expiration <= environment.clock.now {
             return next.isFirst ? .settle(.expired) : .giveUp
         }
@@ -304,7 +304,7 @@ struct SendPipeline: Sendable {
     ) -> [SettledTarget] {
         let (id, attempt, group, now) = (run.id, batch.attempt, run.groups[batch.attempt.group], environment.steady.now)
         // Where everybody had left, nobody was asked.
-        if !batch.recipients.isEmpty { note(verdicts, of: attempt.service, in: &run) }
+        if !batch.recipients.isEmpty { note(verdicts, of: attempt, in: &run) }
         let lastMoment = attempt.lastMoment ?? lastMoment(from: now, in: run)
         var again: [(member: UInt32, result: DeliveryResult)] = []
         var pause: Duration = .zero
@@ -342,16 +342,6 @@ struct SendPipeline: Sendable {
                 at: now + pause)
         }
         return settled
-    }
-
-    /// What the verdicts of a batch say about the service and the hub's credential.
-    private func note(_ verdicts: [Verdict], of service: PushService, in run: inout DeliveryRun) {
-        noteCircuit(verdicts, of: service)
-        noteMixUp(verdicts, of: service.platform)
-        guard verdicts.count >= CircuitBreaker.threshold, case .rejected(let rejection)? = verdicts.last,
-            verdicts.allSatisfy({ $0.isCredentialRefusal }), service.isOne
-        else { return }
-        run.refusals[service] = rejection
     }
 
     /// Reports what needs no push service, a step at a time.

@@ -4,7 +4,8 @@ import PushCore
 import Synchronization
 
 /// Counts what a push service puts off, and tells the log when it begins to refuse or to fail everything, and when that is over:
-/// what waits for it is tried again for half an hour, and nobody would see why.
+/// what waits for it is tried again for half an hour, and nobody would see why. What is refused because of one send's headers, content
+/// or device is logged as that notification's.
 struct WatchedConnector: Connector {
     /// Which push services take nothing, of all hubs: a hub that is changed gets new connectors.
     final class Outages: Sendable {
@@ -14,10 +15,17 @@ struct WatchedConnector: Connector {
         }
 
         private let all = Mutex<Set<Key>>([])
+        /// The last notification that was logged as refused.
+        private let refused = Mutex<[Key: String]>([:])
 
         /// Whether that is news.
         fileprivate func note(_ key: Key, isFailing: Bool) -> Bool {
             all.withLock { isFailing ? $0.insert(key).inserted : $0.remove(key) != nil }
+        }
+
+        /// Whether it is the first refusal of this notification.
+        fileprivate func noteRefusal(_ key: Key, of notification: String) -> Bool {
+            refused.withLock { $0.updateValue(notification, forKey: key) != notification }
         }
     }
 
@@ -38,12 +46,16 @@ struct WatchedConnector: Connector {
                 label: "pushhost_deliveries_put_off_total", dimensions: [("hub", hub), ("platform", batch.platform.rawValue)]
             ).increment(by: putOff)
         }
+        let key = Outages.Key(hub: hub, platform: batch.platform)
+        let name = "the hub \(hub): \(batch.platform.displayName)"
+        if let refused = verdicts.first(where: \.blamesSend), outages.noteRefusal(key, of: batch.notificationID) {
+            log.notice("\(name) refuses the notification \(batch.notificationID): \(refused.why)")
+        }
         let isFailing = verdicts.allSatisfy(\.blamesService)
         // Of what nobody knows, and of one device that gets too much, nothing follows.
         guard isFailing || verdicts.contains(where: \.showsService),
-            outages.note(Outages.Key(hub: hub, platform: batch.platform), isFailing: isFailing)
+            outages.note(key, isFailing: isFailing)
         else { return verdicts }
-        let name = "the hub \(hub): \(batch.platform.displayName)"
         if isFailing {
             log.warning("\(name) takes nothing: \(first.why)")
         } else {
@@ -61,16 +73,22 @@ extension Verdict {
     /// Whether it is the service that fails, or who asks it, and not the device.
     fileprivate var blamesService: Bool {
         switch self {
-        case .transient(let rejection, _), .rejected(let rejection): Self.faults.contains(rejection.outcome)
+        case .transient(let rejection, _), .rejected(let rejection):
+            rejection.scope == .hub && Self.faults.contains(rejection.outcome)
         case .accepted, .unknown: false
         }
+    }
+
+    /// Whether it is what this send asks for.
+    fileprivate var blamesSend: Bool {
+        if case .rejected(let rejection) = self { rejection.scope != .hub && Self.faults.contains(rejection.outcome) } else { false }
     }
 
     /// Whether the service has done its work with it.
     fileprivate var showsService: Bool {
         switch self {
         case .accepted: true
-        case .rejected: !blamesService
+        case .rejected: !blamesService && !blamesSend
         case .transient, .unknown: false
         }
     }

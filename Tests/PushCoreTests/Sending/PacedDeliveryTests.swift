@@ -156,4 +156,17 @@ import Testing
         for number in 1...600 { bench.connector.script(.phone(number), .accepted(id: nil)) }
         #expect(try await send(.alert()).sent == 600)
     }
+
+    @Test func `headers that are refused spare their own group, and no other one`() async throws {
+        let refusal = Rejection(
+            status: 400, reason: "TopicDisallowed", explanation: "another app's topic", outcome: .pnsInterfaceError, scope: .headers)
+        for number in 1...600 {
+            try await bench.register(.phone(number), template: #"{"aps":{"alert":"$(message)"}}"#)
+            bench.connector.script(.phone(number), .rejected(refusal))
+        }
+        for number in 601...640 { try await bench.register(.phone(number), template: #"{"aps":{"alert":"News: $(message)"}}"#) }
+        let outcome = try await send(.properties(["message": "Goal"]))
+        #expect(outcome.counts == [.apns: [.pnsInterfaceError: 600, .success: 40]])
+        #expect(batches.map(\.devices).sorted() == [40, 500])
+    }
 }

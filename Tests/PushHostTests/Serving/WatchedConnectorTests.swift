@@ -62,4 +62,35 @@ import Testing
                 "notice: the hub news: APNs takes deliveries again",
             ])
     }
+
+    @Test func `What one send asks for is logged as that notification's, once, and says nothing of the service`() async {
+        let lines = Lines()
+        let service = Switch()
+        let (log, outages) = (Logger(label: "test") { _ in Handler(lines: lines) }, WatchedConnector.Outages())
+        func refusal(_ reason: String, _ outcome: OutcomeName, _ scope: Rejection.Scope) -> Verdict {
+            .rejected(Rejection(status: 400, reason: reason, explanation: "", outcome: outcome, scope: scope))
+        }
+        let topic = refusal("TopicDisallowed", .pnsInterfaceError, .headers)
+        let payload = refusal("INVALID_ARGUMENT", .pnsInterfaceError, .send)
+        let place = refusal("ForbiddenAddress", .pnsUnreachable, .send)
+        let credential = refusal("InvalidProviderToken", .invalidCredentials, .hub)
+        for (id, verdicts) in [
+            ("n-1", [topic, topic]), ("n-1", [topic]), ("n-2", [payload]), ("n-3", [place]), ("n-4", [credential]), ("n-5", [topic]),
+            ("n-6", [.accepted(id: nil), topic]),
+        ] as [(String, [Verdict])] {
+            service.next.withLock { $0 = verdicts }
+            let batch = DeliveryBatch(notificationID: id, platform: .apns, body: [], handles: [.apns(token: "AA01")])
+            _ = await WatchedConnector(base: service, hub: "news", outages: outages, log: log).deliver(batch)
+        }
+        #expect(
+            lines.all.withLock { $0 } == [
+                "notice: the hub news: APNs refuses the notification n-1: TopicDisallowed",
+                "notice: the hub news: APNs refuses the notification n-2: INVALID_ARGUMENT",
+                "notice: the hub news: APNs refuses the notification n-3: ForbiddenAddress",
+                "warning: the hub news: APNs takes nothing: InvalidProviderToken",
+                "notice: the hub news: APNs refuses the notification n-5: TopicDisallowed",
+                "notice: the hub news: APNs refuses the notification n-6: TopicDisallowed",
+                "notice: the hub news: APNs takes deliveries again",
+            ])
+    }
 }
