@@ -47,6 +47,7 @@ package enum TraceCause: String, Sendable, Hashable, CaseIterable {
     case noCredentials = "no_credentials"
     case credentialsRefused = "credentials_refused"
     case otherEnvironment = "other_environment"
+    case labFull = "lab_full"
     case rejected
     // The phone.
     case accepted
@@ -90,7 +91,8 @@ extension TraceCause {
             .hookFailed, .cancelled, .abandoned, .planLost, .audienceGrown, .onlyPlanned, .expired, .serviceInTrouble, .throttled,
             .noCredentials,
             .credentialsRefused,
-            .otherEnvironment, .rejected, .offlineAndLost, .replacedWaiting, .expiredWaiting, .forceQuit, .uninstalled, .phoneFailed,
+            .otherEnvironment, .labFull, .rejected, .offlineAndLost, .replacedWaiting, .expiredWaiting, .forceQuit, .uninstalled,
+            .phoneFailed,
             .nothingToShow, .background:
             .notShown
         }
@@ -149,6 +151,7 @@ extension TraceCause {
         case .credentialsRefused: "{service} refuses the hub's credentials ({reason}): {explanation}."
         case .otherEnvironment:
             "The address of {device} does not belong to the app or environment that the hub sends to through {service} ({reason})."
+        case .labFull: "{service} is simulated, and its lab has no room for another phone, so nothing reached {device}."
         case .rejected: "{service} refused the notification for {device} ({reason}): {explanation}."
         case .accepted: "{service} took it for {device} at {time}; what a real phone does with it only the phone itself knows."
         case .phoneOffline: "{device} has been offline since {time}, and {service} keeps the notification until it is back."
@@ -210,6 +213,7 @@ extension TraceCause {
         case .noCredentials: "give the hub credentials: pushhost hub credentials"
         case .credentialsRefused: "correct the credentials, then send again: pushhost doctor"
         case .otherEnvironment: "compare the app's build with the credentials: production or development, bundle id, project"
+        case .labFull: "raise lab.phones in the settings, or --phones of pushhost simulate; the device's token may well be right"
         case .rejected: "correct what the push service names"
         case .accepted: "on the phone look at: notifications allowed for the app, Focus or Do Not Disturb, network, the right account"
         case .phoneOffline: "the phone gets back on the network"

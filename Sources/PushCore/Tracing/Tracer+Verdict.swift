@@ -31,6 +31,7 @@ extension Tracer {
             let left = self.device.departed.first { $0.id == device.registrationID }?.departure.time ?? self.device.pruned.first?.time
             return Conclusion(.tokenDead, ["time": (left ?? when).inSentence, "reason": reason])
         }
+        if device.reason == Rejection.labFullReason { return Conclusion(.labFull) }
         switch device.outcome {
         case .invalidCredentials: return Conclusion(.credentialsRefused, values)
         case .wrongToken: return Conclusion(.otherEnvironment, values)

@@ -24,6 +24,10 @@ struct SimulateOptions: ParsableArguments {
     @Flag(help: "Make a phone of every handle of the right shape that is pushed to.")
     var adopt = false
 
+    @Option(
+        help: "How many handles may become phones with --adopt; 1000000 by default, and 20000000 for APNs alone, which only counts most.")
+    var phones: Int?
+
     @OptionGroup(title: "Faults")
     var faults: SimulateFaultOptions
 
@@ -32,6 +36,10 @@ struct SimulateOptions: ParsableArguments {
 
     func validate() throws {
         guard (1...256).contains(threads) else { throw ValidationError("--threads \(threads): it is a number from 1 to 256") }
+        if let phones, !(1...20_000_000).contains(phones) {
+            throw ValidationError("--phones \(phones): it is a number from 1 to 20000000")
+        }
+        guard phones == nil || adopt else { throw ValidationError("--phones goes with --adopt: add it, or leave out --phones") }
         if let authority = `public`, !Self.isAuthority(authority) {
             throw ValidationError("--public \(authority): it is a host and a port, such as localhost:9443")
         }

@@ -56,7 +56,8 @@ struct SimulateSession {
         let chance = SimulatorRandom(bytes: SeededRandom(seed: plan.seed).bytes)
         let server = SimulatorServer(
             port: Int(plan.controlPort), credentials: credentials, clock: time, random: randomness, adoptsHandles: options.adopt,
-            closeCircle: plan.inboxes, chance: chance, certificate: identity?.certificate, ledger: ledger?.append,
+            closeCircle: plan.inboxes, adoptionLimit: options.phones, chance: chance, certificate: identity?.certificate,
+            ledger: ledger?.append,
             onShortage: { [errors] error in
                 errors.note(
                     "warning: new connections wait: \(String(cString: strerror(error.errnoCode))); \(OpenFiles.hint(for: error.errnoCode))")

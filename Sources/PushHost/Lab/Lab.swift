@@ -28,6 +28,18 @@ final class Lab: Sendable {
 
     var address: String { "http://127.0.0.1:\(port)" }
 
+    /// For the commands of whoever owns the server.
+    var description: [(String, JSON)] {
+        let phones = simulators.phones
+        return [
+            ("labKey", .string(key.reveal())),
+            (
+                "lab",
+                ["adoptedPhones": .integer(Int64(phones.adoptedHandles)), "isFull": .bool(phones.adoptedHandles >= phones.adoptionLimit)]
+            ),
+        ]
+    }
+
     /// Of what its phones do.
     var witness: any PhoneWitness { SimulatedWitness(phones: simulators.phones) }
 
@@ -38,8 +50,11 @@ final class Lab: Sendable {
     ///   - tlsPort: of the services' own protocols; 0 takes a free one, nil is none.
     ///   - folder: where its keys are kept, so that browsers stay subscribed from one start to the next.
     ///   - key: drawn for nil.
+    ///   - phones: how many handles may become phones; nil for no limit but the memory.
     /// Throws `lab.port`, and `simulate.data` for the folder.
-    static func starting(port: Int, tlsPort: Int? = nil, folder: String, key: Secret? = nil) async throws(PushError) -> Lab {
+    static func starting(port: Int, tlsPort: Int? = nil, folder: String, key: Secret? = nil, phones: Int? = PhoneLab.standardAdoptionLimit)
+        async throws(PushError) -> Lab
+    {
         let random = SystemRandom()
         let randomness = SimulatorRandom(bytes: random.bytes)
         let files = SimulatorFolder(path: folder)
@@ -51,7 +66,7 @@ final class Lab: Sendable {
         let owners = PhoneOwners()
         let server = SimulatorServer(
             port: port, credentials: credentials, clock: SimulatorClock(now: { clock.now.milliseconds }), random: randomness,
-            adoptsHandles: true, watcher: PhoneWatcher(event: owners.note, wake: owners.note))
+            adoptsHandles: true, adoptionLimit: phones ?? .max, watcher: PhoneWatcher(event: owners.note, wake: owners.note))
         let listener = try await listener(of: server, port: tlsPort, in: files)
         let (ports, port) = AsyncStream.makeStream(of: Result<Int, PushError>.self)
         let application = server.application { port.yield(.success($0)) }

@@ -18,8 +18,15 @@ struct DeliveryChecks {
         let found = troubles.compactMap { HubTrouble($0) }.map { trouble in
             Self.check(trouble, address: states.first { $0.hub == trouble.hub && $0.platform == trouble.platform }?.credential.address)
         }
-        let held = (description?["heldRemovals"]?.array ?? []).compactMap { HubHeldRemovals($0) }.map(Self.check)
-        if !held.isEmpty { return found + held }
+        var conditions = (description?["heldRemovals"]?.array ?? []).compactMap { HubHeldRemovals($0) }.map(Self.check)
+        if description?["lab"]?["isFull"]?.bool == true {
+            let count = description?["lab"]?["adoptedPhones"]?.int ?? 0
+            conditions.append(
+                .wrong(
+                    "lab", "the lab is full: it has made phones of \(count) handles, and pushes to further ones are refused (LabFull)",
+                    "raise lab.phones in the settings: the handles may well be right"))
+        }
+        if !conditions.isEmpty { return found + conditions }
         return found.isEmpty ? [.well(Self.name, "no push service is out of reach, and no tokens are mixed up")] : found
     }
 

@@ -236,7 +236,7 @@ final class PushServer: Sendable {
             members.append("heldRemovals", .array(await heldRemovals.map(\.json)))
             members.append("credentials", .array(connectors.credentialStates(of: namespace.hubs.map(\.record)).map(\.json)))
             members.append("webhook", await webhook?.json ?? .null)
-            if let lab { members.append("labKey", .string(lab.lab.key.reveal())) }
+            for (name, value) in lab?.lab.description ?? [] { members.append(name, value) }
             return .object(members)
         }
     }

@@ -57,7 +57,8 @@ struct ServeSession {
         var lab: Lab?
         if settings.isLab {
             let made = try await Lab.starting(
-                port: settings.labPort ?? 0, tlsPort: settings.labTLSPort, folder: folder.file("lab"), key: settings.labKey)
+                port: settings.labPort ?? 0, tlsPort: settings.labTLSPort, folder: folder.file("lab"), key: settings.labKey,
+                phones: settings.labPhones)
             settings.simulators = made.address
             lab = made
         }

@@ -1,4 +1,5 @@
 import PushCore
+import Simulators
 
 /// Everything that `pushhost serve` can be told.
 struct ServerSettings: Sendable, Equatable {
@@ -56,6 +57,8 @@ struct ServerSettings: Sendable, Equatable {
     var lab: Bool?
     /// 0 for any free one.
     var labPort: Int?
+    /// Nil for no limit.
+    var labPhones: Int? = PhoneLab.standardAdoptionLimit
     /// Of its services' own protocols.
     var labTLSPort: Int?
     /// Drawn at the start for nil.
@@ -113,6 +116,11 @@ extension ServerSettings {
             Setting("lab.key", .text, "Key to the lab, for programs that use it. By default another one at every start.") {
                 $0.labKey = Secret($1.text)
             },
+            Setting(
+                "lab.phones", .count,
+                "How many handles that the lab does not know may become simulated phones; pushes to further ones are refused with LabFull. "
+                    + "`none` for no limit but the memory.", default: "1000000"
+            ) { $0.labPhones = $1.count },
             Setting("limits.requests_per_minute", .count, "Requests a minute for each key; none by default.", isLive: true) {
                 $0.requestsPerMinute = $1.count
             },

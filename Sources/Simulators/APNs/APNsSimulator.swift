@@ -117,7 +117,7 @@ package final class APNsSimulator: RefusingService {
     func refusal(_ refusal: APNsRefusal, fields: HTTPFields) -> (response: HTTPResponse, body: [UInt8]) {
         var fields = fields
         if let seconds = refusal.retryAfter { fields.add("retry-after", String(seconds)) }
-        return answer(refusal.reason.status, json: refusal.body, fields: fields)
+        return answer(refusal.status, json: refusal.body, fields: fields)
     }
 
     /// Checks the certificate of the connection, or else the provider token of the request; a token that was verified before is
@@ -189,6 +189,7 @@ package final class APNsSimulator: RefusingService {
             lab.accept(
                 request.parcel(id: id, payload: payload, body: body, strings: strings, now: now), for: record.phone)
         case .stranger: throw APNsRefusal(.badDeviceToken)
+        case .noRoom: throw .labFull
         case .otherApp: throw APNsRefusal(.deviceTokenNotForTopic)
         }
     }

@@ -82,8 +82,9 @@ extension FCMSimulator {
         of token: String, _ message: FCMMessage, _ settings: FCMSimulatorSettings
     ) throws(FCMRefusal) -> PhoneID {
         let stranger = PhoneDescription(name: token, platform: .fcm, app: message.restrictedPackage ?? settings.projectID)
-        guard let record = lab.record(of: token, adoptingAs: stranger), record.platform == .fcm, record.retiredAt == nil
-        else { throw FCMRefusal(.unregistered) }
+        let known = lab.record(of: token, adoptingAs: stranger)
+        if known == nil, lab.isFull { throw FCMRefusal(status: LabFull.status, canonical: LabFull.reason, message: LabFull.message) }
+        guard let record = known, record.platform == .fcm, record.retiredAt == nil else { throw FCMRefusal(.unregistered) }
         guard record.project ?? settings.projectID == settings.projectID else { throw FCMRefusal(.senderIDMismatch) }
         return record.phone
     }

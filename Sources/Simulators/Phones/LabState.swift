@@ -1,6 +1,8 @@
 /// All phones, all handles, and who waits for them.
 struct LabState: Sendable {
     var phones: [PhoneID: Phone] = [:]
+    /// How many of them were made of handles that nobody gave out.
+    private(set) var adopted = 0
     var address = ServiceAddress()
     /// By `PushHandle.address`.
     var handles: [String: HandleRecord] = [:]
@@ -35,6 +37,8 @@ struct LabState: Sendable {
             project: description.project, subscription: nil, issuedAt: now)
         enter(record, at: handle)
         phones[id]?.handle = PushHandle(text: handle, address: handle)
+        phones[id]?.isAdopted = true
+        adopted += 1
         return record
     }
 
@@ -77,6 +81,7 @@ struct LabState: Sendable {
         for id in ids {
             guard let name = phones[id]?.description.name else { continue }
             retireHandle(of: id, now: now)
+            if phones[id]?.isAdopted == true { adopted -= 1 }
             phones[id] = nil
             mailboxes[id] = nil
             if names[name] == id { freed.insert(name) }

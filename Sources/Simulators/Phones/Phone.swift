@@ -2,6 +2,8 @@
 struct Phone: Sendable {
     let id: PhoneID
     var description: PhoneDescription
+    /// Whether it was made of a handle that nobody gave out.
+    var isAdopted = false
     /// Nil once the app was uninstalled.
     var handle: PushHandle?
     /// In milliseconds since 1970, as all moments here; nil while it is online.

@@ -9,6 +9,8 @@ enum Addressee {
     case otherApp
     /// Nobody's, or that of a phone in the other environment.
     case stranger
+    /// Nobody's, and the lab has no room for another phone.
+    case noRoom
 }
 
 /// The lab's crowd: so many iPhones that each is only counted.
@@ -25,10 +27,10 @@ extension PhoneLab {
                 return kind.app == app ? .member(place) : .otherApp
             }
             guard adoptsHandles, (64...200).contains(token.utf8.count) else { return .stranger }
+            guard hasRoom(state) else { return .noRoom }
             if let crowdToken, state.phones.count >= closeCircle ?? .max {
-                return state.crowd.join(crowdToken, .init(app: app, environment: environment)).map { .member($0) } ?? .stranger
+                return state.crowd.join(crowdToken, .init(app: app, environment: environment)).map { .member($0) } ?? .noRoom
             }
-            guard state.phones.count < Self.largestCrowd else { return .stranger }
             return .phone(state.adopt(token, as: Self.iPhone(token, app, environment), now: now))
         }
     }

@@ -9,6 +9,8 @@ package final class PhoneLab: Sendable {
     private let random: SimulatorRandom
     let adoptsHandles: Bool
     let closeCircle: Int?
+    /// How many handles that nobody gave out may become phones: made-up handles must not use up the memory.
+    package let adoptionLimit: Int
     private let inboxLimit: Int?
     private let observer: (@Sendable (PhoneEvent) -> Void)?
     private let wakeObserver: (@Sendable (AppDelivery) -> Void)?
@@ -18,18 +20,20 @@ package final class PhoneLab: Sendable {
     ///   - adoptsHandles: Whether a handle that no phone has becomes a new phone at the first push to it, named after the
     ///     handle. The services still demand that it has the right shape.
     ///   - closeCircle: How many phones are kept in full; iPhones beyond them that are adopted are only counted. Nil for all.
+    ///   - adoptionLimit: How many handles may be adopted, those that are only counted included.
     ///   - inboxLimit: How many items a phone keeps, the newest; all for nil.
     ///   - observer: Told what becomes of every push, in order, outside of any lock.
     ///   - wakeObserver: Told in the same way of every push that wakes an app's own code.
     package init(
         clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false, closeCircle: Int? = nil,
-        inboxLimit: Int? = nil,
+        adoptionLimit: Int = PhoneLab.standardAdoptionLimit, inboxLimit: Int? = nil,
         observer: (@Sendable (PhoneEvent) -> Void)? = nil, wakeObserver: (@Sendable (AppDelivery) -> Void)? = nil
     ) {
         self.clock = clock
         self.random = random
         self.adoptsHandles = adoptsHandles
         self.closeCircle = closeCircle
+        self.adoptionLimit = adoptionLimit
         self.inboxLimit = inboxLimit
         self.observer = observer
         self.wakeObserver = wakeObserver
@@ -194,18 +198,26 @@ package final class PhoneLab: Sendable {
     }
 
     /// What is known of a handle. One that no phone has ever had becomes a phone of this description where the lab adopts
-    /// handles, as long as there are not too many phones.
+    /// handles and has room.
     func record(of handle: String, adoptingAs description: @autoclosure () -> PhoneDescription) -> HandleRecord? {
         let now = clock.now()
         return state.withLock { state in
             if let record = state.handles[handle] { return record }
-            guard adoptsHandles, state.phones.count < Self.largestCrowd else { return nil }
+            guard adoptsHandles, hasRoom(state) else { return nil }
             return state.adopt(handle, as: description(), now: now)
         }
     }
 
-    /// Handles that somebody makes up must not use up the memory.
-    static let largestCrowd = 100_000
+    /// Of a lab whose phones all have an inbox.
+    package static let standardAdoptionLimit = 1_000_000
+
+    /// Handles that were adopted, those that are only counted included.
+    package var adoptedHandles: Int { state.withLock { $0.adopted + $0.crowd.count } }
+
+    /// Whether a handle that nobody has is refused for want of room alone.
+    var isFull: Bool { adoptsHandles && !state.withLock { hasRoom($0) } }
+
+    func hasRoom(_ state: LabState) -> Bool { state.adopted + state.crowd.count < adoptionLimit }
 
     private func read(_ phone: PhoneID) -> Phone? { state.withLock { $0.phones[phone] } }
 

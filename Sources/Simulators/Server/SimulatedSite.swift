@@ -20,13 +20,14 @@ struct SimulatedSite: Sendable {
 
     init(
         credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool,
-        closeCircle: Int? = nil, chance: SimulatorRandom? = nil, watcher: PhoneWatcher? = nil
+        closeCircle: Int? = nil, adoptionLimit: Int? = nil, chance: SimulatorRandom? = nil, watcher: PhoneWatcher? = nil
     ) {
         self.credentials = credentials
         self.clock = clock
         self.random = random
         phones = PhoneLab(
             clock: clock, random: random, adoptsHandles: adoptsHandles, closeCircle: closeCircle,
+            adoptionLimit: adoptionLimit ?? (closeCircle == nil ? PhoneLab.standardAdoptionLimit : Crowd.capacity),
             inboxLimit: closeCircle == nil ? Self.inboxLimit : Self.crowdedInboxLimit,
             observer: watcher?.event, wakeObserver: watcher?.wake)
         var team = APNsSimulatorSettings(

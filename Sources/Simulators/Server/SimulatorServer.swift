@@ -14,6 +14,7 @@ package struct SimulatorServer: Sendable {
     ///   - port: Of the loopback interface; 0 takes a free one.
     ///   - adoptsHandles: Whether a handle that no phone has becomes a phone at the first push to it.
     ///   - closeCircle: How many phones are kept in full; iPhones beyond them that are adopted are only counted. Nil for all.
+    ///   - adoptionLimit: How many handles may become phones; nil for what goes with `closeCircle`.
     ///   - chance: What refusals of a share of all notifications are drawn with; `random` for nil.
     ///   - certificate: What clients of TLS trust, PEM; for the control plane to hand out.
     ///   - ledger: Takes a line for every notification request, before it is answered.
@@ -21,12 +22,13 @@ package struct SimulatorServer: Sendable {
     ///   - onShortage: Told, for each port, when connections have to wait for want of files or memory.
     package init(
         port: Int, credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false,
-        closeCircle: Int? = nil, chance: SimulatorRandom? = nil, certificate: String? = nil, ledger: LedgerSink? = nil,
+        closeCircle: Int? = nil, adoptionLimit: Int? = nil, chance: SimulatorRandom? = nil, certificate: String? = nil,
+        ledger: LedgerSink? = nil,
         watcher: PhoneWatcher? = nil, onShortage: @escaping @Sendable (IOError) -> Void = { _ in }
     ) {
         let site = SimulatedSite(
             credentials: credentials, clock: clock, random: random, adoptsHandles: adoptsHandles, closeCircle: closeCircle,
-            chance: chance, watcher: watcher)
+            adoptionLimit: adoptionLimit, chance: chance, watcher: watcher)
         let ledger = NotificationLedger(sink: ledger)
         let faults = ConnectionFaults()
         responder = SimulatorResponder(

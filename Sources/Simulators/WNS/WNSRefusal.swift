@@ -6,6 +6,8 @@ struct WNSRefusal: Error {
     /// Seconds.
     var retryAfter: Int?
 
+    private var isOfLab = false
+
     /// - Parameter retryAfter: Seconds, in place of those that go with the reason.
     init(_ reason: WNSReason, retryAfter: Int? = nil) {
         self.init(reason, reason.description)
@@ -16,6 +18,15 @@ struct WNSRefusal: Error {
         self.reason = reason
         self.description = description
     }
+
+    /// The lab has no room for another phone.
+    static var labFull: WNSRefusal {
+        var refusal = WNSRefusal(.unavailable, LabFull.message)
+        refusal.isOfLab = true
+        return refusal
+    }
+
+    var status: Int { isOfLab ? LabFull.status : reason.status }
 
     static func badRequest(_ what: String) -> WNSRefusal { WNSRefusal(.badRequest, what) }
 }

@@ -24,7 +24,7 @@ extension WNSSimulator {
             default: break
             }
             if let seconds = error.retryAfter { fields.add("retry-after", String(seconds)) }
-            return (HTTPResponse(status: .init(code: error.reason.status), headerFields: fields), [])
+            return (HTTPResponse(status: .init(code: error.status), headerFields: fields), [])
         }
     }
 
@@ -35,13 +35,14 @@ extension WNSSimulator {
     }
 
     /// What is known of the channel; nil when it is none. One with a token may be adopted.
-    private func record(of channel: String, app: String) -> HandleRecord? {
+    private func record(of channel: String, app: String) throws(WNSRefusal) -> HandleRecord? {
         let own = lab.address.authority(of: .wns)
         let isChannel = channel.contains(".notify.windows.com/?token=") || own.map { channel.hasPrefix("https://\($0)/?token=") } == true
         let record =
             isChannel
             ? lab.record(of: channel, adoptingAs: PhoneDescription(name: channel, platform: .wns, app: app))
             : lab.record(of: channel)
+        if record == nil, isChannel, lab.isFull { throw .labFull }
         return record?.platform == .wns ? record : nil
     }
 
@@ -54,7 +55,7 @@ extension WNSSimulator {
         let (settings, token) = state.withLock { state in (state.settings, bearer.flatMap { state.tokens[$0] }) }
         guard let token, token.expiresAt > now else { throw WNSRefusal(.unauthorized) }
         let channel = channel(of: request)
-        guard let record = record(of: channel, app: settings.appName) else { throw WNSRefusal(.notFound) }
+        guard let record = try record(of: channel, app: settings.appName) else { throw WNSRefusal(.notFound) }
         guard record.app == settings.appName, token.packageSID == settings.packageSID else {
             throw WNSRefusal(.forbidden)
         }

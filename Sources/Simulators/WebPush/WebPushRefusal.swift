@@ -8,6 +8,7 @@ struct WebPushRefusal: Error {
     var message: String
     /// Seconds.
     var retryAfter: Int?
+    private var isOfLab = false
 
     /// - Parameter retryAfter: Seconds, in place of those that go with the reason.
     init(_ reason: WebPushReason, retryAfter: Int? = nil) {
@@ -20,6 +21,15 @@ struct WebPushRefusal: Error {
         self.errno = errno
         self.message = message
     }
+
+    /// The lab has no room for another phone.
+    static var labFull: WebPushRefusal {
+        var refusal = WebPushRefusal(.serviceUnavailable, errno: nil, LabFull.message)
+        refusal.isOfLab = true
+        return refusal
+    }
+
+    private var status: Int { isOfLab ? LabFull.status : reason.status }
 
     static func badHeader(_ errno: Int, _ message: String) -> WebPushRefusal {
         WebPushRefusal(.badRequest, errno: errno, message)
@@ -40,10 +50,10 @@ struct WebPushRefusal: Error {
         }
         if let retryAfter { fields.add("retry-after", String(retryAfter)) }
         return Simulators.answer(
-            reason.status,
+            status,
             json: JSONValue(members: [
-                "code": .number(String(reason.status)), "errno": errno.map { .number(String($0)) } ?? .null,
-                "error": .string(reason.phrase), "message": .string(message),
+                "code": .number(String(status)), "errno": errno.map { .number(String($0)) } ?? .null,
+                "error": .string(isOfLab ? LabFull.reason : reason.phrase), "message": .string(message),
             ]), fields: fields)
     }
 }

@@ -53,7 +53,7 @@ package final class WebPushSimulator: RefusingService {
     ) throws(WebPushRefusal) -> (id: String, timeToLive: Int64) {
         guard request.method == .post else { throw WebPushRefusal(.methodNotAllowed) }
         let (origin, endpoint) = (origin(of: request), endpoint(of: request))
-        guard let record = record(of: endpoint, origin: origin) else { throw WebPushRefusal(.notFound) }
+        guard let record = try record(of: endpoint, origin: origin) else { throw WebPushRefusal(.notFound) }
         try authenticate(request, origin: origin, for: record.subscription)
         guard record.retiredAt == nil else { throw WebPushRefusal(.gone) }
         guard body.count <= Self.largestBody else { throw WebPushRefusal(.payloadTooLarge) }
@@ -79,12 +79,14 @@ package final class WebPushSimulator: RefusingService {
     func endpoint(of request: HTTPRequest) -> String { origin(of: request) + (request.path ?? "") }
 
     /// What is known of the endpoint; nil when it is none. One of the right path may be adopted.
-    private func record(of endpoint: String, origin: String) -> HandleRecord? {
+    private func record(of endpoint: String, origin: String) throws(WebPushRefusal) -> HandleRecord? {
+        let isEndpoint = endpoint.hasPrefix("\(origin)/wpush/")
         let record =
-            endpoint.hasPrefix("\(origin)/wpush/")
+            isEndpoint
             ? lab.record(
                 of: endpoint, adoptingAs: PhoneDescription(name: endpoint, platform: .browser, app: Self.adoptedApp))
             : lab.record(of: endpoint)
+        if record == nil, isEndpoint, lab.isFull { throw .labFull }
         return record?.platform == .browser ? record : nil
     }
 

@@ -148,6 +148,11 @@ extension TraceScenario {
             bench.answer(.rejected(.refusal("BadDeviceToken", .badChannel, "production against development")))
             return (try await bench.send(.alert(to: "sports")), "alice-1")
         },
+        TraceScenario(.labFull, "APNs is simulated, and its lab has no room for another phone, so nothing reached alice-1.") { bench in
+            try await bench.install(tags: ["sports"])
+            bench.answer(.rejected(.refusal(Rejection.labFullReason, .pnsUnavailable, "no room")))
+            return (try await bench.send(.alert(to: "sports")), "alice-1")
+        },
         TraceScenario(.rejected, "APNs refused the notification for alice-1 (BadTopic): use the app's bundle id.") { bench in
             try await bench.install(tags: ["sports"])
             bench.answer(.rejected(.refusal("BadTopic", .pnsInterfaceError, "use the app's bundle id")))

@@ -76,6 +76,39 @@ import Testing
         #expect(refused.errors.contains("error[lab.credentials]: the hub real has credentials"), "\(refused.errors)")
     }
 
+    @Test func `A full lab is named by the send, the trace and the doctor, and blames no token`() async throws {
+        let folder = try ScriptFolder()
+        let server = try Dialogue(
+            ["serve", "--port", "0", "--tls-port", "none", "--data", "data", "--lab"], in: folder.url,
+            environment: ["PUSHHOST_LOG_LEVEL": "error", "PUSHHOST_LAB_PHONES": "20"])
+        try await server.hear("Ctrl-C ends it.")
+        func command(_ words: String...) async throws -> Program { try await Program.run(words + ["--data", "data"], in: folder.url) }
+        func install(_ numbers: ClosedRange<Int>) async throws {
+            for number in numbers {
+                let body = #"{"installationId":"i\#(number)","platform":"apns","pushChannel":"\#(Self.handle.dropLast(2))\#(number)"}"#
+                _ = try await Self.curl(
+                    "-X PUT 'http://localhost/hub/installations/i\(number)?api-version=2020-06' -d '\(body)'", in: folder.url)
+            }
+        }
+        try Data(#"{"aps":{"alert":"Hello lab"}}"#.utf8).write(to: folder.url.appending(path: "hello.json"))
+        try await install(10...29)
+        #expect(try await command("send", "--native", "apns", "hello.json", "--broadcast", "--yes").status == 0)
+        #expect(try await command("doctor").output.contains("lab is full"))
+        try await install(30...79)
+        let sent = try await command("send", "--native", "apns", "hello.json", "--broadcast", "--yes")
+        #expect(sent.status == 7 && sent.output.contains("20 of 70 sent · 50 failed"), "\(sent.output)\(sent.errors)")
+        #expect(sent.output.contains("LabFull") && !sent.output.contains("environment"), "\(sent.output)")
+        let id = try #require(sent.output.firstMatch(of: /✗ (\S+)/)?.1, "\(sent.output)")
+        let trace = try await command("trace", String(id), "--device", "i50", "--json")
+        #expect(trace.output.contains("\"lab_full\"") && !trace.output.contains("environment"), "\(trace.output)")
+        let doctor = try await command("doctor")
+        #expect(doctor.status == 1 && doctor.output.contains("the lab is full: it has made phones of 20 handles"), "\(doctor.output)")
+        #expect(!doctor.output.contains("most tokens"), "\(doctor.output)")
+        #expect(try await command("devices", "--json", "--all").output.contains("i79"))
+        server.signal(SIGTERM)
+        #expect(await server.end(closingInput: false).status == 0)
+    }
+
     @Test func `Third-party clients reach phones of the lab over TLS, where the setting gives it a port`() async throws {
         let folder = try ScriptFolder()
         let server = try Dialogue(

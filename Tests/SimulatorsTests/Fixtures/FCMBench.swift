@@ -16,8 +16,11 @@ final class FCMBench: Sendable {
     let simulator: FCMSimulator
     let phone: PhoneID
 
-    init() {
-        lab = PhoneLab(clock: time.clock, random: time.random, observer: log.add)
+    /// - Parameter adoptionLimit: nil for a lab that adopts no handles.
+    init(adoptionLimit: Int? = nil) {
+        lab = PhoneLab(
+            clock: time.clock, random: time.random, adoptsHandles: adoptionLimit != nil,
+            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, observer: log.add)
         simulator = FCMSimulator(
             lab: lab, clock: time.clock, random: time.random,
             settings: FCMSimulatorSettings(projectID: "example-project", clientEmail: Self.email))

@@ -20,13 +20,13 @@ final class SimulatorNetwork: Sendable {
 
     init(
         _ settings: APNsHTTP2Settings = APNsHTTP2Settings(), serving platforms: Set<PhonePlatform> = [.apns],
-        at authority: String? = nil, adopts: Bool = false, closeCircle: Int? = nil, ledger: LedgerSink? = nil
+        at authority: String? = nil, adopts: Bool = false, closeCircle: Int? = nil, adoptionLimit: Int? = nil, ledger: LedgerSink? = nil
     ) async throws {
         credentials = try #require(Self.credentials)
         identity = try #require(ServerIdentity(now: time.clock))
         server = SimulatorServer(
             port: 0, credentials: credentials, clock: time.clock, random: time.random, adoptsHandles: adopts, closeCircle: closeCircle,
-            chance: Self.chance, ledger: ledger)
+            adoptionLimit: adoptionLimit, chance: Self.chance, ledger: ledger)
         var selection = ServiceSelection(platforms)
         (selection.apns, selection.authority) = (settings, authority)
         listener = try await server.listen(port: 0, threads: 1, identity: identity, serving: selection)

@@ -15,8 +15,11 @@ final class WNSBench: Sendable {
     let simulator: WNSSimulator
     let phone: PhoneID
 
-    init() {
-        lab = PhoneLab(clock: time.clock, random: time.random, observer: log.add)
+    /// - Parameter adoptionLimit: nil for a lab that adopts no handles.
+    init(adoptionLimit: Int? = nil) {
+        lab = PhoneLab(
+            clock: time.clock, random: time.random, adoptsHandles: adoptionLimit != nil,
+            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, observer: log.add)
         simulator = WNSSimulator(
             lab: lab, clock: time.clock, random: time.random,
             settings: WNSSimulatorSettings(

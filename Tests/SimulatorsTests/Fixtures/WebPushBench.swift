@@ -15,8 +15,11 @@ final class WebPushBench: Sendable {
     let simulator: WebPushSimulator
     let phone: PhoneID
 
-    init(random: SimulatorRandom? = nil, isRestricted: Bool = true) {
-        lab = PhoneLab(clock: time.clock, random: random ?? time.random, observer: log.add)
+    /// - Parameter adoptionLimit: nil for a lab that adopts no handles.
+    init(random: SimulatorRandom? = nil, isRestricted: Bool = true, adoptionLimit: Int? = nil) {
+        lab = PhoneLab(
+            clock: time.clock, random: random ?? time.random, adoptsHandles: adoptionLimit != nil,
+            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, observer: log.add)
         simulator = WebPushSimulator(lab: lab, clock: time.clock, random: time.random)
         phone = lab.addPhone(
             PhoneDescription(

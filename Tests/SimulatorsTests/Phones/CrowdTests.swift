@@ -74,6 +74,33 @@ import Testing
         await network.end()
     }
 
+    @Test(arguments: [nil, 2])
+    func `a full lab refuses further handles with a reason of its own`(closeCircle: Int?) async throws {
+        let network = try await SimulatorNetwork(adopts: true, closeCircle: closeCircle, adoptionLimit: 3)
+        _ = try network.phone("ana")
+        let caller = try await HTTP2Caller(network)
+        let tokens = (1...5).map { String(repeating: String($0), count: 64) }
+        var answers: [String] = []
+        for token in tokens { answers.append(try await caller.send(network.push(to: token)).verdict) }
+        #expect(answers == ["200", "200", "200", "507 LabFull", "507 LabFull"])
+        #expect(network.server.phones.adoptedHandles == 3 && network.server.phones.adoptionLimit == 3)
+        // A wrong token, and one that is known, are answered as ever.
+        #expect(try await caller.send(network.push(to: "0123")).verdict == "400 BadDeviceToken")
+        #expect(try await caller.send(network.push(to: tokens[2])).verdict == "200")
+        try await caller.close()
+        await network.end()
+    }
+
+    @Test func `a phone that leaves the lab makes room`() throws {
+        let time = ManualTime()
+        let lab = PhoneLab(clock: time.clock, random: time.random, adoptsHandles: true, adoptionLimit: 1)
+        let phone = PhoneDescription(name: "a", platform: .fcm, app: "app")
+        let first = try #require(lab.record(of: "a", adoptingAs: phone))
+        #expect(lab.isFull && lab.record(of: "b", adoptingAs: phone) == nil)
+        lab.remove([first.phone])
+        #expect(!lab.isFull && lab.record(of: "b", adoptingAs: phone) != nil)
+    }
+
     @Test func `a phone with a token of one's own choice is there before its first push`() async throws {
         let network = try await SimulatorNetwork()
         let token = String(repeating: "5", count: 64)
