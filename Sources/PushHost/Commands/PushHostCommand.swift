@@ -74,6 +74,8 @@ enum ExitStatus {
     static let target: Int32 = 4
     static let policy: Int32 = 5
     static let noTarget: Int32 = 6
+    /// A send reached some of its devices, and failed for others.
+    static let partial: Int32 = 7
     static let interrupted: Int32 = 130
     /// The reader of the output has gone before the work was done: as if SIGPIPE had ended it.
     static let lostReader: Int32 = 141

@@ -28,6 +28,45 @@ import WebAPI
         return try #require(document["result"] ?? document["error"])
     }
 
+    @Test func `The exit code of a send tells all, some and none of the devices apart, and commands that show exit with 0`() async throws {
+        try await ServedHub.serving(isSimulated: true) { hub in
+            let control = try #require(hub.simulatorPort)
+            func refuse(_ count: Int) async throws {
+                _ = try await Program.shell(
+                    #"curl -s http://127.0.0.1:\#(control)/faults/apns -d '{"reason": "BadDeviceToken", "count": \#(count)}'"#)
+            }
+            for number in 1...2 { try await Self.install("pad-\(number)", "sports", Self.handle(number), at: hub) }
+            #expect(try await hub.command(["send", "Goal", "--to", "sports"]).status == 0)
+            try await refuse(1)
+            let some = try await hub.command(["send", "Goal", "--to", "sports", "--json"])
+            #expect(some.status == 7, "\(some.output)\(some.errors)")
+            let id = try #require(try Self.result(some)["items"]?.array?.first?["notificationId"]?.string)
+            try await refuse(2)
+            let none = try await hub.command(["send", "Goal", "--to", "sports"])
+            #expect(none.status == 1 && none.output.contains("0 of 2 sent · 2 failed"), "\(none.output)")
+            let shown = try await hub.command(["notification", "show", id])
+            #expect(shown.status == 0 && shown.output.contains("✗"), "\(shown.output)")
+            #expect(try await hub.command(["trace", id]).status == 0)
+            let help = try await hub.command(["send", "--help"]).output.replacing(/\s+/, with: " ")
+            #expect(help.contains("7 some devices were reached, and others failed"), "\(help)")
+        }
+    }
+
+    @Test func `A send that goes to several platforms is partial where one of them fails`() async throws {
+        try await ServedHub.serving(isSimulated: true) { hub in
+            try await Self.install("good", "mixed", Self.handle(1), at: hub, template: false)
+            try await Self.install("bad", "mixed", "no-token-of-fcm", at: hub, template: false, platform: "fcmv1")
+            let (apns, fcm) = (hub.data.appending(path: "apns.json"), hub.data.appending(path: "fcm.json"))
+            try Data(#"{"aps": {"alert": "Goal"}}"#.utf8).write(to: apns)
+            try Data(#"{"message": {"notification": {"body": "Goal"}}}"#.utf8).write(to: fcm)
+            _ = try await Program.shell(
+                #"curl -s http://127.0.0.1:\#(try #require(hub.simulatorPort))/faults/fcm -d '{"reason": "SENDER_ID_MISMATCH", "count": 1}'"#
+            )
+            let sent = try await hub.command(["send", "--native", "apns", apns.path, "fcm", fcm.path, "--to", "mixed"])
+            #expect(sent.status == 7, "\(sent.output)\(sent.errors)")
+        }
+    }
+
     @Test func `A send tells who got it and who did not and why, and who is near where nobody matches`() async throws {
         try await ServedHub.serving(isSimulated: true) { hub in
             try await Self.install("good", "sports", Self.handle(1), at: hub)

@@ -41,7 +41,11 @@ struct RunsListCommand: AsyncParsableCommand {
 
 struct RunsShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "One run: why it began, its steps and its log, what came of it.")
+        commandName: "show", abstract: "One run: why it began, its steps and its log, what came of it.",
+        discussion: """
+            Exit codes: 0 it is shown, also where it failed · 2 usage · 4 the server refuses: it does not know the run. pushhost runs \
+            start --wait tells by its exit code whether a run completed.
+            """)
 
     @Argument(help: "Its id.")
     var id: String

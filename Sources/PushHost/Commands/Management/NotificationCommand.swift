@@ -47,7 +47,11 @@ struct NotificationListCommand: AsyncParsableCommand {
 
 struct NotificationShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "What has become of a notification so far.")
+        commandName: "show", abstract: "What has become of a notification so far.",
+        discussion: """
+            Exit codes: 0 it is shown, also where devices failed · 2 usage · 4 the server refuses: it does not know the notification. \
+            pushhost send tells by its exit code whether all devices were reached.
+            """)
 
     @Argument(help: "Its id.")
     var id: String

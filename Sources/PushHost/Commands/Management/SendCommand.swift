@@ -9,8 +9,9 @@ struct SendCommand: AsyncParsableCommand {
             TEXT is the property "message" of a template notification: devices whose templates name it get it. To whom it goes \
             must be said: --to with a tag expression, --broadcast, or --channel with a broadcast channel of APNs.
 
-            Exit codes: 0 done · 1 none of the devices was reached · 2 usage · 4 the server refuses or does not answer · 5 it \
-            waits for somebody else's leave (pushhost approvals) · 6 nobody matches, with --fail-on-no-target · 130 interrupted: what was accepted goes on.
+            Exit codes: 0 every device was reached, or it is scheduled · 1 none of the devices was reached · 2 usage · 4 the server \
+            refuses or does not answer · 5 it needs approval (pushhost approvals) · 6 nobody matches, with --fail-on-no-target · 7 some \
+            devices were reached, and others failed or the send was stopped · 130 interrupted: what was accepted goes on.
             """)
 
     @Argument(help: "The text to send.")
@@ -164,7 +165,9 @@ struct SendCommand: AsyncParsableCommand {
         if reports.allSatisfy(\.isWithoutTarget) { return failOnNoTarget ? ExitStatus.noTarget : ExitStatus.pass }
         let counts = reports.map { OutcomeCounts($0.notification) }
         let isLost = counts.contains { $0.all > 0 } && counts.allSatisfy { $0.sent == 0 }
-        return isLost ? ExitStatus.failed : ExitStatus.pass
+        if isLost { return ExitStatus.failed }
+        let isStopped = reports.contains { $0.state == NotificationOutcome.State.canceled.rawValue }
+        return isStopped || counts.contains { $0.failed > 0 } ? ExitStatus.partial : ExitStatus.pass
     }
 }
 

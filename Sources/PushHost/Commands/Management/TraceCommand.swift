@@ -6,7 +6,12 @@ struct TraceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trace",
         abstract: "Why a phone shows a notification, or does not: its way, a line each, and one sentence.",
-        discussion: "Without --device: how many devices ended how, with an example of each.")
+        discussion: """
+            Without --device: how many devices ended how, with an example of each.
+
+            Exit codes: 0 there is an explanation, whatever it is · 2 usage · 4 the server refuses: it does not know the notification \
+            or the device.
+            """)
 
     @Argument(help: "The notification's id, as send prints it.")
     var notification: String
