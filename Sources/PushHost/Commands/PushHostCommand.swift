@@ -9,7 +9,7 @@ package enum PushHostEntry {
 
     /// Ends the process: it was put together in a way that cannot be.
     package static func refuse(_ error: PushError) -> Never {
-        UsageRefusal(arguments: Array(CommandLine.arguments.dropFirst()), error: error).tell()
+        UsageRefusal(arguments: ProgramArguments.current, error: error).tell()
     }
 }
 
@@ -35,7 +35,7 @@ struct PushHostCommand: AsyncParsableCommand {
     static func main() async {
         Output.reserveStandardDescriptors()
         Signals.leaveQuitToTheSystem()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = ProgramArguments.current
         do {
             try UsageRefusal.checkCommand(arguments)
             var command = try parseAsRoot(CommandLineSplit.rearranged(arguments))
