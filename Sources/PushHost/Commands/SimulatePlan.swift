@@ -59,6 +59,17 @@ struct SimulatePlan: Sendable {
         return "pushhost simulate \(platform == .browser ? "webpush" : platform.rawValue)"
     }
 
+    /// A phone that the service can reach, as the service's page adds it; where all are served, one of APNs.
+    var examplePhone: (name: String, platform: String) {
+        guard selection.platforms.count == 1, let platform = selection.platforms.first else { return ("ana", PhonePlatform.apns.rawValue) }
+        return switch platform {
+        case .apns: ("ana", "apns")
+        case .fcm: ("bob", "fcm")
+        case .wns: ("tom", "wns")
+        case .browser: ("eve", "webpush")
+        }
+    }
+
     /// What is spoken on the port of TLS, in words.
     var languages: String {
         switch selection.platforms {

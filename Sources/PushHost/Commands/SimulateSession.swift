@@ -137,8 +137,9 @@ struct SimulateSession {
         output.line("  phones    GET /phones\(options.adopt ? "; a handle that is pushed to becomes one" : "")")
         output.line()
         output.line("Next")
-        output.line("  curl \(address)/phones -d '{\"name\": \"ana\", \"platform\": \"apns\"}'")
-        output.line("  curl \(address)/phones/ana")
+        let phone = plan.examplePhone
+        output.line("  curl \(address)/phones -d '{\"name\": \"\(phone.name)\", \"platform\": \"\(phone.platform)\"}'")
+        output.line("  curl \(address)/phones/\(phone.name)")
         output.line("Ctrl-C ends it.")
         output.flush()
     }

@@ -149,6 +149,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [("all", "apns"), ("apns", "apns"), ("fcm", "fcm"), ("wns", "wns"), ("webpush", "browser")])
+    func `the commands that the first screen proposes add a phone of the service and show it`(
+        service: String, platform: String
+    ) async throws {
+        let simulator = try await SimulatorProgram(serving: service)
+        let next = try #require(simulator.screen.components(separatedBy: "Next\n").last)
+        let commands = next.split(separator: "\n").filter { $0.hasPrefix("  curl ") }
+        #expect(commands.count == 2, "\(next)")
+        let run = try await Program.shell(
+            "set -e\n" + commands.map { $0.replacing("curl ", with: "curl --silent --show-error --fail-with-body ") + "\necho\n" }.joined())
+        #expect(run.status == 0, "\(run.output)\(run.errors)")
+        let answers = try run.output.split(separator: "\n").map { try JSON(parsing: String($0)) }
+        #expect(answers.count == 2 && answers.allSatisfy { $0["platform"]?.string == platform }, "\(run.output)")
+        // The service reaches it: its handle is on the port of the service, or a token of Apple's or Google's.
+        let phone = try #require(answers.last)
+        let handle = try #require((phone["subscription"]?["endpoint"] ?? phone["handle"])?.string)
+        if ["wns", "webpush"].contains(service) { #expect(handle.hasPrefix("https://localhost:\(simulator.port)/"), "\(handle)") }
+        #expect(await simulator.end().status == 0)
+    }
+
     /// The first block of a language on a page, for the ports of a simulator.
     private static func block(_ language: String, of page: String, for simulator: SimulatorProgram) -> String? {
         page.components(separatedBy: "```\(language)\n").dropFirst().first?.components(separatedBy: "```").first.map {
