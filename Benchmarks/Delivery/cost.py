@@ -5,6 +5,8 @@
 SINK answers from the first processor, the clients have the second. Our figures are those of the sending: of a connector from the queue
 item to the classified verdict, of the hub from the durable accept of a broadcast to DEVICES devices to the last outcome on disk. So are
 those of the Python clients; h2load's are those of the whole process. PYTHON has the clients, or their rows are left out and it is said.
+
+Then the same connector sends to a SINK that resets a connection every so many requests: how many pushes arrive more than once.
 """
 import os
 import re
@@ -52,10 +54,11 @@ def free_port():
 
 
 class Sink:
-    def __init__(self, service, certificate, key):
+    def __init__(self, service, certificate, key, reset_every=None):
         self.port = free_port()
+        options = [str(reset_every)] if reset_every else []
         self.child = subprocess.Popen(
-            ["taskset", "-c", SINK_CPU, sink, str(self.port), certificate, key, service], stdout=subprocess.PIPE, text=True)
+            ["taskset", "-c", SINK_CPU, sink, str(self.port), certificate, key, service] + options, stdout=subprocess.PIPE, text=True)
         while self.child.poll() is None:
             try:
                 socket.create_connection(("127.0.0.1", self.port)).close()
@@ -65,8 +68,10 @@ class Sink:
         sys.exit("the sink ended")
 
     def end(self):
+        """How many requests it took, and how many connections it reset."""
         self.child.send_signal(signal.SIGTERM)
-        return int(self.child.communicate()[0])
+        taken, resets = self.child.communicate()[0].split()
+        return int(taken), int(resets)
 
 
 def run(command):
@@ -171,9 +176,9 @@ def compare(service, folder):
             try:
                 count, passed, used = measure(server.port, folder)
             finally:
-                answered = server.end()
-            if measure is not curve and (count == 0 or answered < count):
-                sys.exit(f"{name}: {count} accepted, the sink has answered {answered}")
+                taken, _ = server.end()
+            if measure is not curve and (count == 0 or taken < count):
+                sys.exit(f"{name}: {count} accepted, the sink has taken {taken}")
             results[name].append((used / count * 10_000, count / passed))
     base = [used for used, _ in results["connector, 500 under way"]]
     print(f"| {TITLES[service]} | CPU s per 10,000 pushes, median | least | of the connector's, median of rounds | pushes a second |")
@@ -183,6 +188,29 @@ def compare(service, folder):
         ratio = statistics.median(one / other for one, other in zip(used, base))
         rate = statistics.median(rate for _, rate in figures)
         print(f"| {name} | {statistics.median(used):.4f} | {min(used):.4f} | {ratio:.2f} | {rate:,.0f} |")
+    print()
+
+
+# Requests of which one resets its connection, and those that the connector sends before it measures.
+RESETS, FIRST = (5, 50, 500), 1_000
+
+
+def break_off(service, folder):
+    """Pushes that arrive more than once, for each connection that the service resets."""
+    print(f"| {TITLES[service]}, one request in … resets its connection | pushes | resets | repeats | a reset (goal: at most 1) |")
+    print("|---|---:|---:|---:|---:|")
+    for every in RESETS:
+        server = Sink(service, f"{folder}/certificate.pem", f"{folder}/key.pem", every)
+        try:
+            key = "rsa.pem" if service == "fcm" else "key.pem"
+            count, _, _ = told(run(
+                [benchmark, "connector", service, str(server.port), f"{folder}/certificate.pem", f"{folder}/{key}", "500", "20000"])[0])
+        finally:
+            taken, resets = server.end()
+        if resets == 0 or taken < count + FIRST:
+            sys.exit(f"one in {every}: {count} accepted, the sink has taken {taken} and reset {resets}")
+        repeats = taken - count - FIRST
+        print(f"| {every:,} | {count + FIRST:,} | {resets:,} | {repeats:,} | {repeats / resets:.2f} |")
     print()
 
 
@@ -203,6 +231,7 @@ def main():
             if service == "apns":
                 subprocess.run([benchmark, "prepare", f"{folder}/hub.sqlite", str(devices)], check=True)
             compare(service, folder)
+            break_off(service, folder)
     if memories:
         print(f"Resident memory of the hub at most: {max(memories)} MiB")
 

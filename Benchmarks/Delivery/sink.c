@@ -1,8 +1,11 @@
 // A push service that says yes, over TLS on OpenSSL, one thread: HTTP/2 on libnghttp2 with 1,000 streams at a time, and HTTP/1.1 for
 // clients that speak nothing newer. It answers as APNs does (200 and the request's apns-id), as FCM (200 and a name) or as a Web Push
-// service (201 and where the message is), and tells at its end (SIGTERM) how many requests there were.
+// service (201 and where the message is), and prints at its end (SIGTERM) how many requests it took and how many connections it reset.
 //
-//     sink PORT CERTIFICATE KEY apns|fcm|webpush
+//     sink PORT CERTIFICATE KEY apns|fcm|webpush [RESET_EVERY]
+//
+// With RESET_EVERY, every so many requests one is taken, and its connection over HTTP/2 ends in a TCP reset in place of the answer.
+// Requests before it on the connection are answered, those behind it are not taken.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -29,6 +32,7 @@ typedef struct {
     int fd;
     SSL *tls;
     int accepted; // TLS has come about
+    int breaking; // a request was taken that resets it
     nghttp2_session *session; // NULL with HTTP/1.1
     char head[HEAD]; // of the request that is being read over HTTP/1.1
     size_t head_length;
@@ -41,7 +45,7 @@ typedef struct {
 } connection;
 
 static volatile sig_atomic_t ending;
-static unsigned long answered;
+static unsigned long taken, resets, reset_every;
 static int poller;
 static SSL_CTX *context;
 static int service;
@@ -87,7 +91,8 @@ static ssize_t read_name(nghttp2_session *session, int32_t stream, uint8_t *byte
 }
 
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
-    (void)user;
+    connection *peer = user;
+    if (peer->breaking) return 0;
     if ((frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) return 0;
     request *asked = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     if (!asked) return 0;
@@ -97,7 +102,12 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     nghttp2_nv fcm[] = {ok, {(uint8_t *)"content-type", (uint8_t *)"application/json; charset=UTF-8", 12, 31, 0}};
     nghttp2_nv webpush[] = {created, {(uint8_t *)"location", (uint8_t *)LOCATION, 8, sizeof LOCATION - 1, NGHTTP2_NV_FLAG_NO_INDEX}, {(uint8_t *)"ttl", (uint8_t *)"60", 3, 2, 0}};
     nghttp2_data_provider name = {.read_callback = read_name};
-    answered++;
+    taken++;
+    if (reset_every && taken % reset_every == 0) {
+        resets++;
+        peer->breaking = 1;
+        return 0;
+    }
     switch (service) {
     case APNS: return nghttp2_submit_response(session, frame->hd.stream_id, apns, 2, NULL);
     case FCM: return nghttp2_submit_response(session, frame->hd.stream_id, fcm, 2, &name);
@@ -168,7 +178,7 @@ static int answer_plainly(connection *peer) {
     else length = snprintf(out, room, "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: %zu\r\n\r\n%s", sizeof NAME - 1, NAME);
     if ((size_t)length >= room) return 0;
     peer->out_length += length;
-    answered++;
+    taken++;
     return 1;
 }
 
@@ -214,6 +224,8 @@ static int read_in(connection *peer) {
 }
 
 static void drop(connection *peer) {
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    if (peer->breaking) setsockopt(peer->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     if (peer->session) nghttp2_session_del(peer->session);
     SSL_free(peer->tls);
     close(peer->fd);
@@ -242,9 +254,10 @@ static int listen_on(int port) {
 }
 
 int main(int count, char **words) {
-    const char *name = count == 5 ? words[4] : "";
+    const char *name = count == 5 || count == 6 ? words[4] : "";
+    reset_every = count == 6 ? strtoul(words[5], NULL, 10) : 0;
     service = !strcmp(name, "apns") ? APNS : !strcmp(name, "fcm") ? FCM : !strcmp(name, "webpush") ? WEBPUSH : -1;
-    if (service < 0) return fprintf(stderr, "sink PORT CERTIFICATE KEY apns|fcm|webpush\n"), 2;
+    if (service < 0) return fprintf(stderr, "sink PORT CERTIFICATE KEY apns|fcm|webpush [RESET_EVERY]\n"), 2;
     struct sigaction action = {.sa_handler = end};
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -263,11 +276,11 @@ int main(int count, char **words) {
             connection *peer = events[i].data.ptr;
             if (!peer) {
                 accept_all(listener);
-            } else if (!read_in(peer) || (peer->accepted && !write_out(peer)) || (peer->session && !nghttp2_session_want_read(peer->session) && !nghttp2_session_want_write(peer->session))) {
+            } else if (!read_in(peer) || (peer->accepted && !write_out(peer)) || peer->breaking || (peer->session && !nghttp2_session_want_read(peer->session) && !nghttp2_session_want_write(peer->session))) {
                 drop(peer);
             }
         }
     }
-    printf("%lu\n", answered);
+    printf("%lu %lu\n", taken, resets);
     return 0;
 }

@@ -21,7 +21,7 @@ struct ConnectorRun {
         let connector = try service.connector(sink, transport)
         let batches = (0..<max(1, pushes / Self.batchSize)).map { service.batch($0, size: Self.batchSize) }
         // The connection, and the token that is signed or fetched once an hour.
-        _ = await connector.deliver(service.batch(0, size: Self.batchSize))
+        _ = await Self.send([service.batch(0, size: Self.batchSize)], connector)
         let start = Moment.now
         let accepted = await Self.send(batches, connector)
         let spent = Moment.now - start
@@ -29,19 +29,41 @@ struct ConnectorRun {
         await transport.shutdown()
     }
 
-    /// How many a service took and gave an id.
+    /// How many a service took and gave an id. What comes back without an answer is sent again, as a hub does it.
     private static func send(_ batches: [DeliveryBatch], _ connector: any Connector) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for first in 0..<senders {
                 group.addTask {
                     var accepted = 0
                     for index in stride(from: first, to: batches.count, by: senders) {
-                        for case .accepted(.some) in await connector.deliver(batches[index]) { accepted += 1 }
+                        accepted += await Self.send(batches[index], connector)
                     }
                     return accepted
                 }
             }
             return await group.reduce(0, +)
+        }
+    }
+
+    private static func send(_ batch: DeliveryBatch, _ connector: any Connector) async -> Int {
+        var (batch, accepted) = (batch, 0)
+        while true {
+            let verdicts = await connector.deliver(batch)
+            let before = accepted
+            for case .accepted(.some) in verdicts { accepted += 1 }
+            if accepted - before == verdicts.count { return accepted }
+            let open = zip(batch.handles, verdicts).filter { $0.1.mayBeSentAgain }.map(\.0)
+            if open.isEmpty { return accepted }
+            batch.handles = open
+        }
+    }
+}
+
+extension Verdict {
+    fileprivate var mayBeSentAgain: Bool {
+        switch self {
+        case .accepted, .rejected: false
+        case .transient, .unknown: true
         }
     }
 }

@@ -21,7 +21,8 @@ protocol ServerConnection: AnyObject {
     /// Takes no more requests; what is open is still answered.
     func goAway(debugData: [UInt8])
 
-    /// Breaks the connection off without another word: the client gets a TCP reset, and never learns what became of its requests.
+    /// Breaks the connection off with a TCP reset. Requests that were answered keep their answers; the client never learns what became
+    /// of the others. No more requests are handed over.
     func breakOff()
 
     /// Ends the connection when what is open is answered.

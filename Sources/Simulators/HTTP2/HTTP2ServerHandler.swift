@@ -48,7 +48,10 @@ final class HTTP2ServerHandler: ChannelDuplexHandler, ServerConnection {
         schedulePump()
     }
 
+    /// Answers that were given before go out first: what is lost is the answer to the request that breaks the connection, and what the
+    /// client sent after it.
     func breakOff() {
+        pump()
         isClosing = true
         wire.breakOff()
     }
@@ -84,6 +87,8 @@ final class HTTP2ServerHandler: ChannelDuplexHandler, ServerConnection {
             return close()
         }
         for event in codec.takeEvents() {
+            // A connection that has broken off brings no more requests, even those that came with the same bytes.
+            guard !isClosing else { return }
             if case .request(let stream, let request, let body) = event {
                 responder.handle(request, body: body, stream: stream, on: self)
             }

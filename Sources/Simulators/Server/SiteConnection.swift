@@ -12,6 +12,8 @@ final class SiteConnection: ConnectionResponder {
     /// Services that this connection has brought requests, and whether it is to break off at the next.
     private var visited: [PhonePlatform: Bool] = [:]
     private var isOpen = false
+    /// A request was taken whose answer is to be the end of the connection: those behind it never arrive.
+    private var isBreaking = false
     private var goesAway = false
 
     private static let largestBody = HTTP2Limits().largestBody
@@ -65,6 +67,7 @@ final class SiteConnection: ConnectionResponder {
     }
 
     func handle(_ request: HTTPRequest, body: [UInt8], stream: Int32, on connection: any ServerConnection) {
+        guard !isBreaking else { return }
         let platform: PhonePlatform
         var environment: APNsEnvironment?
         switch selection.destination(of: request, in: responder.site) {
@@ -81,13 +84,16 @@ final class SiteConnection: ConnectionResponder {
         }
         let isDoomed = visited[platform] ?? faults.firstRequest(to: platform)
         visited[platform] = isDoomed
-        guard !isDoomed else { return connection.breakOff() }
+        guard !isDoomed else {
+            isBreaking = true
+            return connection.breakOff()
+        }
         let exchange = Exchange(
             request: request, body: body, stream: stream, platform: platform, environment: environment, fate: faults.request(to: platform))
         guard exchange.fate.latency > 0, let loop = connection.eventLoop else { return take(exchange, on: connection) }
         _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(exchange.fate.latency))) {
             // What has not arrived when the connection ends never does.
-            guard self.isOpen else { return }
+            guard self.isOpen, !self.isBreaking else { return }
             self.take(exchange, on: connection)
         }
     }
@@ -102,6 +108,7 @@ final class SiteConnection: ConnectionResponder {
     }
 
     private func take(_ exchange: Exchange, on connection: any ServerConnection) {
+        if exchange.fate.breaksOff { isBreaking = true }
         let (site, ledger) = (responder.site, responder.ledger)
         let service: any RefusingService = exchange.environment.map { site[$0] } ?? site[exchange.platform]
         var isProven = false

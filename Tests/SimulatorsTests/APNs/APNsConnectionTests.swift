@@ -217,6 +217,27 @@ import Testing
         await network.end()
     }
 
+    /// Requests on HTTP/2 come many at a time: those before the one that breaks the connection are answered, and those behind it are not
+    /// taken, so that a sender has one of them to repeat.
+    @Test(arguments: [0, 20])
+    func `of requests at once, those before the break are answered and those behind it are not taken`(latency: Int) async throws {
+        var settings = APNsHTTP2Settings()
+        settings.firstStreams = 100
+        let network = try await SimulatorNetwork(settings)
+        let phone = try network.phone("ana")
+        _ = try network.control(.post, "/connections", #"{"reset_every": 5, "latency_ms": \#(latency)}"#)
+        let caller = try await HTTP2Caller(network)
+        try await caller.wait { client, _ in client.limits == [100] }
+        let push = try network.push(to: phone)
+        let streams = try await caller.act { client in (0..<40).map { _ in client.request(push, body: SimulatorNetwork.hello) } }
+        try await caller.wait { _, isClosed in isClosed }
+        let statuses = try await caller.act { client in streams.map { client.answers[$0]?.status ?? 0 } }
+        #expect(statuses == Array(repeating: 200, count: 4) + Array(repeating: 0, count: 36))
+        #expect(try network.control(.get, "/phones/ana")["inbox"]?.elements?.count == 5)
+        #expect(try network.control(.get, "/connections")["requests"]?.integer == (latency == 0 ? 5 : 40))
+        await network.end()
+    }
+
     @Test func `every so many connections one breaks off at its first request, which nobody takes`() async throws {
         let network = try await SimulatorNetwork()
         let phone = try network.phone("ana")
