@@ -18,12 +18,8 @@ struct WebPushToken: Sendable {
         guard parts.count == 2, parts[0].lowercased() == "vapid" else {
             throw .badToken("The Authorization header does not have the scheme vapid")
         }
-        var parameters: [Substring: Substring] = [:]
-        for parameter in parts[1].split(separator: ",") {
-            let pair = parameter.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-            if pair.count == 2 { parameters[pair[0]] = pair[1] }
-        }
-        guard let publicKey = parameters["k"].flatMap({ Base64URL.bytes($0) }), publicKey.count == 65,
+        let parameters = Self.parameters(parts[1])
+        guard let publicKey = parameters["k"].flatMap({ Self.keyBytes($0) }), publicKey.count == 65,
             let key = try? P256.Signing.PublicKey(x963Representation: publicKey)
         else { throw .badToken("Missing or invalid VAPID public key") }
         guard let token = parameters["t"].flatMap({ CompactToken(String($0)) }) else {
@@ -32,6 +28,25 @@ struct WebPushToken: Sendable {
         self.publicKey = publicKey
         self.key = key
         self.token = token
+    }
+
+    /// The parameters by their names in lower case: names are compared without case, and a value may be quoted (RFC 9110 section 11.2).
+    private static func parameters(_ text: Substring) -> [String: Substring] {
+        var parameters: [String: Substring] = [:]
+        for parameter in text.split(separator: ",") {
+            let pair = parameter.split(separator: "=", maxSplits: 1).map(\.trimmedOfBlanks)
+            guard pair.count == 2 else { continue }
+            let isQuoted = pair[1].count >= 2 && pair[1].first == "\"" && pair[1].last == "\""
+            parameters[pair[0].lowercased()] = isQuoted ? pair[1].dropFirst().dropLast() : pair[1]
+        }
+        return parameters
+    }
+
+    /// A key in base64url, or in standard base64 or with padding, which RFC 8292 forbids and autopush accepts.
+    private static func keyBytes(_ text: Substring) -> [UInt8]? {
+        var digits = text.replacing("+", with: "-").replacing("/", with: "_")[...]
+        while digits.last == "=" { digits.removeLast() }
+        return Base64URL.bytes(digits)
     }
 
     /// Signature, audience, expiry and contact (RFC 8292 section 2).

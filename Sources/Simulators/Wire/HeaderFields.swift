@@ -27,6 +27,15 @@ extension HTTPFields {
     }
 }
 
+extension StringProtocol {
+    /// Without the blanks and tabs around it: optional whitespace (RFC 9110 section 5.6.3).
+    var trimmedOfBlanks: SubSequence {
+        let start = firstIndex { $0 != " " && $0 != "\t" } ?? endIndex
+        let end = self[start...].lastIndex { $0 != " " && $0 != "\t" }.map { index(after: $0) } ?? start
+        return self[start..<end]
+    }
+}
+
 /// A status, its header fields and its body.
 typealias Answer = (response: HTTPResponse, body: [UInt8])
 

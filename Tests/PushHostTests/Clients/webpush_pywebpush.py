@@ -70,7 +70,8 @@ refused(401, 109, key=None, headers={"Authorization": header.split(", k=")[0] + 
 refused(401, 109, key=None, headers={"Authorization": "Bearer token"})
 
 # What is wrong with the message.
-refused(400, 112, headers={"TTL": "soon"})
+refused(400, 111, headers={"TTL": "soon"})
+refused(400, 114, headers={"TTL": "-1"})
 refused(400, 113, headers={"Topic": "a topic with blanks"})
 refused(400, 111, headers={"Urgency": "urgent"})
 refused(400, 110, content_encoding="aesgcm")

@@ -26,6 +26,44 @@ import Testing
         #expect(try await kind(authorization: "vapid \(token), \(key)") == "201")
     }
 
+    @Test func `names of parameters are read in any case, values in quotation marks and with blanks around them`() async throws {
+        let (token, key) = try parts()
+        let (t, k) = (token.dropFirst(2), key.dropFirst(2))
+        for text in [
+            "vapid T=\(t), K=\(k)", "vapid t=\"\(t)\", k=\"\(k)\"", "vapid t = \(t) , k = \(k)", "VAPID k=\(k),t=\(t)",
+            "Vapid \(token),\t\(key)",
+        ] { #expect(try await kind(authorization: text) == "201", "\(text)") }
+        #expect(try await kind(authorization: "vapid t=\"\(t), k=\(k)") == "401 109")
+    }
+
+    @Test func `a key in standard base64 or with padding is accepted, as autopush does`() async throws {
+        let (token, key) = try parts()
+        let standard = key.dropFirst(2).replacing("-", with: "+").replacing("_", with: "/")
+        for text in [standard, standard + "=", "\(key.dropFirst(2))="] {
+            #expect(try await kind(authorization: "vapid \(token), k=\(text)") == "201", "\(text)")
+        }
+    }
+
+    /// Unlike Apple, autopush reads `exp` as a whole number, `aud` as a text, and the signature as RFC 7518 has it.
+    @Test func `forms of a token that autopush does not read are refused`() async throws {
+        let header = TokenText.base64URL(Array(#"{"typ":"JWT","alg":"ES256"}"#.utf8))
+        let key = TokenText.base64URL(bench.key.publicKey.x963Representation)
+        func kind(_ audience: String, _ expires: String, isDER: Bool = false) async throws -> String {
+            let claims = #"{"aud":\#(audience),"exp":\#(expires),"sub":"mailto:push@example.com"}"#
+            let signed = "\(header).\(TokenText.base64URL(Array(claims.utf8)))"
+            let made = try bench.key.signature(for: Data(signed.utf8))
+            let signature = TokenText.base64URL(isDER ? made.derRepresentation : made.rawRepresentation)
+            return try await self.kind(authorization: "vapid t=\(signed).\(signature), k=\(key)")
+        }
+        let (origin, end) = ("\"\(WebPushBench.origin)\"", bench.time.seconds + 3600)
+        #expect(try await kind(origin, "\(end)") == "201")
+        #expect(try await kind(origin, "\(end)", isDER: true) == "401 109")
+        #expect(try await kind(origin, "\(end).5") == "401 109")
+        #expect(try await kind(origin, "\"\(end)\"") == "401 109")
+        #expect(try await kind("[\(origin)]", "\(end)") == "401 109")
+        #expect(try await kind("\"\(WebPushBench.origin)/\"", "\(end)") == "401 109")
+    }
+
     @Test func `a token without its key is refused, and a key without a token`() async throws {
         let (token, key) = try parts()
         for part in [token, key] { #expect(try await kind(authorization: "vapid \(part)") == "401 109") }

@@ -52,7 +52,11 @@ import Testing
         #expect(Reply(await bench.simulator.handle(request, body: body)).webPushKind == "410 106")
     }
 
-    @Test(arguments: [(nil, "400 111"), ("", "400 112"), ("soon", "400 112"), ("-1", "400 112"), ("+5", "400 112"), ("1.5", "400 112")])
+    /// With the numbers of autopush (autoendpoint, `NotificationHeaders`): one that cannot be read counts as missing.
+    @Test(arguments: [
+        (nil, "400 111"), ("", "400 111"), ("soon", "400 111"), ("+5", "400 111"), ("1.5", "400 111"), ("60s", "400 111"), ("-", "400 111"),
+        ("99999999999999999999", "400 111"), ("-1", "400 114"), ("-60", "400 114"),
+    ])
     func `TTL is mandatory and a number of seconds`(value: String?, kind: String) async throws {
         #expect(try await self.kind { $0.set("ttl", value) } == kind)
     }
@@ -66,17 +70,26 @@ import Testing
         #expect(try await kind { $0.set("topic", "abcdefghijklmnopqrstuvwxyz-_0123") } == "201")
     }
 
-    @Test(arguments: ["", "urgent", "HIGH", "high, low"])
+    @Test func `a coding that is missing is told before a topic and a negative TTL, as autopush does`() async throws {
+        let refusal = try await kind {
+            $0.set("content-encoding", nil)
+            $0.set("topic", "a b")
+            $0.set("ttl", "-1")
+        }
+        #expect(refusal == "400 110")
+    }
+
+    @Test(arguments: ["", "urgent", "high, low"])
     func `an urgency is one of four words`(urgency: String) async throws {
         #expect(try await kind { $0.set("urgency", urgency) } == "400 111")
     }
 
-    @Test(arguments: ["very-low", "low", "normal", "high"])
-    func `the four urgencies are taken`(urgency: String) async throws {
+    @Test(arguments: ["very-low", "low", "normal", "high", "HIGH", "Very-Low", "nOrMaL"])
+    func `the four urgencies are accepted in any case`(urgency: String) async throws {
         #expect(try await kind { $0.set("urgency", urgency) } == "201")
     }
 
-    @Test(arguments: [("ttl", "60", "400 112"), ("topic", "a", "400 113"), ("urgency", "low", "400 111")])
+    @Test(arguments: [("ttl", "60", "400 111"), ("topic", "a", "400 113"), ("urgency", "low", "400 111")])
     func `a header that is given twice is refused`(name: String, value: String, kind: String) async throws {
         let refusal = try await self.kind {
             $0.set(name, value)
