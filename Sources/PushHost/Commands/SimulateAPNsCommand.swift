@@ -31,6 +31,7 @@ struct SimulateAPNsCommand: AsyncParsableCommand {
     func run() async throws {
         var plan = try SimulatePlan(options, serving: [.apns])
         plan.selection.apns = apns.settings
+        plan.tokenRules = apns.tokenRules
         plan.inboxes = inboxes
         Glibc.exit(await SimulateSession(options: options, plan: plan).run(Interruption()))
     }

@@ -41,6 +41,7 @@ struct SimulateAllCommand: AsyncParsableCommand {
     func run() async throws {
         var plan = try SimulatePlan(options, serving: Set(PhonePlatform.allCases))
         plan.selection.apns = apns.settings
+        plan.tokenRules = apns.tokenRules
         Glibc.exit(await SimulateSession(options: options, plan: plan).run(Interruption()))
     }
 }

@@ -10,6 +10,8 @@ struct SimulatePlan: Sendable {
     var selection: ServiceSelection
     /// How many phones have an inbox, where others are only counted; nil for all.
     var inboxes: Int?
+    /// Of APNs; nil for those that hold without options.
+    var tokenRules: APNsTokenRules?
     var threads: Int
     var seed: UInt64
     private var refusals: [(platform: PhonePlatform, order: SimulatedRefusal)] = []
@@ -79,7 +81,7 @@ struct SimulatePlan: Sendable {
         }
     }
 
-    /// Orders the faults. Throws `usage.argument` for a reason that the service does not have.
+    /// Orders the faults, and sets what APNs asks of provider tokens. Throws `usage.argument` for a reason that the service does not have.
     func prepare(_ server: SimulatorServer) throws(PushError) {
         for (platform, order) in refusals {
             let service = server[platform]
@@ -97,6 +99,7 @@ struct SimulatePlan: Sendable {
         }
         let connections = connections
         server.connections.change { $0 = connections }
+        if let tokenRules { server.change(tokenRules) }
     }
 }
 

@@ -51,10 +51,12 @@ final class Lab: Sendable {
     ///   - folder: where its keys are kept, so that browsers stay subscribed from one start to the next.
     ///   - key: drawn for nil.
     ///   - phones: how many handles may become phones; nil for no limit but the memory.
+    ///   - tokenRules: what its APNs asks of provider tokens.
     /// Throws `lab.port`, and `simulate.data` for the folder.
-    static func starting(port: Int, tlsPort: Int? = nil, folder: String, key: Secret? = nil, phones: Int? = PhoneLab.standardAdoptionLimit)
-        async throws(PushError) -> Lab
-    {
+    static func starting(
+        port: Int, tlsPort: Int? = nil, folder: String, key: Secret? = nil, phones: Int? = PhoneLab.standardAdoptionLimit,
+        tokenRules: APNsTokenRules = APNsTokenRules()
+    ) async throws(PushError) -> Lab {
         let random = SystemRandom()
         let randomness = SimulatorRandom(bytes: random.bytes)
         let files = SimulatorFolder(path: folder)
@@ -67,6 +69,7 @@ final class Lab: Sendable {
         let server = SimulatorServer(
             port: port, credentials: credentials, clock: SimulatorClock(now: { clock.now.milliseconds }), random: randomness,
             adoptsHandles: true, adoptionLimit: phones ?? .max, watcher: PhoneWatcher(event: owners.note, wake: owners.note))
+        server.change(tokenRules)
         let listener = try await listener(of: server, port: tlsPort, in: files)
         let (ports, port) = AsyncStream.makeStream(of: Result<Int, PushError>.self)
         let application = server.application { port.yield(.success($0)) }

@@ -58,7 +58,7 @@ struct ServeSession {
         if settings.isLab {
             let made = try await Lab.starting(
                 port: settings.labPort ?? 0, tlsPort: settings.labTLSPort, folder: folder.file("lab"), key: settings.labKey,
-                phones: settings.labPhones)
+                phones: settings.labPhones, tokenRules: settings.labTokenRules)
             settings.simulators = made.address
             lab = made
         }

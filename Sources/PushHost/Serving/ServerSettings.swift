@@ -63,6 +63,7 @@ struct ServerSettings: Sendable, Equatable {
     var labTLSPort: Int?
     /// Drawn at the start for nil.
     var labKey: Secret?
+    var labTokenRules = APNsTokenRules()
 
     /// Whether simulated push services and phones run in the server itself; naming a port for them is asking for them.
     var isLab: Bool { lab ?? (labPort != nil) }
@@ -121,6 +122,16 @@ extension ServerSettings {
                 "How many handles that the lab does not know may become simulated phones; pushes to further ones are refused with LabFull. "
                     + "`none` for no limit but the memory.", default: "1000000"
             ) { $0.labPhones = $1.count },
+            Setting(
+                "lab.token_updates", .count,
+                "Number of different APNs provider tokens of a team that the lab accepts within 20 minutes; `none` for no limit.",
+                default: "3"
+            ) { $0.labTokenRules.updatesPerTwentyMinutes = $1.count ?? .max },
+            Setting(
+                "lab.strict", .flag,
+                "Refuse APNs provider tokens beyond Apple's page and RFC 7518 in the lab: an ASN.1 DER signature, an `iat` with a "
+                    + "fraction or as a text. Off by default."
+            ) { $0.labTokenRules.isStrict = $1.flag },
             Setting("limits.requests_per_minute", .count, "Requests a minute for each key; none by default.", isLive: true) {
                 $0.requestsPerMinute = $1.count
             },

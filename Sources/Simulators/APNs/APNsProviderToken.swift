@@ -14,10 +14,14 @@ struct APNsProviderToken: Sendable {
     var topics: Set<String>?
 
     /// Verifies a token against the keys of its team.
+    ///
+    /// Apple accepts more than its page and the RFCs describe: libraries in use send DER signatures (pushy, CupertinoJWT), an `iat` with
+    /// a fraction (PyAPNs2) and an `iat` as a text (kalyke).
     init(_ text: String, settings: APNsSimulatorSettings) throws(APNsRefusal) {
-        guard let token = CompactToken(text), let teamID = token.issuer, let issuedAt = token.issuedAt,
+        guard let token = CompactToken(text), let teamID = token.issuer,
+            let issuedAt = settings.tokenRules.isStrict ? token.wholeSeconds("iat") : token.lenientSeconds("iat"),
             let keyID = token.keyID, let key = settings.keys[keyID], teamID == key.teamID ?? settings.teamID,
-            token.isSigned(by: key.publicKey)
+            token.isSigned(by: key.publicKey, allowsDER: !settings.tokenRules.isStrict)
         else { throw APNsRefusal(.invalidProviderToken) }
         self.keyID = keyID
         self.teamID = teamID
@@ -29,7 +33,7 @@ struct APNsProviderToken: Sendable {
     /// Whether the token may be used now, here, and on a connection of this sender: one connection is for one team, and for one of
     /// its keys.
     func check(seconds: Int64, environment: APNsEnvironment, sender: APNsSender) throws(APNsRefusal) {
-        guard seconds - issuedAt <= Self.lifetime, issuedAt - seconds <= Self.skew else {
+        guard issuedAt >= seconds - Self.lifetime, issuedAt <= seconds + Self.skew else {
             throw APNsRefusal(.expiredProviderToken)
         }
         guard self.environment ?? environment == environment else { throw APNsRefusal(.badEnvironmentKeyIDInToken) }

@@ -150,7 +150,7 @@ package final class APNsSimulator: RefusingService {
         try token.check(seconds: now / 1000, environment: settings.environment, sender: sender)
         let isAdmitted = state.withLock { state in
             // Apple counts for the team, whichever of its keys sign.
-            let limit = settings.tokenUpdatesPerTwentyMinutes
+            let limit = settings.tokenRules.updatesPerTwentyMinutes
             guard state.updates[token.teamID, default: APNsTokenUpdates()].admit(text, now: now, limit: limit) else { return false }
             if state.verified.count > 64 { state.verified = [:] }
             state.verified[text] = token

@@ -37,8 +37,7 @@ package struct APNsSimulatorSettings: Sendable {
     package var largestChannelCount = 10_000
     /// What genuine push certificates are signed with; nil believes none.
     package var certificateAuthority: P256.Signing.PublicKey?
-    /// How many different provider tokens may appear in 20 minutes before `TooManyProviderTokenUpdates`.
-    package var tokenUpdatesPerTwentyMinutes = 3
+    package var tokenRules = APNsTokenRules()
 
     package init(
         teamID: String, keys: [String: Key] = [:], topics: Set<String> = [],

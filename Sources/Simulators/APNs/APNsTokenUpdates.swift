@@ -1,7 +1,7 @@
 /// The provider tokens that a team has used lately.
 ///
 /// Apple, "Establishing a token-based connection to APNs": refresh no more than once every 20 minutes. How strictly the
-/// service counts is not documented; here a few different tokens are borne, for senders that start side by side.
+/// service counts is not documented; here a few different tokens are accepted, for senders that start side by side.
 struct APNsTokenUpdates: Sendable {
     private var firstSeen: [String: Int64] = [:]
 

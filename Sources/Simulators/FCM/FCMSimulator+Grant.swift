@@ -46,7 +46,7 @@ extension FCMSimulator {
     }
 
     private func checkedScopes(_ form: FormBody, contentType: String?) throws(Failure) -> [String] {
-        guard contentType?.hasPrefix("application/x-www-form-urlencoded") == true else {
+        guard FormBody.isContentType(contentType) else {
             throw Failure("invalid_request", "The body must be a form.")
         }
         guard let grantType = form["grant_type"] else {
@@ -68,7 +68,7 @@ extension FCMSimulator {
         guard let key = token.keyID.flatMap({ settings.keys[$0] }), token.isSigned(by: key) else {
             throw Failure("invalid_grant", "Invalid JWT Signature.")
         }
-        guard let audience = token.claims["aud"]?.string, settings.audiences.contains(audience) else {
+        guard token.isFor(settings.audiences.contains) else {
             throw Failure("invalid_grant", "Invalid JWT: Failed audience check.")
         }
         try checkTimes(of: token)
@@ -82,8 +82,8 @@ extension FCMSimulator {
     /// At most an hour long, not over, and not from the future; five minutes of skew are borne.
     private func checkTimes(of token: CompactToken) throws(Failure) {
         let now = clock.seconds
-        guard let issuedAt = token.issuedAt, let expires = token.claims["exp"]?.integer, expires > issuedAt,
-            expires - issuedAt <= 3600, expires > now, issuedAt <= now + 300
+        guard let issuedAt = token.seconds("iat"), let expires = token.seconds("exp"), expires > issuedAt,
+            expires > now, expires - 3600 <= issuedAt, issuedAt <= now + 300
         else {
             throw Failure(
                 "invalid_grant",

@@ -34,8 +34,6 @@ struct SimulatedSite: Sendable {
             teamID: SimulatorCredentials.teamID,
             keys: [SimulatorCredentials.keyID: .init(publicKey: credentials.apnsKey.publicKey)],
             topics: [SimulatorCredentials.app])
-        // A program that is being written starts often, each time with a new token.
-        team.tokenUpdatesPerTwentyMinutes = 100
         team.certificateAuthority = credentials.apnsAuthority.publicKey
         let refusals = FaultScript<APNsReason>(random: chance ?? random)
         apns = APNsSimulator(lab: phones, clock: clock, random: random, settings: team, faults: refusals)
@@ -69,6 +67,11 @@ struct SimulatedSite: Sendable {
         case .production: apns
         case .development: apnsDevelopment
         }
+    }
+
+    /// Sets what APNs asks of provider tokens in both environments.
+    func change(_ rules: APNsTokenRules) {
+        for simulator in [apns, apnsDevelopment] { simulator.update { $0.tokenRules = rules } }
     }
 
     /// A new signing key, which both environments trust unless it is for one alone.

@@ -76,6 +76,9 @@ package struct SimulatorServer: Sendable {
 }
 
 extension SimulatorServer {
+    /// Sets what APNs asks of provider tokens.
+    package func change(_ rules: APNsTokenRules) { responder.site.change(rules) }
+
     /// What goes wrong with connections of TLS.
     package var connections: ConnectionFaults { responder.controlPlane.connections }
 

@@ -18,7 +18,7 @@ struct WNSRequest {
             throw .badRequest("X-WNS-Type is missing or not one of wns/toast, wns/tile, wns/badge, wns/raw")
         }
         self.type = type
-        let contentType = fields.first("content-type")?.split(separator: ";").first?.lowercased()
+        let contentType = fields.first("content-type")?.split(separator: ";").first?.trimmedOfBlanks.lowercased()
         guard contentType == type.contentType else {
             throw .badRequest("Content-Type must be \(type.contentType) for \(type.rawValue)")
         }

@@ -11,7 +11,7 @@ extension WNSSimulator {
         guard request.method == .post else { return (HTTPResponse(status: .methodNotAllowed), []) }
         let form = FormBody(body)
         let settings = state.withLock { $0.settings }
-        guard request.headerFields.first("content-type")?.hasPrefix("application/x-www-form-urlencoded") == true else {
+        guard FormBody.isContentType(request.headerFields.first("content-type")) else {
             return refusal("invalid_request", "The body must be a form.")
         }
         guard let grantType = form["grant_type"], let scope = form["scope"] else {

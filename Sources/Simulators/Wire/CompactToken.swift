@@ -26,15 +26,46 @@ struct CompactToken: Sendable {
     var algorithm: String? { header["alg"]?.string }
     var keyID: String? { header["kid"]?.string }
     var issuer: String? { claims["iss"]?.string }
-    /// Seconds since 1970 (RFC 7519 section 4.1.6).
-    var issuedAt: Int64? { claims["iat"]?.integer }
+    /// A claim that holds a time, in whole seconds since 1970. RFC 7519 section 2 allows a fraction ("NumericDate"), which is rounded
+    /// down; nil for anything but a number.
+    func seconds(_ claim: String) -> Int64? { Self.seconds(claims[claim]) }
 
-    /// Whether the token bears an ES256 signature of this key (RFC 7518 section 3.4: 64 bytes, R then S).
-    func isSigned(by key: P256.Signing.PublicKey) -> Bool {
-        guard algorithm == "ES256", signature.count == 64,
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
-        else { return false }
-        return key.isValidSignature(signature, for: signed)
+    private static func seconds(_ value: JSONValue?) -> Int64? {
+        guard case .number(let text)? = value else { return nil }
+        return Int64(text) ?? Double(text).flatMap { Int64(exactly: $0.rounded(.down)) }
+    }
+
+    /// The same claim, written as a number or as a text that holds one, as some libraries do.
+    func lenientSeconds(_ claim: String) -> Int64? {
+        guard case .string(let text)? = claims[claim] else { return seconds(claim) }
+        // The text is a number and nothing else: no blanks around it.
+        guard let value = JSONValue(Array(text.utf8)), value == .number(text) else { return nil }
+        return Self.seconds(value)
+    }
+
+    /// The same claim where a fraction or a text is not allowed.
+    func wholeSeconds(_ claim: String) -> Int64? { claims[claim]?.integer }
+
+    /// Whether an audience is what the token is for: the `aud` claim is a text or a list of texts (RFC 7519 section 4.1.3).
+    func isFor(_ isOwn: (String) -> Bool) -> Bool {
+        let audience = claims["aud"]
+        return (audience?.elements ?? [audience].compactMap(\.self)).contains { $0.string.map(isOwn) == true }
+    }
+
+    /// Whether the token bears an ES256 signature of this key: 64 bytes, R then S (RFC 7518 section 3.4).
+    ///
+    /// - Parameter allowsDER: Whether the ASN.1 DER form is accepted as well, which signing functions return before JWT libraries
+    ///   convert it.
+    func isSigned(by key: P256.Signing.PublicKey, allowsDER: Bool = false) -> Bool {
+        guard algorithm == "ES256" else { return false }
+        // A DER signature may have 64 bytes, too, so that the form is not known from the length.
+        if signature.count == 64, let raw = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+            key.isValidSignature(raw, for: signed)
+        {
+            return true
+        }
+        guard allowsDER, let der = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
+        return key.isValidSignature(der, for: signed)
     }
 
     /// Whether the token bears an RS256 signature of this key (RFC 7518 section 3.3).

@@ -11,6 +11,11 @@ struct FormBody {
         }
     }
 
+    /// Whether a `Content-Type` names a form: media types are compared without case, and parameters mean nothing (RFC 9110 section 8.3.1).
+    static func isContentType(_ value: String?) -> Bool {
+        value?.split(separator: ";").first?.trimmedOfBlanks.lowercased() == "application/x-www-form-urlencoded"
+    }
+
     var names: [String] { fields.map(\.name) }
 
     subscript(name: String) -> String? { fields.first { $0.name == name }?.value }

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import HTTPTypes
 import PushCore
+import Synchronization
 import Testing
 
 @testable import PushHost
@@ -11,6 +12,8 @@ final class SimulatorBench: Sendable {
     let dialogue: Dialogue
     let port: Int
     let transport: HTTPClientTransport
+    /// That of all connectors, as APNs wants it.
+    private let providerToken = Mutex<APNsProviderToken?>(nil)
 
     init(_ arguments: [String] = [], in folder: URL = Program.root) async throws {
         dialogue = try Dialogue(["simulate", "--port", "none", "--control-port", "0"] + arguments, in: folder)
@@ -59,10 +62,15 @@ final class SimulatorBench: Sendable {
         let (clock, random) = (SystemClock(), SystemRandom())
         switch platform {
         case .apns:
-            return try APNsConnector(
-                settings: APNsSettings(
-                    teamID: text("team_id"), keyID: text("key_id"), privateKey: Secret(text("private_key")), topic: text("topic")),
-                transport: transport, clock: clock)
+            let settings = APNsSettings(
+                teamID: try text("team_id"), keyID: try text("key_id"), privateKey: Secret(try text("private_key")),
+                topic: try text("topic"))
+            let token = try providerToken.withLock { token in
+                let made = try token ?? APNsProviderToken(settings: settings, clock: clock)
+                token = made
+                return made
+            }
+            return try APNsConnector(settings: settings, transport: transport, clock: clock, token: token)
         case .fcmV1:
             return try FCMConnector(
                 settings: FCMSettings(serviceAccount: Array(credentials.text().utf8)), transport: transport, clock: clock)

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import PushCore
+import Synchronization
 import Testing
 
 @testable import PushHost
@@ -14,6 +15,8 @@ final class SimulatorProgram: Sendable {
     let folder: ScriptFolder
     /// What it said until it was ready.
     let screen: String
+    /// The provider token of the lines of a shell: one for all, as APNs wants it.
+    private let bearer = Mutex<String?>(nil)
 
     /// - Parameters:
     ///   - files: How many it may have open; nil for as many as the tests.
@@ -67,6 +70,14 @@ final class SimulatorProgram: Sendable {
     }
 
     private func token() async throws -> String {
+        if let known = bearer.withLock({ $0 }) { return known }
+        let made = try await newToken()
+        bearer.withLock { $0 = made }
+        return made
+    }
+
+    /// Another provider token, whose signature is 64 bytes or ASN.1 DER.
+    func newToken(isDER: Bool = false) async throws -> String {
         let credentials = try #require(try await control("GET", "/credentials")["apns"])
         func text(_ name: String) throws -> String { try #require(credentials[name]?.string) }
         func part(_ data: Data) -> String {
@@ -75,6 +86,7 @@ final class SimulatorProgram: Sendable {
         let key = try P256.Signing.PrivateKey(pemRepresentation: text("private_key"))
         let header = try part(Data(#"{"alg":"ES256","kid":"\#(text("key_id"))"}"#.utf8))
         let claims = try part(Data(#"{"iss":"\#(text("team_id"))","iat":\#(Int(Date().timeIntervalSince1970))}"#.utf8))
-        return "\(header).\(claims).\(part(try key.signature(for: Data("\(header).\(claims)".utf8)).rawRepresentation))"
+        let signature = try key.signature(for: Data("\(header).\(claims)".utf8))
+        return "\(header).\(claims).\(part(isDER ? signature.derRepresentation : signature.rawRepresentation))"
     }
 }

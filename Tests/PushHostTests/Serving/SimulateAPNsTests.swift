@@ -161,6 +161,33 @@ import Testing
         #expect(await apns.end().status == 0)
     }
 
+    @Test(arguments: [([], 3), (["--token-updates", "5"], 5)])
+    func `a team may show three provider tokens in twenty minutes, or as many as an option says`(options: [String], count: Int) async throws
+    {
+        let apns = try await SimulatorProgram(["--adopt"] + options)
+        var answers: [String] = []
+        for _ in 0...count {
+            let push = Self.push().replacing("$TOKEN", with: try await apns.newToken())
+            answers.append(try await apns.shell(push).output)
+        }
+        #expect(answers.dropLast().allSatisfy { $0.hasPrefix("HTTP/2 200") }, "\(answers)")
+        #expect(
+            answers.last?.hasPrefix("HTTP/2 429") == true && answers.last?.contains("TooManyProviderTokenUpdates") == true, "\(answers)")
+        #expect(await apns.end().status == 0)
+    }
+
+    @Test(arguments: [([], "HTTP/2 200"), (["--strict"], "HTTP/2 403")])
+    func `a provider token that Apple's page does not describe is accepted, but for strict mode`(
+        options: [String], status: String
+    ) async throws {
+        let apns = try await SimulatorProgram(["--adopt"] + options)
+        let push = Self.push().replacing("$TOKEN", with: try await apns.newToken(isDER: true))
+        let answer = try await apns.shell(push)
+        #expect(answer.output.hasPrefix(status), "\(answer.output)\(answer.errors)")
+        #expect(try await apns.shell(Self.push()).output.hasPrefix("HTTP/2 200"))
+        #expect(await apns.end().status == 0)
+    }
+
     @Test func `faults of the command line are there from the start`() async throws {
         let apns = try await SimulatorProgram([
             "--adopt", "--fail", "ServiceUnavailable", "--retry-after", "9", "--fail", "TooManyRequests=0.5",
@@ -188,7 +215,7 @@ import Testing
             (["--port", "0", "--fail", "NoSuchWord"], "error[usage.argument]", "BadDeviceToken"),
             (["--fail", "Shutdown=2"], "--fail Shutdown=2", "percentage"),
             (["--environment", "moon"], "--environment moon", "development"),
-            (["--streams", "0"], "from 1", "streams"),
+            (["--streams", "0"], "from 1", "streams"), (["--token-updates", "0"], "--token-updates 0", "from 1 to 1000000"),
         ]
         for (arguments, message, cure) in cases {
             let program = try await Program.run(["simulate", "apns"] + arguments, in: folder.url)
@@ -207,7 +234,8 @@ import Testing
 
     /// Without the choreography: it does not survive a limit that falls below what it counts on.
     @Test func `aioapns meets every class of failure that it can, new connections, and certificates`() async throws {
-        let apns = try await SimulatorProgram(["--first-streams", "1000"])
+        // Each of its clients has a token of its own.
+        let apns = try await SimulatorProgram(["--first-streams", "1000", "--token-updates", "100"])
         try await Self.run("apns_aioapns.py", "failures", apns)
         #expect(await apns.end().status == 0)
     }

@@ -35,7 +35,8 @@ import Testing
         let simulator = try await SimulatorProgram(["--first-streams", "1000"], serving: "all")
         try await simulator.run("apns_httpx.py")
         #expect(await simulator.end().status == 0)
-        let other = try await SimulatorProgram(["--first-streams", "1000"], serving: "all")
+        // Each of its clients has a token of its own.
+        let other = try await SimulatorProgram(["--first-streams", "1000", "--token-updates", "100"], serving: "all")
         try await PythonClientTests.run(
             "apns_aioapns.py", ["failures", String(other.port), String(other.controlPort), other.folder.url.path],
             trusting: other.certificate)

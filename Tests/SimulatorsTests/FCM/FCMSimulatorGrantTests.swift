@@ -37,6 +37,36 @@ struct FCMSimulatorGrantTests {
         #expect(error(reply) == "400 invalid_request")
     }
 
+    @Test(
+        "The media type of a form is read without case and without its parameters",
+        arguments: [
+            ("Application/X-WWW-Form-Urlencoded", 200), ("application/x-www-form-urlencoded; charset=utf-8", 200),
+            ("application/x-www-form-urlencoded ;charset=utf-8", 200), ("application/x-www-form-urlencodedness", 400), ("", 400),
+        ])
+    func contentTypes(type: String, status: Int) async throws {
+        #expect(await bench.grant(try bench.assertion(), contentType: type).status == status)
+    }
+
+    @Test(
+        "Times may have a fraction and the audience may be a list, but no time is a text (RFC 7519)",
+        arguments: [
+            ("1800000000.75", "1800003600.5", #""https://oauth2.googleapis.com/token""#, 200),
+            ("1.8e9", "1800003600", #"["https://example.com", "https://oauth2.googleapis.com/token"]"#, 200),
+            (#""1800000000""#, "1800003600", #""https://oauth2.googleapis.com/token""#, 400),
+            ("1800000000", #""1800003600""#, #""https://oauth2.googleapis.com/token""#, 400),
+            ("1800000000", "1800003600", #"["https://example.com"]"#, 400), ("1800000000", "1800003600", "[]", 400),
+            // Differences of such numbers have no room in 64 bits.
+            ("-9223372036854775808", "9223372036854775807", #""https://oauth2.googleapis.com/token""#, 400),
+            ("1e300", "1e301", #""https://oauth2.googleapis.com/token""#, 400),
+        ])
+    func forms(issuedAt: String, expires: String, audience: String, status: Int) async throws {
+        let scope = "https://www.googleapis.com/auth/firebase.messaging"
+        let claims = #"{"iss":"\#(FCMBench.email)","aud":\#(audience),"scope":"\#(scope)","iat":\#(issuedAt),"exp":\#(expires)}"#
+        let assertion = try TokenText.rs256(
+            header: #"{"alg":"RS256","typ":"JWT","kid":"key-1"}"#, claims: claims, key: #require(FCMBench.sharedKey))
+        #expect(await bench.grant(assertion).status == status)
+    }
+
     @Test("Text that is no token is refused")
     func garbage() async {
         #expect(error(await bench.grant("a.b.c")) == "400 invalid_grant")

@@ -20,6 +20,11 @@ struct WNSSimulatorGrantTests {
         #expect(error(await bench.grant(contentType: "text/plain")) == "400 invalid_request")
     }
 
+    @Test("The media type of a form is read without case", arguments: ["Application/X-WWW-Form-Urlencoded; charset=UTF-8"])
+    func contentTypeCase(type: String) async {
+        #expect(await bench.grant(contentType: type).status == 200)
+    }
+
     @Test("Grant type and scope are required", arguments: ["grant_type", "scope"])
     func required(name: String) async {
         #expect(error(await bench.grant(without: name)) == "400 invalid_request")
