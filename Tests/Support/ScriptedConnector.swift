@@ -81,6 +81,10 @@ extension Rejection {
     package static let tooMany = Rejection(
         status: 429, reason: "TooManyRequests", explanation: "too many to this device", outcome: .throttled)
 
+    /// The service refuses the hub's credential for now.
+    package static let blocked = Rejection(
+        status: 429, reason: "TooManyProviderTokenUpdates", explanation: "too many tokens", outcome: .throttled, isCredentialBlocked: true)
+
     package static let busy = Rejection(
         status: 503, reason: "ServiceUnavailable", explanation: "the service is busy", outcome: .pnsUnavailable)
 }

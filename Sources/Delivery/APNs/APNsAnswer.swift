@@ -32,7 +32,7 @@ struct APNsAnswer: Sendable {
             status: status, reason: reasonText, explanation: reason?.explanation ?? explanationOfStatus,
             outcome: reason?.outcome ?? outcomeOfStatus, isHandleDead: isHandleDead,
             deadSince: isHandleDead ? deadSince : nil, mixUp: settings.flatMap { reason?.mixUp(with: $0) },
-            scope: reason?.scope ?? .hub)
+            scope: reason?.scope ?? .hub, isCredentialBlocked: reason?.isCredentialBlocked ?? false)
         if let ownTopic, let settings, reason?.isAboutTopic == true {
             rejection.explanation =
                 "the apns-topic \"\(ownTopic.excerpt)\" of this send is not \(settings.topic), the app of the hub's credential; correct the topic "

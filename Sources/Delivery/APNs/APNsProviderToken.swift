@@ -12,6 +12,8 @@ package final class APNsProviderToken: Sendable {
     static let lifetime: Duration = .seconds(60 * 60)
     static let renewalAge: Duration = .seconds(50 * 60)
     static let smallestInterval: Duration = .seconds(20 * 60)
+    /// How far ahead of the clock a stored token may have been signed: a clock that is set right must not cost a token at each start.
+    static let clockSkew: Duration = .seconds(60)
 
     private struct Claims: JWTPayload {
         let iss: String
@@ -71,7 +73,7 @@ package final class APNsProviderToken: Sendable {
     /// The token of another process or connector, as long as it serves, or else a new one, which is kept for others.
     private func keptOrNew(otherThan expired: Credential? = nil) async throws(Undelivered) -> Credential {
         let now = clock.now
-        if let kept = try? await store?.token(storeKey), kept.token != expired?.token, kept.issuedAt <= now,
+        if let kept = try? await store?.token(storeKey), kept.token != expired?.token, kept.issuedAt <= now + Self.clockSkew,
             now < kept.issuedAt + Self.renewalAge
         {
             return Self.credential(kept.token, issued: kept.issuedAt)

@@ -37,7 +37,8 @@ extension APNsReason {
             "the app is no longer installed, or its token changed; the registration is dropped until it registers anew"
         case .payloadTooLarge: "the payload is over the limit of 4,096 bytes (5,120 for voip); shorten it"
         case .tooManyProviderTokenUpdates:
-            "the provider token changes too often; use one token per key for at least 20 minutes"
+            "the team's provider token changed too often, so APNs refuses every request with it for up to 20 minutes; use one token for all "
+                + "senders with the key, for at least 20 minutes"
         case .tooManyRequests: "too many notifications for one device; slow down for this device"
         case .internalServerError: "APNs failed inside; try again later"
         case .serviceUnavailable: "APNs is not available; try again later"

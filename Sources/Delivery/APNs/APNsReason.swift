@@ -111,6 +111,9 @@ package enum APNsReason: String, CaseIterable, Sendable {
     /// and must not empty the hub for a slip in the settings.
     package var isHandleDead: Bool { self == .unregistered || self == .expiredToken }
 
+    /// Whether APNs refuses all requests with the provider token, whatever the device, until some time has passed.
+    var isCredentialBlocked: Bool { self == .tooManyProviderTokenUpdates }
+
     var retry: RetryAdvice {
         switch self {
         case .expiredProviderToken: .withNewCredential

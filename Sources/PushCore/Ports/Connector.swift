@@ -96,13 +96,15 @@ package struct Rejection: Sendable, Equatable {
     /// devices of the credential; nil for a refusal that says nothing of the kind.
     package var mixUp: String?
     package var scope: Scope
+    /// The service refuses everything that is sent with this credential for now: requests for other devices would get the same answer.
+    package var isCredentialBlocked: Bool
 
     /// The reason of a simulated service whose lab has no room for another phone.
     package static let labFullReason = "LabFull"
 
     package init(
         status: Int, reason: String, explanation: String, outcome: OutcomeName, isHandleDead: Bool = false,
-        deadSince: Timestamp? = nil, mixUp: String? = nil, scope: Scope = .hub
+        deadSince: Timestamp? = nil, mixUp: String? = nil, scope: Scope = .hub, isCredentialBlocked: Bool = false
     ) {
         self.status = status
         self.reason = reason
@@ -112,6 +114,7 @@ package struct Rejection: Sendable, Equatable {
         self.deadSince = deadSince
         self.mixUp = mixUp
         self.scope = scope
+        self.isCredentialBlocked = isCredentialBlocked
     }
 }
 

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Leaves a push service in peace that answers nobody: after some failures in a row nothing is sent for a while, then a push at a
-/// time to see whether it is back. One for a service and its credential; notifications share it.
+/// Stops sending to a push service that answers nobody, or that refuses the hub's credential for the time being: nothing is sent for a
+/// while, then a push at a time to see whether the service takes pushes again. One for a service and its credential; notifications
+/// share it.
 final class CircuitBreaker: Sendable {
     enum Admission: Sendable, Equatable {
         case all
@@ -24,6 +25,8 @@ final class CircuitBreaker: Sendable {
         var openUntil: Timestamp?
         /// Nobody was answered since then.
         var openSince: Timestamp?
+        /// What the service says about the credential; nil for a service that answers nobody.
+        var block: CredentialBlock?
     }
 
     private let circuit = Mutex(Circuit())
@@ -42,19 +45,31 @@ final class CircuitBreaker: Sendable {
     /// When the next push is tried; nil as long as the service answers.
     var nextTry: Timestamp? { circuit.withLock { $0.openUntil } }
 
+    /// Why nothing is sent, where the service refuses the hub's credential.
+    var block: CredentialBlock? { circuit.withLock { $0.block } }
+
     /// Whether there is nothing to remember.
     var isAtRest: Bool { circuit.withLock { $0.failures == 0 && $0.openUntil == nil } }
 
     enum News: Sendable, Equatable {
         case opened(until: Timestamp)
+        /// The service refuses the hub's credential, so that no number of failures is waited for.
+        case blocked(CredentialBlock, until: Timestamp)
         case closed
     }
 
-    /// Told how a batch ended. Any answer about a device is a sign of life; that there are too many pushes is one, too.
+    /// Records how a batch ended. Any answer about a device is a sign of life; that there are too many pushes is one, too. A refusal of
+    /// the credential itself holds for all devices: the first one opens the circuit.
     func note(_ verdicts: [Verdict], now: Timestamp) -> News? {
         guard !verdicts.isEmpty else { return nil }
         var (failures, lost, isAll) = (0, 0, true)
+        var block: CredentialBlock?
         for verdict in verdicts.reversed() where isAll {
+            if let found = CredentialBlock(verdict) {
+                failures += 1
+                block = found
+                continue
+            }
             switch RetryPolicy.Trouble(verdict) {
             case nil, .throttled: isAll = false
             case .failing, .unreachable: failures += 1
@@ -72,13 +87,14 @@ final class CircuitBreaker: Sendable {
                 // Of what was under way when it opened nobody hears anything new.
                 guard until <= now else { return nil }
             } else {
-                guard circuit.failures >= Self.threshold else { return nil }
+                guard block != nil || circuit.failures >= Self.threshold else { return nil }
             }
+            circuit.block = block
             circuit.pause = min(max(circuit.pause * 2, Self.firstPause), Self.longestPause)
             let until = now + circuit.pause
             circuit.openUntil = until
             circuit.openSince = circuit.openSince ?? now
-            return .opened(until: until)
+            return block.map { .blocked($0, until: until) } ?? .opened(until: until)
         }
     }
 }

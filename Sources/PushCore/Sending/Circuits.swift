@@ -50,14 +50,14 @@ final class Circuits: Sendable {
     private static func isForgotten(_ nextTry: Timestamp, _ now: Timestamp) -> Bool { nextTry + memory < now }
 
     /// Those that are left in peace, with the moment of the next try; by platform, and those of browsers by that moment.
-    func open(_ now: Timestamp) -> [(service: PushService, nextTry: Timestamp)] {
+    func open(_ now: Timestamp) -> [(service: PushService, nextTry: Timestamp, block: CredentialBlock?)] {
         let many = origins.withLock { table in
             table = table.filter { !($0.value.nextTry.map { Self.isForgotten($0, now) } ?? false) }
             return table
         }
         let all =
-            platforms.compactMap { platform, breaker in breaker.nextTry.map { (PushService(platform), $0) } }
-            + many.compactMap { origin, breaker in breaker.nextTry.map { (PushService(.browser, origin: origin), $0) } }
+            platforms.compactMap { platform, breaker in breaker.nextTry.map { (PushService(platform), $0, breaker.block) } }
+            + many.compactMap { origin, breaker in breaker.nextTry.map { (PushService(.browser, origin: origin), $0, breaker.block) } }
         return all.sorted { ($0.0.platform, $0.1, $0.0) < ($1.0.platform, $1.1, $1.0) }
     }
 }

@@ -18,6 +18,9 @@ extension SendPipeline {
         let place = service.origin.map { " at \($0)" } ?? ""
         switch circuits.note(verdicts, of: service, now: now) {
         case .opened(let moment): environment.warn(.delivery, "\(name) answers nobody\(place): nothing is sent there for \(moment - now)")
+        // The connector's own log has it once; this comes again with each try.
+        case .blocked(let block, let moment):
+            environment.note(.delivery, "\(name) refuses the hub's credential (\(block.reason)): nothing is sent there for \(moment - now)")
         case .closed: environment.note(.delivery, "\(name) answers again\(place)")
         case nil: break
         }
@@ -48,7 +51,9 @@ extension SendPipeline {
     func troubles() -> [DeliveryTrouble] {
         let circuits = Dictionary(grouping: circuits.open(environment.steady.now), by: \.service.platform)
         return platforms.sorted().flatMap { platform in
-            (circuits[platform] ?? []).map { DeliveryTrouble(platform, .openCircuit(origin: $0.service.origin, nextTry: $0.nextTry)) }
+            (circuits[platform] ?? []).map { open in
+                DeliveryTrouble(platform, .openCircuit(origin: open.service.origin, nextTry: open.nextTry, block: open.block))
+            }
                 + (gauges[platform]?.suspicion.map { [DeliveryTrouble(platform, .mixUp($0.words, since: $0.since))] } ?? [])
         }
     }

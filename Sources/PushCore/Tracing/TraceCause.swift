@@ -41,6 +41,7 @@ package enum TraceCause: String, Sendable, Hashable, CaseIterable {
     case expired
     // The push service.
     case circuitOpen = "circuit_open"
+    case credentialBlocked = "credential_blocked"
     case serviceInTrouble = "service_in_trouble"
     case throttled
     case noAnswer = "no_answer"
@@ -82,7 +83,7 @@ extension TraceCause {
     package var result: Result {
         switch self {
         case .shown, .replacedShown: .shown
-        case .held, .scheduled, .paced, .waiting, .circuitOpen, .phoneOffline, .savesPower: .pending
+        case .held, .scheduled, .paced, .waiting, .circuitOpen, .credentialBlocked, .phoneOffline, .savesPower: .pending
         case .accepted, .noAnswer, .leftToApp, .duplicate, .tagsChanged, .registrationLeft, .planForgotten, .unexplained: .unknown
         case .notRegistered, .registeredLater, .registrationExpired, .registrationDeleted, .registrationReplaced, .tokenDead, .tagMissing,
             .tagPresent, .wrongPlatform, .needsTemplate, .needsNative, .notAddressed, .notDrawn, .notInPlan, .propertyMissing,
@@ -144,6 +145,8 @@ extension TraceCause {
         case .onlyPlanned: "The notification was only planned, so nothing was sent to {device}."
         case .expired: "The notification was good until {time}, and that had passed before it was the turn of {device}."
         case .circuitOpen: "{service} answers nobody just now, so it waits for {device} and is tried again at {time}."
+        case .credentialBlocked:
+            "{service} refuses the hub's credential for now ({reason}), so it waits for {device} and is tried again at {time}: {explanation}."
         case .serviceInTrouble: "{service} was in trouble until it was too late for {device} ({reason}): {explanation}."
         case .throttled: "{service} wanted fewer notifications until it was too late for {device} ({reason})."
         case .noAnswer: "{service} was asked and never answered, so nobody knows whether {device} got it."
@@ -207,6 +210,7 @@ extension TraceCause {
         case .onlyPlanned: "run the flow instead of planning it"
         case .expired: "give it more time"
         case .circuitOpen: "wait; look at the push service's status page if it lasts"
+        case .credentialBlocked: "wait; pushhost doctor names what the push service refuses"
         case .serviceInTrouble: "send it again if it still matters"
         case .throttled: "send less to this device, or with a pace"
         case .noAnswer: "look at the phone before sending it again"

@@ -283,8 +283,13 @@ extension Tracer {
                 return Conclusion(.held, ["plugin": plugin, "time": hold.moment.inSentence, "reason": reason])
             }
             for trouble in facts.troubles where trouble.platform == device.platform {
-                guard case .openCircuit(_, let next) = trouble.kind else { continue }
-                decide(facts.now, .service, "\(service) answers nobody; it is tried again at \(next.inSentence)", isGood: nil)
+                guard case .openCircuit(_, let next, let block) = trouble.kind else { continue }
+                let finding = block.map { "refuses the hub's credential (\($0.reason))" } ?? "answers nobody"
+                decide(facts.now, .service, "\(service) \(finding); it is tried again at \(next.inSentence)", isGood: nil)
+                if let block {
+                    return Conclusion(
+                        .credentialBlocked, ["time": next.inSentence, "reason": block.reason, "explanation": block.explanation])
+                }
                 return Conclusion(.circuitOpen, ["time": next.inSentence])
             }
             if let pace = request.pace, let turn = facts.turn {

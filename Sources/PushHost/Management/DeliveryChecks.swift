@@ -43,6 +43,12 @@ struct DeliveryChecks {
             let (finding, hint) = words.halves
             return .wrong(name, "\(place): \(finding)", hint)
         }
+        if let block = trouble.block {
+            let next = trouble.nextTry.map { "; the next push is tried at \($0.iso8601(fraction: false))" } ?? ""
+            return .wrong(
+                name, "\(place)\(address.map { " (\($0))" } ?? "") refuses the hub's credential for now (\(block.reason))\(next)",
+                block.explanation.isEmpty ? nil : block.explanation)
+        }
         let moment = trouble.nextTry?.iso8601(fraction: false) ?? "a while"
         return .wrong(
             name, "\(place)\((trouble.origin ?? address).map { " (\($0))" } ?? "") answers nobody: the next push is tried at \(moment)",

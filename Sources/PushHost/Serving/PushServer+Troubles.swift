@@ -47,8 +47,10 @@ extension PushServer {
 struct HubTrouble: Sendable, Equatable {
     var hub: String
     var platform: Platform
-    /// Of a push service that answers nobody.
+    /// Of a push service that answers nobody, or refuses the hub's credential.
     var nextTry: Timestamp?
+    /// What it says about the credential.
+    var block: CredentialBlock?
     /// Which one of those of browsers.
     var origin: String?
     /// What is mixed up, and what to do.
@@ -57,7 +59,7 @@ struct HubTrouble: Sendable, Equatable {
     init(hub: String, _ trouble: DeliveryTrouble) {
         (self.hub, platform) = (hub, trouble.platform)
         switch trouble.kind {
-        case .openCircuit(let origin, let moment): (self.origin, nextTry) = (origin, moment)
+        case .openCircuit(let origin, let nextTry, let block): (self.origin, self.nextTry, self.block) = (origin, nextTry, block)
         case .mixUp(let words, _): mixUp = words
         }
     }
@@ -66,6 +68,10 @@ struct HubTrouble: Sendable, Equatable {
         var members = JSONObject([("hub", .string(hub)), ("platform", .string(platform.rawValue))])
         if let nextTry { members.append("nextTry", .integer(nextTry.seconds)) }
         if let origin { members.append("origin", .string(origin)) }
+        if let block {
+            members.append("reason", .string(block.reason))
+            members.append("explanation", .string(block.explanation))
+        }
         if let mixUp { members.append("mixUp", .string(mixUp)) }
         return .object(members)
     }
@@ -75,6 +81,7 @@ struct HubTrouble: Sendable, Equatable {
         (self.hub, self.platform) = (hub, platform)
         nextTry = json["nextTry"]?.int.map { Timestamp(seconds: Int64($0)) }
         origin = json["origin"]?.string
+        block = json["reason"]?.string.map { CredentialBlock(reason: $0, explanation: json["explanation"]?.string ?? "") }
         mixUp = json["mixUp"]?.string
     }
 }

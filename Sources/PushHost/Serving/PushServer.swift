@@ -73,13 +73,14 @@ final class PushServer: Sendable {
             random: random)
         let wires = lab.flatMap { lab in routed.map { LabWires(lab: lab, base: $0) } }
         let hubClock: any HubClock = lab?.clock ?? clock
+        let tokens = ProviderTokenCache(store: storage.providerTokens, clock: hubClock)
         let simulators = route.flatMap { route in
             routed.map {
-                SimulatedConnectors(authority: route.authority, transport: wires ?? $0, clock: hubClock, random: random)
+                SimulatedConnectors(authority: route.authority, transport: wires ?? $0, clock: hubClock, random: random, tokens: tokens)
             }
         }
         let senders = APNsSenders(
-            pushes: apnsTransport, connect: channelTransport, clock: hubClock, random: random, providerTokens: storage.providerTokens)
+            pushes: apnsTransport, connect: channelTransport, clock: hubClock, random: random, tokens: tokens)
         let watched = settings.credentialSources.map { WatchedCredential($0) }
         let connectors = HubConnectors(
             transports: services, delivery: settings.delivery, clock: hubClock, random: random, simulators: simulators,

@@ -3,7 +3,8 @@ import HTTPTypes
 import PushCore
 
 /// Connectors to `pushhost simulate`, with the credentials that it hands out. It may be started later, and again with other
-/// keys: they are asked for when a notification is due, and once more after a service has refused them.
+/// keys: they are asked for when a notification is due, and once more after a service has refused them. Provider tokens of APNs are
+/// those of all hubs, and are stored, as for the service itself.
 struct SimulatedConnectors: Sendable {
     /// `127.0.0.1:8090`.
     let authority: String
@@ -11,6 +12,7 @@ struct SimulatedConnectors: Sendable {
     let transport: any PushTransport
     let clock: any HubClock
     let random: any RandomSource
+    let tokens: ProviderTokenCache
 
     func connector(for platforms: Set<Platform>) -> any Connector { SimulatedConnector(platforms, self) }
 
@@ -18,8 +20,8 @@ struct SimulatedConnectors: Sendable {
         let credentials = try await credentials()
         func text(_ service: String, _ name: String) throws(PushError) -> String { try self.text(credentials, service, name) }
         if platforms.contains(.apns) {
-            return try APNsConnector(
-                settings: try apns(credentials), transport: transport, clock: clock)
+            let settings = try apns(credentials)
+            return try APNsConnector(settings: settings, transport: transport, clock: clock, token: try tokens.token(for: settings))
         }
         if platforms.contains(.fcmV1) {
             return try FCMConnector(
@@ -47,7 +49,9 @@ struct SimulatedConnectors: Sendable {
 
     /// The broadcast channels of the simulated app.
     func channels() async throws(PushError) -> APNsChannels {
-        try APNsChannels(settings: try apns(try await credentials()), transport: transport, clock: clock, random: random)
+        let settings = try apns(try await credentials())
+        return try APNsChannels(
+            settings: settings, transport: transport, clock: clock, random: random, token: try tokens.token(for: settings))
     }
 
     private func apns(_ credentials: JSON) throws(PushError) -> APNsSettings {

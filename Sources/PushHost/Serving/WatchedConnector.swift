@@ -74,7 +74,7 @@ extension Verdict {
     fileprivate var blamesService: Bool {
         switch self {
         case .transient(let rejection, _), .rejected(let rejection):
-            rejection.scope == .hub && Self.faults.contains(rejection.outcome)
+            rejection.scope == .hub && Self.faults.contains(rejection.outcome) || rejection.isCredentialBlocked
         case .accepted, .unknown: false
         }
     }

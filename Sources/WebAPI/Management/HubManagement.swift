@@ -65,8 +65,11 @@ extension ManagementRoute {
                 of: .object(
                     "DeliveryTrouble",
                     [
-                        "platform": .platform, "nextTryAt?": .moment("When the next push is tried: the push service answers nobody"),
+                        "platform": .platform,
+                        "nextTryAt?": .moment("When the next push is tried: the push service answers nobody, or refuses the credential"),
                         "origin?": .text("Which of the push services of browsers"),
+                        "reason?": .text("Why the push service refuses the hub's credential for now, in its own word"),
+                        "explanation?": .text("What that means and what to do, in words"),
                         "mixUp?": .text("Most handles are not those of the credential: in words, what is mixed up and what to do"),
                     ])),
         ])
@@ -92,9 +95,10 @@ extension ServedHub {
 extension DeliveryTrouble {
     fileprivate var json: JSON {
         switch kind {
-        case .openCircuit(let origin, let moment):
+        case .openCircuit(let origin, let nextTry, let block):
             .members([
-                "platform": .string(platform.shortName), "nextTryAt": .moment(moment), "origin": origin.map { .string($0) },
+                "platform": .string(platform.shortName), "nextTryAt": .moment(nextTry), "origin": origin.map { .string($0) },
+                "reason": block.map { .string($0.reason) }, "explanation": block.map { .string($0.explanation) },
             ])
         case .mixUp(let words, _): ["platform": .string(platform.shortName), "mixUp": .string(words)]
         }

@@ -115,6 +115,12 @@ struct APNsVerdictTests {
         #expect(try await verdict(step)?.retryAfter == .seconds(1200))
     }
 
+    @Test("Of all reasons, too many token updates alone blocks the credential, whatever the device", arguments: APNsReason.allCases)
+    func blocks(reason: APNsReason) async throws {
+        let step = ScriptedTransport.Step.answer(reason.status, [:], #"{"reason":"\#(reason.rawValue)"}"#)
+        #expect(try await verdict(step)?.rejection?.isCredentialBlocked == (reason == .tooManyProviderTokenUpdates))
+    }
+
     @Test(
         "A reason that Apple adds later is carried through as text, and its status decides",
         arguments: [

@@ -38,6 +38,27 @@ import Testing
         }
     }
 
+    @Test func `a refusal of the credential opens it at once, and says what the service says until it answers`() {
+        let blocked = Verdict.transient(.blocked, retryAfter: .seconds(1200))
+        let block = CredentialBlock(reason: "TooManyProviderTokenUpdates", explanation: "too many tokens")
+        #expect(breaker.note([.accepted(id: nil)], now: dawn) == nil)
+        #expect(breaker.note([blocked], now: dawn) == .blocked(block, until: dawn + .seconds(5)))
+        #expect(breaker.admission(dawn) == .wait(until: dawn + .seconds(5)) && breaker.block == block)
+        // Of what was under way when it opened.
+        #expect(breaker.note([blocked, blocked], now: dawn) == nil)
+        #expect(breaker.note([blocked], now: dawn + .seconds(5)) == .blocked(block, until: dawn + .seconds(15)))
+        #expect(breaker.note([busy], now: dawn + .seconds(15)) == .opened(until: dawn + .seconds(35)) && breaker.block == nil)
+        #expect(breaker.note([.accepted(id: nil)], now: dawn + .seconds(35)) == .closed)
+        #expect(breaker.admission(dawn + .seconds(35)) == .all && breaker.block == nil)
+    }
+
+    @Test func `where devices were answered after such a refusal, it stays closed`() {
+        let blocked = Verdict.transient(.blocked, retryAfter: nil)
+        #expect(breaker.note([blocked, .accepted(id: nil)], now: dawn) == nil)
+        #expect(breaker.note([blocked, .rejected(.dead())], now: dawn) == nil)
+        #expect(breaker.admission(dawn) == .all && breaker.block == nil)
+    }
+
     @Test func `open, it lets one push at a time try, with longer pauses up to a minute`() {
         var now = dawn
         var pauses: [Int64] = []

@@ -111,6 +111,17 @@ extension TraceScenario {
             return (id, "alice-1")
         },
         TraceScenario(
+            .credentialBlocked,
+            "APNs refuses the hub's credential for now (TooManyProviderTokenUpdates), so it waits for alice-1 and is tried again at "
+                + "2026-01-05 09:00:05 UTC: too many tokens."
+        ) { bench in
+            try await bench.install(tags: ["sports"])
+            bench.answer(.transient(.blocked, retryAfter: nil))
+            let id = try await bench.accept(.alert(to: "sports"))
+            try await bench.hub.untilSomebodySleeps()
+            return (id, "alice-1")
+        },
+        TraceScenario(
             .serviceInTrouble, "APNs was in trouble until it was too late for alice-1 (ServiceUnavailable): the service is busy."
         ) { bench in
             try await bench.install(tags: ["sports"])

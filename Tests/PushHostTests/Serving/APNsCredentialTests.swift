@@ -122,7 +122,7 @@ import Testing
         let transport = CountingTransport()
         let senders = APNsSenders(
             pushes: SequentialTransport(transport), connect: { _ in HTTPClientTransport() }, clock: SystemClock(), random: SystemRandom(),
-            providerTokens: NoTokens())
+            tokens: ProviderTokenCache(store: NoTokens(), clock: SystemClock()))
         let make: @Sendable (SenderSettings) throws(PushError) -> any Connector = { settings throws(PushError) in
             guard case .apns(let settings) = settings else { throw PushError("test.platform", "not of APNs") }
             return try senders.connector(settings)

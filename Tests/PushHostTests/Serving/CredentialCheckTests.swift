@@ -12,7 +12,8 @@ import WebAPI
     private static func connectors(_ transport: HTTPClientTransport) -> HubConnectors {
         let (clock, random) = (SystemClock(), SystemRandom())
         let senders = APNsSenders(
-            pushes: SequentialTransport(transport), connect: { _ in transport }, clock: clock, random: random, providerTokens: NoTokens())
+            pushes: SequentialTransport(transport), connect: { _ in transport }, clock: clock, random: random,
+            tokens: ProviderTokenCache(store: NoTokens(), clock: clock))
         let single = SequentialTransport(transport)
         return HubConnectors(
             transports: ServiceTransports(fcm: single, grants: transport, wns: transport, webPush: single, clients: []),

@@ -40,12 +40,16 @@ import Testing
             Rejection(status: 403, reason: "InvalidProviderToken", explanation: "", outcome: .invalidCredentials))
         let slow = Verdict.transient(
             Rejection(status: 429, reason: "TooManyRequests", explanation: "", outcome: .channelThrottled), retryAfter: nil)
+        let blocked = Verdict.transient(
+            Rejection(
+                status: 429, reason: "TooManyProviderTokenUpdates", explanation: "one token for all senders", outcome: .throttled,
+                isCredentialBlocked: true), retryAfter: .seconds(1200))
         let dead = Verdict.rejected(Rejection(status: 410, reason: "Unregistered", explanation: "", outcome: .expiredChannel))
         let handles = [DeviceHandle.apns(token: "AA01"), .apns(token: "AA02")]
         for verdicts in [
             [.accepted(id: nil), away], [away, away], [away, away], [dead, away], [refused, refused], [.accepted(id: nil), dead],
             [.unknown(reason: "cut"), away], [], [slow, slow], [away, away], [.unknown(reason: "cut"), .unknown(reason: "cut")], [slow],
-            [away], [.accepted(id: nil)],
+            [away], [.accepted(id: nil)], [blocked, blocked], [blocked], [blocked, blocked], [.accepted(id: nil)],
         ] as [[Verdict]] {
             service.next.withLock { $0 = verdicts }
             let batch = DeliveryBatch(notificationID: "n", platform: .apns, body: [], handles: handles)
@@ -59,6 +63,8 @@ import Testing
                 "notice: the hub news: APNs takes deliveries again",
                 "warning: the hub news: APNs takes nothing: InvalidProviderToken", "notice: the hub news: APNs takes deliveries again",
                 "warning: the hub news: APNs takes nothing: Unreachable: nobody answers",
+                "notice: the hub news: APNs takes deliveries again",
+                "warning: the hub news: APNs takes nothing: TooManyProviderTokenUpdates: one token for all senders",
                 "notice: the hub news: APNs takes deliveries again",
             ])
     }

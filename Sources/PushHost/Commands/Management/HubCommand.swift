@@ -61,9 +61,10 @@ struct HubShowCommand: AsyncParsableCommand {
         for trouble in hub["troubles"]?.array ?? [] {
             let platform = trouble["platform"]?.string.flatMap { Platform(shortName: $0) }?.displayName ?? "a push service"
             let address = (trouble["origin"] ?? credentials.first { $0["platform"] == trouble["platform"] }?["address"])?.string
+            let finding = trouble["reason"]?.string.map { "refuses the hub's credential for now (\($0))" } ?? "answers nobody"
             let words =
                 trouble["mixUp"]?.string
-                ?? "\(address.map { "\($0) " } ?? "")answers nobody: the next push is tried at \(trouble["nextTryAt"]?.string ?? "a moment")"
+                ?? "\(address.map { "\($0) " } ?? "")\(finding): the next push is tried at \(trouble["nextTryAt"]?.string ?? "a moment")"
             rows.append(("trouble", "\(platform): \(words)"))
         }
         return [palette.bold("hub \(hub["name"]?.string ?? "")".printable)] + rows.map { "  \($0.0.padded(to: 20))\($0.1.printable)" }

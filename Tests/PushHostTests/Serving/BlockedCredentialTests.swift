@@ -1,0 +1,47 @@
+import Foundation
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// A server whose APNs has had too many provider tokens of its team.
+@Suite struct BlockedCredentialTests {
+    @Test func `it is logged, and named by the doctor and the hub's interface`() async throws {
+        let simulator = try await SimulatorProgram(["--adopt", "--token-updates", "1"], serving: "all")
+        // Another program of the team has sent with a token of its own.
+        let other = try await simulator.shell(
+            "curl -sSi --http2 --cacert sim/certificate.pem $APNS/3/device/\(String(repeating: "ab", count: 32)) -d '{\"aps\":{}}' "
+                + "-H \"authorization: bearer $TOKEN\" -H 'apns-topic: dev.pushhost.simulated'")
+        #expect(other.output.hasPrefix("HTTP/2 200"), "\(other.output)\(other.errors)")
+        let settings = ["PUSHHOST_SIMULATORS": "http://127.0.0.1:\(simulator.controlPort)", "PUSHHOST_LOG_LEVEL": "warning"]
+        try await ServedHub.serving(settings: settings) { hub in
+            let body = #"{"installationId": "pad", "platform": "apns", "pushChannel": "\#(String(repeating: "cd", count: 32))"}"#
+            #expect(try await hub.call("PUT", "/hub/installations/pad?api-version=2020-06", body: body).status == 200)
+            let accepted = try await hub.call(
+                "POST", "/hub/messages?api-version=2020-06",
+                ["ServiceBusNotification-Format": "apple", "Content-Type": "application/json"], body: #"{"aps":{"alert":"Hi"}}"#)
+            #expect(accepted.status == 201)
+            try await hub.hear("the hub hub: APNs takes nothing: TooManyProviderTokenUpdates")
+            var trouble: JSON?
+            // The verdict reaches the hub right after the log.
+            while trouble == nil {
+                let shown = try await hub.command(["hub", "show", "--json"])
+                trouble = try JSON(parsing: shown.output)["result"]?["troubles"]?.array?.first
+            }
+            #expect(
+                trouble?["reason"] == "TooManyProviderTokenUpdates" && trouble?["explanation"]?.string?.isEmpty == false
+                    && trouble?["nextTryAt"] != nil, "\(trouble as Any)")
+            let doctor = try await hub.command(["doctor"]).output
+            #expect(
+                doctor.contains(
+                    "hub hub: APNs refuses the hub's credential for now (TooManyProviderTokenUpdates); the next push is tried at "),
+                "\(doctor)")
+            #expect(doctor.contains("use one token for all senders with the key"), "\(doctor)")
+            let shown = try await hub.command(["hub", "show"]).output
+            #expect(
+                shown.contains("APNs: refuses the hub's credential for now (TooManyProviderTokenUpdates): the next push is tried at "),
+                "\(shown)")
+        }
+        #expect(await simulator.end().status == 0)
+    }
+}
