@@ -15,6 +15,7 @@
 static int body_done(lua_State *L, int status, lua_KContext context) {
     (void)context;
     if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - 1;
+    if (clua_has_mark(L, CLUA_MARK_TASK)) clua_record_text(L);
     return lua_error(L);
 }
 

@@ -10,7 +10,7 @@
 const char clua_key_error_metatable, clua_key_hints, clua_key_modules, clua_key_numbers, clua_key_objects,
     clua_key_object_marker;
 
-enum { MAX_FRAMES = 20, SEARCHED_LEVELS = 200, MAX_ORIGINS = 256 };
+enum { MAX_FRAMES = 20, SEARCHED_LEVELS = 200, MAX_ORIGINS = 256, MAX_TEXTS = 16 };
 
 // -- Frames
 
@@ -95,7 +95,8 @@ static void set_raw(lua_State *L, int table, const char *key) {  // pops the val
     lua_rawset(L, table);
 }
 
-static int finish_error_at(lua_State *L, int level) {
+// Completes the table of fields on the top, which becomes an error.
+static void complete_error(lua_State *L, int level) {
     luaL_checkstack(L, 8, NULL);
     int table = lua_gettop(L);
     clua_context *context = clua_get(L);
@@ -123,19 +124,19 @@ static int finish_error_at(lua_State *L, int level) {
     }
     lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_error_metatable);
     lua_setmetatable(L, table);
+}
+
+static int finish_error_at(lua_State *L, int level) {
+    complete_error(L, level);
     return lua_error(L);
 }
 
 int clua_finish_error(lua_State *L) { return finish_error_at(L, 0); }
 
-int clua_raise(lua_State *L, const char *kind, const char *code, const char *hint, const char *format, ...) {
-    luaL_checkstack(L, 8, NULL);
-    va_list arguments;
-    va_start(arguments, format);
-    const char *message = lua_pushvfstring(L, format, arguments);
-    va_end(arguments);
+// Pushes the fields of an error; the message is on the top.
+static void push_fields(lua_State *L, const char *kind, const char *code, const char *hint) {
     lua_createtable(L, 0, 8);
-    lua_pushstring(L, message);
+    lua_pushvalue(L, -2);
     lua_setfield(L, -2, "message");
     lua_pushstring(L, kind);
     lua_setfield(L, -2, "kind");
@@ -147,7 +148,24 @@ int clua_raise(lua_State *L, const char *kind, const char *code, const char *hin
     }
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "retryable");
+}
+
+int clua_raise(lua_State *L, const char *kind, const char *code, const char *hint, const char *format, ...) {
+    luaL_checkstack(L, 8, NULL);
+    va_list arguments;
+    va_start(arguments, format);
+    lua_pushvfstring(L, format, arguments);
+    va_end(arguments);
+    push_fields(L, kind, code, hint);
     return clua_finish_error(L);
+}
+
+void clua_push_error(lua_State *L, const char *kind, const char *code, const char *hint, const char *message) {
+    luaL_checkstack(L, 8, NULL);
+    lua_pushstring(L, message);
+    push_fields(L, kind, code, hint);
+    complete_error(L, 0);
+    lua_remove(L, -2);
 }
 
 int clua_raise_cancelled(lua_State *L) { return clua_raise(L, "cancelled", "cancelled", NULL, "the run was cancelled"); }
@@ -278,8 +296,9 @@ int clua_record_origin(lua_State *L) {
     clua_run *run = context->run;
     if (!run || run->stop) return 1;
     if (clua_is_error(L, 1)) return 1;
-    if (!lua_checkstack(L, 6)) return 1;
+    if (!lua_checkstack(L, 16)) return 1;
     lua_settop(L, 1);
+    if (clua_explain_absent(L)) return 1;
     if (run->origins == LUA_NOREF) {  // most runs have no error
         lua_newtable(L);
         run->origins = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -316,6 +335,62 @@ void clua_push_origin(lua_State *L, clua_run *run, int index) {
     }
     lua_rawgeti(L, LUA_REGISTRYINDEX, run->origins);
     push_origin_key(L, index);
+    lua_rawget(L, -2);
+    lua_remove(L, -2);
+}
+
+// -- What an error says of itself
+//
+// An error may be an object of the script, whose `__tostring` gives its text. The host cannot call it: so the lowest frame of a
+// task does, where the budgets of the run hold, and notes the text by the value.
+
+static int text_of_error(lua_State *L) {
+    luaL_tolstring(L, 1, NULL);
+    return 1;
+}
+
+void clua_record_text(lua_State *L) {
+    clua_run *run = clua_get(L)->run;
+    int error = lua_gettop(L), type = lua_type(L, error);
+    if (!run || run->stop || (type != LUA_TTABLE && type != LUA_TUSERDATA)) return;
+    if (!lua_checkstack(L, 8) || clua_is_error(L, error)) return;
+    if (luaL_getmetafield(L, error, "__tostring") == LUA_TNIL) return;
+    lua_settop(L, error);
+    lua_pushcfunction(L, text_of_error);
+    lua_pushvalue(L, error);
+    bool has_text = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_type(L, -1) == LUA_TSTRING;
+    if (has_text && !run->stop) {
+        if (run->texts == LUA_NOREF) {
+            lua_newtable(L);
+            run->texts = luaL_ref(L, LUA_REGISTRYINDEX);
+        }
+        lua_rawgeti(L, LUA_REGISTRYINDEX, run->texts);
+        lua_Integer count = lua_rawgeti(L, -1, 0) == LUA_TNUMBER ? lua_tointeger(L, -1) : 0;
+        lua_pop(L, 1);
+        if (count >= MAX_TEXTS) {  // bounded as the origins are
+            lua_newtable(L);
+            lua_replace(L, -2);
+            lua_pushvalue(L, -1);
+            lua_rawseti(L, LUA_REGISTRYINDEX, run->texts);
+            count = 0;
+        }
+        lua_pushvalue(L, error);
+        lua_pushvalue(L, error + 1);
+        lua_rawset(L, -3);
+        lua_pushinteger(L, count + 1);
+        lua_rawseti(L, -2, 0);
+    }
+    lua_settop(L, error);
+}
+
+void clua_push_recorded_text(lua_State *L, clua_run *run, int index) {
+    index = lua_absindex(L, index);
+    if (run->texts == LUA_NOREF) {
+        lua_pushnil(L);
+        return;
+    }
+    lua_rawgeti(L, LUA_REGISTRYINDEX, run->texts);
+    lua_pushvalue(L, index);
     lua_rawget(L, -2);
     lua_remove(L, -2);
 }

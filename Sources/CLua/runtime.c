@@ -209,6 +209,7 @@ static int open_state(lua_State *L) {
     clua_make_weak(L, "v");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_key_objects);
     clua_open_errors(L);
+    clua_open_lists(L);
     if (clua_get(L)->is_standard) {
         clua_open_standard(L);
         clua_open_standard_coroutines(L);

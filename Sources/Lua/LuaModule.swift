@@ -14,7 +14,8 @@ public struct LuaModule: Sendable {
     /// `host.functions["push.send"]` are the functions by full name and `host.types.device` the method tables by type
     /// name. `host.traced(f, ...)` is a `pcall` that may wait and that remembers where an error was raised.
     /// `host.spawn(f, ...)`, `host.spawn_daemon(f, ...)` and `host.all{...}` start tasks, `host.raise{...}` raises a
-    /// structured error and `host.is_error(value)` tells one.
+    /// structured error and `host.is_error(value)` tells one. `host.list(table)` marks a table as a list (see ``LuaTable/isList``)
+    /// and returns it, nil where it has a metatable; `host.is_list(value)` tells one.
     public var prelude: LuaScript?
     /// What goes on from the prelude, in order: called with the same table and what the one before has returned. What the last
     /// one returns is the module.

@@ -23,12 +23,18 @@ public struct LuaSearchPath: Sendable {
     /// Looks nowhere.
     package static let none = LuaSearchPath(places: [])
 
-    /// Looks below folders, in order: `require "a.b"` reads `a/b.lua`.
+    /// Looks below folders, in order: `require "a.b"` reads `a/b.lua` or, where there is none, `a/b/init.lua`.
     ///
     /// Symbolic links may point to other files of the same folder, not out of it (`script.module_unreadable`). Files of up
     /// to 4 MiB are read, on the Lua thread; keep them on a local disk.
     public static func folders(_ paths: [String]) -> LuaSearchPath {
         LuaSearchPath(places: paths.map { .folder(ModuleFolder(path: $0)) })
+    }
+
+    /// The files that a module may be in, relative to a folder and in order.
+    package static func files(of name: String) -> [String] {
+        let path = name.split(separator: ".").joined(separator: "/")
+        return ["\(path).lua", "\(path)/init.lua"]
     }
 
     /// Asks a function, which gets the name and answers `nil` when it has no such module.
@@ -89,14 +95,14 @@ public struct LuaSearchPath: Sendable {
         var looked: [String] = []
         for case .folder(let folder) in places {
             names.formUnion(folder.names())
-            looked.append(folder.path(of: name))
+            looked.append(folder.paths(of: name)[0])
         }
         let known = names.sorted()
         let shown = known.prefix(20).joined(separator: ", ") + (known.count > 20 ? ", …" : "")
         return .misuse(
             "script.unknown_module",
             "there is no module '\(name)'; modules: \(known.isEmpty ? "none" : shown)"
-                + (looked.isEmpty ? "" : "; looked for \(looked.joined(separator: ", "))"),
+                + (looked.isEmpty ? "" : "; looked for \(looked.joined(separator: ", ")), and for init.lua in a folder of that name"),
             hint: LuaError.nearest(to: name, among: known.filter { $0 != name }).map { "did you mean '\($0)'?" })
     }
 

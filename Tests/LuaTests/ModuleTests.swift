@@ -80,7 +80,8 @@ import Testing
         #expect(error.code == "script.unknown_module")
         #expect(
             error.message
-                == "there is no module 'lib.txet'; modules: b.c, lib.text, t, text; looked for F/lib/lib/txet.lua, F/lib/txet.lua")
+                == "there is no module 'lib.txet'; modules: b.c, lib.text, t, text; looked for F/lib/lib/txet.lua, F/lib/txet.lua, "
+                + "and for init.lua in a folder of that name")
         #expect(error.hint == "did you mean 'lib.text'?")
     }
 
@@ -122,6 +123,25 @@ import Testing
     }
 
     // MARK: What is loaded
+
+    @Test func `a folder with init_lua is a module, behind a file of that name, and its parts find each other`() async throws {
+        let (bench, folder) = try await bench([
+            "lib/words/init.lua": "local name, path = ... return { name = name, path = path, plural = require(name .. '.plural') }",
+            "lib/words/plural.lua": "return (...)", "lib/both.lua": "return 'file'", "lib/both/init.lua": "return 'folder'",
+            "far/init.lua": "return 'far'",
+        ])
+        let path = LuaValue.string("\(folder.path)/lib/words/init.lua")
+        #expect(
+            try await bench.run("local w = require 'words' return w.name, w.path, w.plural, (require 'both'), (require 'far')")
+                == [.string("words"), path, .string("words.plural"), .string("file"), .string("far")])
+        // Each folder is searched for both before the next one.
+        #expect(try await bench.run("return (require 'both.init')") == [.string("folder")])
+        symlink("/etc", "\(folder.path)/lib/outside")
+        symlink("/etc/passwd", "\(folder.path)/lib/words/p.lua")
+        #expect(try await bench.failure(of: "require 'words.p'").code == "script.module_unreadable")
+        let error = try await bench.failure(of: "require 'wrods'")
+        #expect(error.hint == "did you mean 'words'?")
+    }
 
     @Test func `a module runs once per run, in the run's own globals, with its name and path`() async throws {
         let (bench, folder) = try await bench([

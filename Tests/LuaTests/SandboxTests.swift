@@ -12,7 +12,6 @@ import Testing
         ("debug.traceback()", "debug.traceback", nil),
         ("dofile('x')", "dofile", "use require"),
         ("loadfile('x')", "loadfile", nil),
-        ("return package.path", "package.path", nil),
         ("package.path = 'x'", "package.path", nil),
         ("io.output = print", "io.output", "use push.log"),
         ("os[1] = nil", "os.1", nil),

@@ -34,11 +34,12 @@ package struct PluginSource: Sendable, Equatable {
     /// Files that test it.
     package var specs: [String] { files.keys.filter { $0.hasSuffix("_spec.lua") }.sorted() }
 
-    /// `require "text.short"` gives `text/short.lua`.
+    /// `require "text.short"` gives `text/short.lua`, or else `text/short/init.lua`.
     package var modules: LuaSearchPath {
         .lookup { [files, folder] name in
-            let file = name.replacing(".", with: "/") + ".lua"
-            return files[file].map { LuaScript(name: "\(folder)/\(file)", source: $0) }
+            LuaSearchPath.files(of: name).lazy.compactMap { file in
+                files[file].map { LuaScript(name: "\(folder)/\(file)", source: $0) }
+            }.first
         }
     }
 

@@ -58,6 +58,7 @@ typedef struct clua_run {
     clua_place stopped_at;    ///< where a stop met the script
     int loaded;               ///< registry reference of the modules it has loaded, by name; or LUA_NOREF
     int origins;              ///< registry reference of a table: error value -> where it was raised; LUA_NOREF: none yet
+    int texts;                ///< the same of a table: error value -> what its `__tostring` gave
 } clua_run;
 
 /// Instead of a Lua status: a step that did not end was left where it was, see rescue.c. The state can only be closed.
@@ -163,6 +164,8 @@ void clua_push_function(lua_State *L, int64_t function, const char *name, bool w
 void clua_push_traced(lua_State *L);
 void clua_push_is_error(lua_State *L);
 void clua_push_raise(lua_State *L);
+void clua_push_list(lua_State *L);
+void clua_push_is_list(lua_State *L);
 /// Pushes the metatable for objects of a type; `methods` is the stack index of its methods.
 void clua_push_object_type(lua_State *L, const char *name, int methods, int64_t property, int64_t describe);
 /// Pushes the userdata of `object`. False: there was none yet, and a reference was taken over by the new one, whose
@@ -180,8 +183,16 @@ bool clua_nearest_frame(lua_State *L, int level, const char **chunk, int *line);
 /// Finds where a function begins in the file of a script; false: it is the host's. The name lives as long as the function. Needs room
 /// for one value.
 bool clua_definition(lua_State *L, int index, const char **chunk, int *line);
+/// Pushes what an error value's `__tostring` gave when a task ended with it, or nil.
+void clua_push_recorded_text(lua_State *L, clua_run *run, int index);
 /// Pushes the recorded frames ("file:line" per line) of an error value, or nil.
 void clua_push_origin(lua_State *L, clua_run *run, int index);
+
+// -- Lists (lists.c)
+/// Whether the table is marked as a list, so that an empty one is known as such. Needs room for two values.
+bool clua_is_list(lua_State *L, int index);
+/// Marks the table on the top. Needs room for one value.
+void clua_mark_list(lua_State *L);
 
 // -- Sandbox (sandbox.c)
 /// The registry's table of hints for absent things.

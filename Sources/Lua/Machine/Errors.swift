@@ -52,7 +52,7 @@ extension Machine {
             }
         case LUA_TTABLE:
             error.code = field(L, index, "code") ?? "script.error"
-            error.message = field(L, index, "message") ?? describeTable(L, index)
+            error.message = ownText(L, index, of: run) ?? field(L, index, "message") ?? describeTable(L, index)
             error.value = (try? read(L, index)) ?? .nil
         case LUA_TNIL:
             error.message = "the script raised nil"
@@ -61,6 +61,7 @@ extension Machine {
             error.message = "the script raised a \(String(cString: lua_typename(L, lua_type(L, index))))"
             if case .integer(let number) = error.value { error.message = "\(number)" }
             if case .number(let number) = error.value { error.message = "\(number)" }
+            if let text = ownText(L, index, of: run) { error.message = text }
         }
         if let run {
             clua_push_origin(L, run.control.pointer, index)
@@ -96,6 +97,14 @@ extension Machine {
             error.annotations[name] = field(L, index, name)
         }
         return error
+    }
+
+    /// What the value's `__tostring` gave when a task of the run ended with it.
+    private func ownText(_ L: OpaquePointer, _ index: Int32, of run: Run?) -> String? {
+        guard let run else { return nil }
+        clua_push_recorded_text(L, run.control.pointer, index)
+        defer { clua_pop(L, 1) }
+        return lua_type(L, -1) == LUA_TSTRING ? text(L, -1) : nil
     }
 
     /// Says what a table has that was raised: its fields in a fixed order, few and short.

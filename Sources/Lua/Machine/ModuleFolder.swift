@@ -4,14 +4,22 @@ import Glibc
 struct ModuleFolder: Sendable {
     let path: String
 
-    func path(of name: String) -> String {
-        let file = name.split(separator: ".").joined(separator: "/") + ".lua"
-        return path.isEmpty ? file : path.hasSuffix("/") ? path + file : "\(path)/\(file)"
+    /// Where a module may be, in order: `a/b.lua`, and `a/b/init.lua` as that of a folder.
+    func paths(of name: String) -> [String] {
+        LuaSearchPath.files(of: name).map { file in
+            path.isEmpty ? file : path.hasSuffix("/") ? path + file : "\(path)/\(file)"
+        }
     }
 
     /// The module of a name that has been checked; `nil`: there is no such file.
     func script(for name: String) throws -> LuaScript? {
-        let path = path(of: name)
+        for path in paths(of: name) {
+            if let script = try script(at: path) { return script }
+        }
+        return nil
+    }
+
+    private func script(at path: String) throws -> LuaScript? {
         // Without side effects, whatever it is; the same file is read that has been looked at.
         let probe = open(path, Self.pathOnly | O_CLOEXEC)
         guard probe >= 0 else {
@@ -79,7 +87,8 @@ struct ModuleFolder: Sendable {
                 if name.hasSuffix(".lua") {
                     // A link may lead nowhere.
                     if access("\(folder.path)/\(name)", F_OK) != 0 { continue }
-                    names.append(folder.prefix + name.dropLast(4))
+                    let isFolder = name == "init.lua" && !folder.prefix.isEmpty
+                    names.append(isFolder ? String(folder.prefix.dropLast()) : folder.prefix + name.dropLast(4))
                 } else if entry.pointee.d_type == UInt8(DT_DIR) {
                     folders.append(("\(folder.path)/\(name)", "\(folder.prefix)\(name)."))
                 }

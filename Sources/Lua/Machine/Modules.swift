@@ -84,6 +84,10 @@ extension Machine {
         lua_setfield(lua, host, "is_error")
         clua_push_raise(lua)
         lua_setfield(lua, host, "raise")
+        clua_push_list(lua)
+        lua_setfield(lua, host, "list")
+        clua_push_is_list(lua)
+        lua_setfield(lua, host, "is_list")
         let builtins: [(name: String, waits: Bool, body: @Sendable (Machine, OpaquePointer) throws -> Int32)] = [
             ("spawn", false, { try $0.spawn($1, isDaemon: false) }),
             ("spawn_daemon", false, { try $0.spawn($1, isDaemon: true) }),

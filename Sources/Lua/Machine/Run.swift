@@ -22,6 +22,7 @@ final class RunControl: @unchecked Sendable {
         pointer.pointee.annotations = clua_noref()
         pointer.pointee.environment = clua_noref()
         pointer.pointee.origins = clua_noref()
+        pointer.pointee.texts = clua_noref()
         pointer.pointee.loaded = clua_noref()
     }
 

@@ -176,12 +176,14 @@ extension Machine {
         run.main = nil
         let pointer = run.control.pointer
         let references = [
-            pointer.pointee.environment, pointer.pointee.annotations, pointer.pointee.origins, pointer.pointee.loaded,
+            pointer.pointee.environment, pointer.pointee.annotations, pointer.pointee.origins, pointer.pointee.texts,
+            pointer.pointee.loaded,
         ]
         for reference in references { luaL_unref(lua, clua_registryindex(), reference) }
         pointer.pointee.environment = clua_noref()
         pointer.pointee.annotations = clua_noref()
         pointer.pointee.origins = clua_noref()
+        pointer.pointee.texts = clua_noref()
         pointer.pointee.loaded = clua_noref()
     }
 }

@@ -39,6 +39,8 @@ extension Machine {
         // The same text raised again by another call comes from there.
         luaL_unref(lua, clua_registryindex(), run.control.pointer.pointee.origins)
         run.control.pointer.pointee.origins = clua_noref()
+        luaL_unref(lua, clua_registryindex(), run.control.pointer.pointee.texts)
+        run.control.pointer.pointee.texts = clua_noref()
         let task = newTask(run)
         run.liveChildren += 1
         do {

@@ -108,7 +108,7 @@ extension Machine {
         }
         state.open.append(identity)
         defer { state.open.removeLast() }
-        var result = LuaTable()
+        var result = LuaTable(isList: clua_is_list(L, table))
         var position: Int64 = 1
         while lua_rawgeti(L, table, position) != LUA_TNIL {
             result.array.append(try readElement(L, &state, .position(position)))
@@ -255,6 +255,7 @@ extension Machine {
             try push(table.fields[key] ?? .nil, to: L, depth: depth + 1)
             lua_rawset(L, -3)
         }
+        if table.isList { clua_mark_list(L) }
     }
 
     /// Pushes the userdata of an object, a new one if there is none.

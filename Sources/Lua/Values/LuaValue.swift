@@ -47,11 +47,20 @@ public struct LuaTable: Sendable, Equatable {
     public var array: [LuaValue]
     /// The values under string keys.
     public var fields: [String: LuaValue]
+    /// Whether the table is marked as a list, which tells an empty list from an empty table.
+    public var isList: Bool
 
     /// A table of these values.
-    public init(array: [LuaValue] = [], fields: [String: LuaValue] = [:]) {
+    public init(array: [LuaValue] = [], fields: [String: LuaValue] = [:], isList: Bool = false) {
         self.array = array
         self.fields = fields
+        self.isList = isList
+    }
+
+    /// The mark counts only where both tables are empty: elsewhere the values say what the table is.
+    public static func == (left: LuaTable, right: LuaTable) -> Bool {
+        guard left.array == right.array, left.fields == right.fields else { return false }
+        return left.isList == right.isList || !left.array.isEmpty || !left.fields.isEmpty
     }
 
     /// The value of a named field, `nil` when there is none.

@@ -20,7 +20,7 @@ final class Bench: Sendable {
         local f = host.functions
         return {
             spawn = host.spawn, spawn_daemon = host.spawn_daemon, all = host.all, traced = host.traced,
-            raise = host.raise, is_error = host.is_error,
+            raise = host.raise, is_error = host.is_error, list = host.list, is_list = host.is_list,
             echo = f["t.echo"], fail = f["t.fail"], later = f["t.later"], at_once = f["t.at_once"], gate = f["t.gate"],
             open = f["t.open"], later_fail = f["t.later_fail"], kinds = f["t.kinds"], log = f["t.log"],
             thing = f["t.thing"], where = f["t.where"], foreign = f["t.foreign"],
