@@ -4,7 +4,7 @@ import PushCore
 
 extension FlowWalk {
     /// Reads a global.
-    mutating func global(_ name: Name, isTested: Bool) -> Knowledge {
+    mutating func global(_ name: Name, isTested: Bool, isUsed: Bool) -> Knowledge {
         if globals.assigned.contains(name.text) { return .unknown }
         if name.text == "require" { return .require }
         if name.text == "ipairs" || name.text == "pairs" { return .iteration }
@@ -12,7 +12,7 @@ extension FlowWalk {
         if name.text == "print" { return .function(results: .value(SourceValue(.nil, at: name.range))) }
         guard !LuaLibrary.functions.contains(name.text), name.text != "_G", name.text != "_ENV" else { return .unknown }
         if let hint = HostFunctions.absent[name.text] {
-            report(Remark("sandbox.absent", "\(name.text) is not available to scripts", hint: hint, at: name.range))
+            noteAbsent(name.text, hint: hint, isUsed: isUsed, at: name.range)
             return .unknown
         }
         guard !globals.areOpen, !isFull, reported.insert(name.text).inserted else { return .unknown }

@@ -28,7 +28,8 @@ extension FlowWalk {
         }
     }
 
-    mutating func value(of name: Name, isTested: Bool = false) -> Knowledge {
+    /// `isUsed`: it is called, or something of it is read.
+    mutating func value(of name: Name, isTested: Bool = false, isUsed: Bool = false) -> Knowledge {
         switch chunk.scopes.reference(at: name.range.lowerBound) {
         case .variable(let place)?:
             code.note(.variable(place))
@@ -38,29 +39,36 @@ extension FlowWalk {
             return knowledge.isNil && !isStraight ? .unknown : knowledge
         case .global?:
             code.note(.global(name.text))
-            return global(name, isTested: isTested)
+            return global(name, isTested: isTested, isUsed: isUsed)
         case .environment?, nil: return .unknown
         }
     }
 
-    private mutating func value(of first: Expression, _ suffixes: [Suffix]) -> Knowledge {
+    /// `isUsed`: something of the whole is read or assigned.
+    private mutating func value(of first: Expression, _ suffixes: [Suffix], isUsed: Bool = false) -> Knowledge {
         if suffixes.first?.isCall == true { noteUse(.here, of: first) }
         // Something alone before a dot is used, whatever the whole is tested for.
-        var current = value(of: first)
+        var current: Knowledge
+        if case .name(let name) = first.kind {
+            current = value(of: name, isUsed: isUsed || !suffixes.isEmpty)
+        } else {
+            current = value(of: first)
+        }
         var end = first.range.upperBound
         for (place, suffix) in suffixes.enumerated() {
             let start = first.range.lowerBound
             defer { end = suffix.range.upperBound }
+            let isUsed = isUsed || place + 1 < suffixes.count
             if suffix.reads { requireFields(of: current, at: start..<end) }
             switch suffix.kind {
             case .field(let name):
                 code.note(.field(name.text))
-                current = member(name, of: current)
+                current = member(name, of: current, isUsed: isUsed)
             case .index(let key):
                 _ = value(of: key)
                 if let text = key.text {
                     code.note(.field(text))
-                    current = member(Name(text: text, range: key.range), of: current)
+                    current = member(Name(text: text, range: key.range), of: current, isUsed: isUsed)
                 } else if case .list(let element) = current {
                     current = element
                 } else if case .dictionary(let element) = current {
@@ -141,8 +149,8 @@ extension FlowWalk {
 
     // MARK: - Members
 
-    /// Reads a field.
-    mutating func member(_ name: Name, of owner: Knowledge) -> Knowledge {
+    /// Reads a field. `isUsed`: it is called, or something of it is read.
+    mutating func member(_ name: Name, of owner: Knowledge, isUsed: Bool = false) -> Knowledge {
         switch owner {
         case .namespace(let path): return member(name, inNamespace: path)
         case .binding(let binding):
@@ -157,7 +165,7 @@ extension FlowWalk {
             requireMember(name, of: handle)
             return .unknown
         case .dictionary(let element): return element
-        case .library(let library): return member(name, inLibrary: library)
+        case .library(let library): return member(name, inLibrary: library, isUsed: isUsed)
         case .options(let names):
             guard !names.contains(name.text), !globals.assignedFields.contains(name.text) else { return .unknown }
             var error = LuaError.unknownName(name.text, in: "the table of push.args", known: names)
@@ -202,19 +210,28 @@ extension FlowWalk {
         report(Remark(.unknownMember(name.text, of: handle, names: Array(members)), at: name.range))
     }
 
-    private mutating func member(_ name: Name, inLibrary library: String) -> Knowledge {
+    private mutating func member(_ name: Name, inLibrary library: String, isUsed: Bool) -> Knowledge {
         let names = LuaLibrary.libraries[library] ?? []
         guard !names.contains(name.text), !globals.assignedFields.contains(name.text) else { return .unknown }
         if library == "math", LuaLibrary.olderMath.contains(name.text) { return .unknown }
         let full = "\(library).\(name.text)"
         if let hint = HostFunctions.absent[full] ?? HostFunctions.absent[library] {
-            report(Remark(.absent(full, hint: hint), at: name.range))
+            noteAbsent(full, hint: hint, isUsed: isUsed, at: name.range)
         } else if LuaLibrary.strict.contains(library) {
-            report(Remark(.absent(full, hint: "\(library) has \(names.sorted().joined(separator: ", "))"), at: name.range))
+            noteAbsent(full, hint: "\(library) has \(names.sorted().joined(separator: ", "))", isUsed: isUsed, at: name.range)
         } else {
             report(Remark(.unknownName(name.text, in: library, known: Array(names)), at: name.range))
         }
         return .unknown
+    }
+
+    /// What is absent is nil: to ask for it is no mistake, to use it is one, unless the script has asked before.
+    mutating func noteAbsent(_ name: String, hint: String, isUsed: Bool, at range: Range<Int>) {
+        if !isUsed {
+            askedFor.insert(name)
+        } else if !askedFor.contains(name) {
+            report(Remark(.absent(name, hint: hint), at: range))
+        }
     }
 
     // MARK: - Assignments
@@ -225,7 +242,7 @@ extension FlowWalk {
         case .name(let name): assign(toGlobal: name)
         case .suffixed(let first, let suffixes):
             guard let last = suffixes.last else { return }
-            let owner = value(of: first, suffixes.dropLast())
+            let owner = value(of: first, suffixes.dropLast(), isUsed: true)
             requireFields(of: owner, at: first.range.lowerBound..<last.range.lowerBound)
             switch last.kind {
             case .field(let name): assign(name, of: owner)

@@ -20,6 +20,8 @@ struct FlowWalk {
     var hasBegun = false
     var hasDeclaredOptions = false
     let globals: GlobalNames
+    /// What Lua's library lacks here and the script has asked for as a value, so that it is prepared for nil.
+    var askedFor: Set<String> = []
     /// Globals that have been reported.
     var reported: Set<String> = []
     private var secrets: Set<Range<Int>> = []

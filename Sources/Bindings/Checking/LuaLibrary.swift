@@ -24,7 +24,7 @@ package enum LuaLibrary {
     /// What `math` has besides where Lua was built to go on with older versions, as Debian's is.
     package static let olderMath: Set<String> = ["atan2", "cosh", "frexp", "ldexp", "log10", "pow", "sinh", "tanh"]
 
-    /// Libraries that answer every other name with an error.
+    /// Libraries of which scripts find only what is listed: what else stock Lua has there is absent.
     static let strict: Set<String> = ["os", "io", "debug", "package"]
 
     /// Names of other languages and of older Lua, and what to write.

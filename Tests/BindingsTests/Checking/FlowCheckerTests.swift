@@ -168,6 +168,23 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
         #expect(found.map { "\($0.code) \($0.line):\($0.column)-\($0.endColumn) \($0.severity)" } == ["script.syntax 3:6-7 error"])
     }
 
+    @Test(arguments: [
+        "local get = debug and debug.getmetatable or getmetatable\nprint(get)", "if io.open then io.open('x') end",
+        "local run = os.execute\nif run then run('x') end", "print(dofile, loadfile, string.dump, package.loaded)",
+        "local home = os.getenv and os.getenv('HOME')\nprint(home)", "print(os['execute'])",
+    ])
+    func `to ask for what Lua's library lacks is no mistake`(lua: String) {
+        #expect(findings(in: lua).isEmpty, "\(findings(in: lua))")
+    }
+
+    @Test(arguments: [
+        "os.execute('x')", "io.stdout:write('x')", "package.loaded.x = 1", "print(debug.getinfo(1).short_src)", "loadfile('x')",
+        "os['execute']('x')", "string.dump(print)", "local function f() io.write('x') end\nf()",
+    ])
+    func `to use it is one`(lua: String) {
+        #expect(findings(in: lua).map(\.code) == ["sandbox.absent"])
+    }
+
     @Test(
         arguments: [
             ("print(usrname)\nlocal username = 1", "script.unknown_global", "did you mean \"username\"?"),
