@@ -72,6 +72,7 @@ extension FlowParameter {
         let value: LuaValue
         switch (kind, json) {
         case (.string, .string), (.boolean, .bool), (.number, .integer), (.number, .number), (.json, _): value = LuaValue(json)
+        case (.integer, .numeral), (.number, .numeral): return "it must be a number within 64 bits, not \(json.text().prefix(40))"
         case (.integer, _):
             guard json.string == nil, let number = json.int else { return "it must be a whole number, not \(json.phrase)" }
             value = .integer(Int64(number))

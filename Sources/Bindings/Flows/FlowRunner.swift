@@ -72,9 +72,10 @@ package struct FlowRunner: Sendable {
         var result: JSON?
         do {
             let values = try await execute()
-            result = values.first?.json
-            if result == nil, !values.isEmpty {
-                let note = "what the flow returns cannot be written as JSON: it is left out of the report"
+            do throws(UnwritableJSON) {
+                result = try values.first?.json(named: "result")
+            } catch {
+                let note = "what the flow returns cannot be written as JSON: \(error.message); it is left out of the report"
                 run.emit(.warning(FlowWarning(code: "flow.result", message: note, near: [], location: nil)))
             }
             if let unread = run.parameters.given.first, !run.hasDeclaredArguments {

@@ -105,7 +105,7 @@ enum HookObjects {
             "params": { $0.parameters },
             "headers": { .table(LuaTable(fields: $0.request.headers.mapValues(LuaValue.string))) },
             "body": { String(validating: $0.request.body, as: UTF8.self).map(LuaValue.string) ?? .bytes($0.request.body) },
-            "json": { (try? JSON(parsing: $0.request.body)).map { LuaValue($0) } ?? .nil },
+            "json": { LuaValue(body: $0.request.body) },
             "user": { $0.request.username.map(LuaValue.string) ?? .nil },
             "delivery": { $0.request.deliveryID.map(LuaValue.string) ?? .nil },
         ])

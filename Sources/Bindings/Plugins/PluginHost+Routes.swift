@@ -160,11 +160,11 @@ extension PluginAnswer {
         switch (answer.value("json"), answer.value("body")) {
         case (_?, _?): throw Self.misfit("there are both \"json\" and \"body\"")
         case (let value?, nil):
-            guard let json = value.json else {
-                throw Self.misfit(
-                    "\"json\" cannot be written as JSON: use tables with only names or only places, strings, numbers and booleans")
+            do throws(UnwritableJSON) {
+                body = try value.json(named: "json").serialized()
+            } catch {
+                throw Self.misfit("\(error.message): \(error.hint)")
             }
-            body = json.serialized()
             headers.append(PushHeader("Content-Type", "application/json"))
         case (nil, .string(let text)?):
             body = Array(text.utf8)

@@ -6,7 +6,7 @@ local call, raise, traced = host.functions, host.raise, host.traced
 local pack, unpack, concat = table.pack, table.unpack, table.concat
 local tostring, type, pairs, ipairs, next, setmetatable = tostring, type, pairs, ipairs, next, setmetatable
 local error, rawget, match, format, mathtype = error, rawget, string.match, string.format, math.type
-local utf8_length = utf8.len
+local utf8_length, select = utf8.len, select
 
 -- What Lua itself raises in here names a line that no script has: without it.
 local function unplaced(failure)
@@ -95,6 +95,30 @@ local function check_function(name, fn)
     wrong_type(name, "fn", "a function", kind, "write function() … end around what is to be called; a task has :await()")
   end
   call["host.check"](name, fn)
+end
+
+-- JSON -------------------------------------------------------------------------------------------------------------
+
+push.json.null = call["host.json_null"]()
+
+function push.json.array(...)
+  local list = ...
+  if list == nil then list = {} end
+  if type(list) ~= "table" or select("#", ...) > 1 then call["host.check"]("push.json.array", ...) end
+  for key in next, list do
+    if mathtype(key) ~= "integer" or key < 1 then
+      wrong_type(
+        "push.json.array", "list", "a list", "a table with the key " .. text_of(key, "push.json.array"),
+        "a table with names is an object in JSON as it is"
+      )
+    end
+  end
+  if not host.list(list) then
+    wrong_type(
+      "push.json.array", "list", "a table without a metatable", "one that has one", "copy its values into a new table first"
+    )
+  end
+  return list
 end
 
 -- Steps ------------------------------------------------------------------------------------------------------------
@@ -241,6 +265,7 @@ for _, name in ipairs { "apns", "fcm", "gcm", "wns", "browser" } do push.simulat
 local function copied(value)
   if type(value) ~= "table" then return value end
   local copy = {}
+  if host.is_list(value) then host.list(copy) end
   for key, inner in next, value do copy[key] = copied(inner) end
   return copy
 end

@@ -84,6 +84,7 @@ enum HostFunctions {
             LuaFunction("host.everyone") { () in LuaObject(type: "everyone", payload: EveryoneObject()) },
             LuaFunction("host.target") { () in Target(name: home.world.target.name, isSimulated: home.world.target.isSimulated) },
             LuaFunction("host.simulator") { (name: String) throws in
+            .sync("host.json_null") { _ in [JSONNull.value] },
                 LuaObject(type: "simulator", payload: SimulatorObject(try Platform.named(name)))
             },
             LuaFunction("host.installations") { (site: LuaCallSite, filter: LuaValue, continuation: String?) async throws in

@@ -145,9 +145,11 @@ extension [PatchOperation] {
                 throw refuse("has the op \"\(op)\", which there is not\(near)")
             }
             guard case .string(let path)? = table.fields["path"] else { throw refuse("has no path") }
-            let given = table.fields["value"]
-            guard given == nil || given?.json != nil else {
-                throw LuaError.misuse("installation.patch", "the value of operation \(place + 1) cannot be written as JSON")
+            do throws(UnwritableJSON) {
+                return PatchOperation(kind, path, try table.fields["value"]?.json(named: "value"))
+            } catch {
+                throw LuaError.misuse(
+                    "installation.patch", "operation \(place + 1) cannot be written as JSON: \(error.message)", hint: error.hint)
             }
             return PatchOperation(kind, path, given?.json)
         }

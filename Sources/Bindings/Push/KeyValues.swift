@@ -39,10 +39,11 @@ extension Binding {
                 details: ["key": .string("if_version")])
         },
         body: .async { arguments, run in
-            guard let value = (arguments.value("value") ?? .nil).json else {
-                throw LuaError.failure(
-                    "json.unsupported", "push.kv.put: \"value\" cannot be written as JSON",
-                    hint: "use tables with only names or only places, strings, numbers and booleans")
+            let value: JSON
+            do throws(UnwritableJSON) {
+                value = try (arguments.value("value") ?? .nil).json(named: "value")
+            } catch {
+                throw error.error(in: "push.kv.put")
             }
             let condition: KeyValueCondition =
                 arguments.boolean("if_absent") == true

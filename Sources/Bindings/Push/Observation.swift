@@ -43,36 +43,6 @@ extension Binding {
             let service = platform == .gcm ? .fcmV1 : platform
             return try await wire.exchanges(with: service).map(ExchangeRecord.init)
         })
-
-    static let jsonEncode = Binding(
-        "push.json.encode", "Writes a value as JSON, members in alphabetical order.",
-        parameters: [
-            .optional("value", .any, "nil, booleans, numbers, strings and tables of these"),
-            .optional("pretty", .boolean, "with line breaks"),
-        ],
-        returns: "string", phases: .everywhere, errors: ["json.unsupported"], example: "print(push.json.encode { alert = \"Hello\" })",
-        body: .sync { arguments, _ in
-            guard let json = (arguments.value("value") ?? .nil).json else {
-                throw LuaError.failure(
-                    "json.unsupported", "the value cannot be written as JSON",
-                    hint: "use tables with only names or only places; no functions, handles, NaN or text that is not UTF-8")
-            }
-            return json.text(pretty: arguments.boolean("pretty") ?? false, sortedKeys: true)
-        })
-
-    static let jsonDecode = Binding(
-        "push.json.decode", "Reads JSON; null is nil.",
-        parameters: [.required("text", .string, "a JSON text")], returns: "any", phases: .everywhere, errors: ["json.invalid"],
-        example: "print(push.json.decode('{\"alert\":\"Hello\"}').alert)",
-        body: .sync { arguments, _ in
-            do {
-                return LuaValue(try JSON(parsing: arguments.string("text") ?? ""))
-            } catch let error as JSONError {
-                throw LuaError.failure(
-                    "json.invalid", "not JSON: \(error.message.asClause) at line \(error.line), column \(error.column)",
-                    details: ["line": .integer(Int64(error.line)), "column": .integer(Int64(error.column))])
-            }
-        })
 }
 
 /// What crossed a wire, as a script sees it: `push.Exchange`.
@@ -99,6 +69,6 @@ private struct ExchangeRecord: LuaWritableRecord {
         writer.write(exchange.status)
         writer.write(headers(exchange.responseHeaders))
         writer.write(LuaBytes(exchange.responseBody))
-        writer.write((try? JSON(parsing: exchange.requestBody)).map(LuaValue.init) ?? .nil)
+        writer.write(LuaValue(body: exchange.requestBody))
     }
 }

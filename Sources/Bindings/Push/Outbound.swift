@@ -70,12 +70,11 @@ extension Arguments {
         var body: [UInt8] = []
         switch (value("json"), value("body")) {
         case (let value?, _):
-            guard let json = value.json else {
-                throw LuaError.failure(
-                    "json.unsupported", "push.http: \"json\" cannot be written as JSON",
-                    hint: "use tables with only names or only places, strings, numbers and booleans")
+            do throws(UnwritableJSON) {
+                body = try value.json(named: "json").serialized()
+            } catch {
+                throw error.error(in: "push.http")
             }
-            body = json.serialized()
             if !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
                 headers.append(PushHeader("Content-Type", "application/json"))
             }
@@ -106,7 +105,7 @@ struct HTTPAnswerRecord: LuaWritableRecord, Sendable {
         writer.write((200..<300).contains(answer.status))
         writer.write(Dictionary(answer.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" })
         writer.write(LuaBytes(answer.body))
-        writer.write((try? JSON(parsing: answer.body)).map { LuaValue($0) } ?? .nil)
+        writer.write(LuaValue(body: answer.body))
         writer.write(answer.url)
     }
 }

@@ -39,8 +39,14 @@ extension Binding {
                         hint: "capabilities are \(Capability.forms.joined(separator: ", "))")
                 }
             }
-            let configuration = PluginConfiguration(
-                values: arguments.table("config").flatMap { LuaValue.table($0).json } ?? .null, grants: grants ?? [], file: run.script.name)
+            let values: JSON?
+            do throws(UnwritableJSON) {
+                values = try arguments.table("config").map { table throws(UnwritableJSON) in try LuaValue.table(table).json(named: "config")
+                }
+            } catch {
+                throw error.error(in: "push.test.plugin")
+            }
+            let configuration = PluginConfiguration(values: values ?? .null, grants: grants ?? [], file: run.script.name)
             let loaded = try await host.load(source, configuration, services: services, isGrantedAll: grants == nil)
             host.install(host.installed.filter { $0.name != loaded.name } + [loaded])
             return LuaObject(type: "plugin", payload: probe)
@@ -135,7 +141,11 @@ final class CannedAnswers: OutboundHTTP {
             if case .table(let headers)? = fields["headers"] {
                 answer.headers = headers.texts.sorted { $0.key < $1.key }.map { PushHeader($0.key, $0.value) }
             }
-            if let json = fields["json"]?.json { answer.body = json.serialized() }
+            do throws(UnwritableJSON) {
+                if let json = try fields["json"]?.json(named: "http[\"\(url)\"].json") { answer.body = json.serialized() }
+            } catch {
+                throw error.error(in: "push.test.plugin")
+            }
             if case .string(let text)? = fields["body"] { answer.body = Array(text.utf8) }
             answers[url] = answer
         }
@@ -189,7 +199,7 @@ private struct OutboundRequestRecord: LuaWritableRecord, Sendable {
         writer.write(request.url)
         writer.write(Dictionary(request.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" })
         writer.write(LuaBytes(request.body))
-        writer.write((try? JSON(parsing: request.body)).map { LuaValue($0) } ?? .nil)
+        writer.write(LuaValue(body: request.body))
     }
 }
 
@@ -200,7 +210,11 @@ extension Arguments {
             throw LuaError.misuse("args.wrong_type", "plugin:request: \"path\" must begin with a slash", hint: "write \"/greetings\"")
         }
         var body: [UInt8] = []
-        if let json = value("json")?.json { body = json.serialized() }
+        do throws(UnwritableJSON) {
+            if let json = try value("json")?.json(named: "json") { body = json.serialized() }
+        } catch {
+            throw error.error(in: "plugin:request")
+        }
         if let text = string("body") { body = Array(text.utf8) }
         let hasBody = value("json") != nil || value("body") != nil
         let pairs = query.split(separator: "&").map { pair -> (name: String, value: String) in

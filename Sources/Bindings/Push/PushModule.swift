@@ -10,6 +10,7 @@ enum PushModule {
         PluginObject.type,
         .handle("secret", of: Secret.self, describe: { _ in "***" }),
         .handle("everyone", of: EveryoneObject.self, describe: { _ in "push.everyone" }),
+        .handle("null", of: JSONNull.self, describe: { _ in "null" }), .handle("numeral", of: JSONNumeral.self, describe: { $0.text }),
     ]
 
     /// - Parameter home: whose calls they are that come from no attached run.

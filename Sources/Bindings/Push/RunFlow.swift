@@ -99,7 +99,8 @@ private struct RunRecord: LuaWritableRecord {
     let shown: [ShownRecord]
 
     func writeMembers(to writer: inout LuaWriter) {
-        writer.write(report.result.map(LuaValue.init) ?? .nil)
+        // A flow that returns nil returns nothing.
+        writer.write(report.result.flatMap { $0.isNull ? nil : LuaValue($0) } ?? .nil)
         writer.write(steps)
         writer.write(log)
         writer.write(warnings)

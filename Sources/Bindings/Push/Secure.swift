@@ -28,10 +28,11 @@ extension Binding {
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
             let user = try arguments.username("to")
-            guard let payload = arguments.value("payload")?.json else {
-                throw LuaError.misuse(
-                    "secure.payload", "the payload cannot be written as JSON",
-                    hint: "use tables with only names or only places, strings, numbers and booleans")
+            let payload: JSON
+            do throws(UnwritableJSON) {
+                payload = try (arguments.value("payload") ?? .nil).json(named: "payload")
+            } catch {
+                throw LuaError.misuse("secure.payload", "session:send_secure: \(error.message)", hint: error.hint)
             }
             let receipt = try await run.world.backend.sendSecure(
                 session,

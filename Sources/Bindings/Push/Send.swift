@@ -17,7 +17,7 @@ extension Binding {
             mistakenFor: ["data", "values", "template"]),
         .optional(
             "payload", .byPlatform(.either([.string, .table])),
-            "a body per platform: { apns = {…}, fcm = {…}, gcm = {…}, wns = \"<toast>…\", browser = {…} }"
+            "a body per platform: { apns = {…}, fcm = {…}, gcm = {…}, wns = \"<toast>…\", browser = {…} }; an empty list in it is push.json.array {}"
         ),
         .optional("headers", .byPlatform(.map(.string)), "headers per platform: { apns = { [\"apns-priority\"] = \"5\" } }"),
         .optional(
@@ -146,13 +146,13 @@ extension Arguments {
             switch value {
             case .string(let text): body = Array(text.utf8)
             default:
-                guard let json = value.json else {
+                do throws(UnwritableJSON) {
+                    body = try value.json(named: "payload.\(name)").serialized()
+                } catch {
                     throw LuaError.misuse(
-                        "payload.invalid", "the \(platform.displayName) payload cannot be written as JSON",
-                        hint: "use tables with only names or only places, strings, numbers and booleans",
-                        details: ["key": .string(name)])
+                        "payload.invalid", "the \(platform.displayName) payload cannot be written as JSON: \(error.message)",
+                        hint: error.hint, details: ["key": .string(name)])
                 }
-                body = json.serialized()
             }
             payloads[platform] = NativePayload(body: body, headers: headers[platform] ?? [])
         }

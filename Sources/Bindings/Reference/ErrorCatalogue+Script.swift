@@ -288,8 +288,8 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "json.unsupported", .failure, means: "The value has no form in JSON.",
                 when: "It has functions, phones or sessions in it, numbers such as NaN, text that is not UTF-8, or a table "
-                    + "with both names and places.",
-                cure: "Pick out what should be written.",
+                    + "with both names and places. The message has the way to the value, such as value.phones[2].owner.",
+                cure: "Pick out what should be written. An empty list is push.json.array {}, null is push.json.null.",
                 example: .lua("push.json.encode { phone = phone }", cure: "push.json.encode { phone = phone.name }")),
         ])
 }

@@ -20,6 +20,7 @@ package enum BindingRegistry {
             .clockNow, .clockISO, .clockAdvance, .wire, .simulator, .simulatorFail, .simulatorLatency, .simulatorDisconnect,
             .simulatorRevokeTokens, .simulatorReset,
             .simulatorReasons, .localeChoose, .localeProperty, .localeProperties, .secret, .sign, .target, .log, .jsonEncode, .jsonDecode,
+            .jsonArray, .jsonNull,
             .clockLocal, .clockNext, .clockWindow, .clockZones, .testPlugin, .pluginRequest, .pluginLog, .pluginAsked,
             .config, .http, .kvGet, .kvEntry, .kvPut, .kvDelete, .kvAdd, .kvTake, .kvKeys, .groupCountTags, .groupDevices,
         ]

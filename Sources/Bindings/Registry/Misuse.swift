@@ -51,56 +51,6 @@ extension LuaError {
     }
 }
 
-extension LuaValue {
-    /// JSON as a script sees it; null is absent.
-    init(_ json: JSON) {
-        switch json {
-        case .null: self = .nil
-        case .bool(let value): self = .boolean(value)
-        case .integer(let value): self = .integer(value)
-        case .number(let value): self = .number(value)
-        case .numeral(let text): self = Double(text).map { .number($0) } ?? .string(text)
-        case .string(let text): self = .string(text)
-        case .array(let items): self = .table(LuaTable(array: items.map(LuaValue.init)))
-        case .object(let object):
-            self = .table(
-                LuaTable(
-                    fields: Dictionary(
-                        object.members.map { ($0.key, LuaValue($0.value)) }, uniquingKeysWith: { $1 })))
-        }
-    }
-
-    /// The value as JSON, members in alphabetical order; nil for functions, handles and text that is not UTF-8.
-    package var json: JSON? {
-        switch self {
-        case .nil: return .null
-        case .boolean(let value): return .bool(value)
-        case .integer(let value): return .integer(value)
-        case .number(let value): return value.isFinite ? .number(value) : nil
-        case .string(let text): return .string(text)
-        case .bytes, .function, .object: return nil
-        case .table(let table):
-            // A list may carry its length, as table.pack and push.all give it.
-            let isCounted = table.fields.count == 1 && table.fields["n"] == .integer(Int64(table.array.count))
-            if table.fields.isEmpty || isCounted, !table.array.isEmpty {
-                var items: [JSON] = []
-                for item in table.array {
-                    guard let json = item.json else { return nil }
-                    items.append(json)
-                }
-                return .array(items)
-            }
-            guard table.array.isEmpty else { return nil }
-            var object = JSONObject()
-            for (key, value) in table.fields.sorted(by: { $0.key < $1.key }) {
-                guard let json = value.json else { return nil }
-                object[key] = json
-            }
-            return .object(object)
-        }
-    }
-}
-
 extension PushError {
     /// What whoever is outside of a script gets to know of its error.
     package init(_ error: LuaError) {

@@ -1,13 +1,14 @@
 /// A JSON value (RFC 8259).
 ///
-/// Numbers without fraction and exponent that fit are `integer`, all others `number`; `1` and `1.0` are not equal.
+/// Numbers without fraction and exponent are `integer` where they fit and `numeral` beyond 64 bits, all others `number`; `1` and `1.0`
+/// are not equal.
 /// `null` is a value, not the lack of one, so there is no `nil` literal: write `.null`.
 package enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int64)
     case number(Double)
-    /// A number that is no `integer`, spelled as it was written: read so only where the caller asks for it.
+    /// A number that is no `integer`, spelled as it was written: a whole number beyond 64 bits, others only where the caller asks for it.
     case numeral(String)
     case string(String)
     case array([JSON])
@@ -26,6 +27,7 @@ package enum JSON: Sendable, Equatable {
 
     /// How numbers are read that are no `integer`.
     package enum Numbers: Sendable {
+        /// As `number`; whole ones as `numeral`, whose digits a `Double` would lose.
         case asValues
         /// As `numeral`, so that what is passed on is what was sent: `12.50`, `1e3`, `12345678901234567890`.
         case asWritten

@@ -115,7 +115,7 @@ struct JSONParser {
         if let next = peek, JSONNumber.mayFollowWrongly(next) { throw error("This is not a JSON number.", at: start) }
         let text = String(decoding: bytes[start..<at], as: UTF8.self)
         if shape.isInteger, text != "-0", let value = Int64(text) { return .integer(value) }
-        if numbers == .asWritten { return .numeral(text) }
+        if numbers == .asWritten || shape.isInteger && text != "-0" { return .numeral(text) }
         guard let value = Double(text), value.isFinite else {
             throw error("The number is too large.", at: start)
         }

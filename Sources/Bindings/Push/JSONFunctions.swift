@@ -1,0 +1,53 @@
+import Lua
+import PushCore
+
+extension Binding {
+    static let jsonEncode = Binding(
+        "push.json.encode", "Writes a value as JSON, members in alphabetical order.",
+        parameters: [
+            .optional("value", .any, "nil, booleans, numbers, strings, push.json.null and tables of these"),
+            .optional("pretty", .boolean, "with line breaks"),
+        ],
+        returns: "string", phases: .everywhere, errors: ["json.unsupported"], example: "print(push.json.encode { alert = \"Hello\" })",
+        body: .sync { arguments, _ in
+            let json: JSON
+            do throws(UnwritableJSON) {
+                json = try (arguments.value("value") ?? .nil).json(named: "value")
+            } catch {
+                throw error.error(in: "push.json.encode")
+            }
+            return json.text(pretty: arguments.boolean("pretty") ?? false, sortedKeys: true)
+        })
+
+    static let jsonDecode = Binding(
+        "push.json.decode",
+        "Reads JSON. Null is push.json.null; an array stays one when it is written again, also an empty one; a whole number beyond 64 bits "
+            + "keeps its digits, which tostring gives.",
+        parameters: [.required("text", .string, "a JSON text")], returns: "any|push.Null|push.Numeral", phases: .everywhere, errors: ["json.invalid"],
+        example: "print(push.json.decode('{\"alert\":\"Hello\"}').alert)",
+        body: .sync { arguments, _ in
+            do {
+                return LuaValue(try JSON(parsing: arguments.string("text") ?? ""))
+            } catch let error as JSONError {
+                throw LuaError.failure(
+                    "json.invalid", "not JSON: \(error.message.asClause) at line \(error.line), column \(error.column)",
+                    details: ["line": .integer(Int64(error.line)), "column": .integer(Int64(error.column))])
+            }
+        })
+
+    static let jsonArray = Binding(
+        "push.json.array", "Marks a table as a list, which JSON writes in brackets even where it is empty. Returns the table itself.",
+        parameters: [.optional("list", .table, "a list; a new, empty one if absent")], returns: "table", phases: .everywhere,
+        example: "print(push.json.encode { args = push.json.array {} })", body: .prelude)
+
+    static let jsonNull = Binding(
+        "push.json.null", "JSON's null: the value of a member, or an element, that is there and has nothing in it.", style: .value,
+        returns: "push.Null", phases: .everywhere, example: "print(push.json.encode { badge = push.json.null })", body: .prelude)
+}
+
+extension TypeDescription {
+    static let null = TypeDescription("push.Null", "JSON's null. It is a value, so if … then takes it for true; compare it with ==.")
+
+    static let numeral = TypeDescription(
+        "push.Numeral", "A whole number beyond 64 bits that came in JSON: tostring gives its digits, and JSON gets them back.")
+}
