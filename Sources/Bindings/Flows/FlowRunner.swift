@@ -7,6 +7,8 @@ package struct FlowScript: Sendable, Equatable {
     package var name: String
     package var source: [UInt8]
     package var version: String
+    /// Folders of the scripts that have run this one: it may name scripts there too.
+    package var roots: [String] = []
 
     package init(name: String, source: [UInt8], version: String) {
         self.name = name

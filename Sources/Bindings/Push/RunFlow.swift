@@ -7,11 +7,11 @@ extension Binding {
         "push.run",
         "Runs another flow in the same world, with the same phones and on the same clock, and answers when it is over. Raises flow.failed when that flow fails.",
         parameters: [
-            .required("file", .string, "the script's path, relative to the folder of this one"),
+            .required("file", .string, "the path of a Lua file, relative to the folder of this one"),
             .optional(
                 "args", .map(.either([.string, .number, .boolean])), "what the flow's push.args gets: { user = \"alice\" }"),
         ],
-        returns: "push.Run", errors: ["flow.failed", "flow.too_deep", "flow.arguments", "script.not_found"],
+        returns: "push.Run", errors: ["flow.failed", "flow.too_deep", "flow.arguments", "script.not_found", "script.outside"],
         example: "local run = push.run(\"notify_users.lua\", { user = \"alice\" })",
         body: .async { arguments, run in
             let script: FlowScript

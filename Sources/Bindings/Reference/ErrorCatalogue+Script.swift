@@ -41,8 +41,9 @@ extension ErrorCatalogue {
                 example: .lua("pirnt(\"done\")", cure: "print(\"done\")")),
             ErrorDescription(
                 "script.unknown_module", .misuse, means: "There is no module of that name to require.",
-                when: "require finds neither a module of pushhost nor a file of that name, below the script's folder or the working "
-                    + "directory. Modules from elsewhere, such as those of LuaRocks, are out of reach.",
+                when:
+                    "require finds neither a module of pushhost nor a file of that name, nor init.lua in a folder of that name, below the "
+                    + "script's folder or the working directory. Modules from elsewhere, such as those of LuaRocks, are out of reach.",
                 cure: "Write the name of a file without .lua, with dots for slashes: lib/phones.lua is require \"lib.phones\".",
                 example: .lua("local socket = require \"socket\"", cure: "local push = require \"push\"")),
             ErrorDescription(
@@ -96,6 +97,12 @@ extension ErrorCatalogue {
                 when: "FILE names nothing, seen from the working directory; or push.run names nothing, seen from the script that calls it.",
                 cure: "Check the path; the message proposes a file beside it whose name is near.",
                 example: .shell("pushhost run scripts/notify_user.lua", cure: "pushhost run scripts/notify_users.lua")),
+            ErrorDescription(
+                "script.outside", .failure, means: "push.run names a file that is not a script of the project.",
+                when: "The path, or a link on the way, leads out of the folders in which require looks: that of the script, that of "
+                    + "its plugin, for a spec the folder above, and the working directory. Or the file is not called something.lua. It "
+                    + "is not opened, and the message does not say whether it exists.",
+                cure: "Put the flow into one of these folders, as a file itself and not as a link to one elsewhere."),
             ErrorDescription(
                 "script.is_directory", .refusal, means: "A directory was given where a script is expected.",
                 when: "FILE is a folder.", cure: "Name the script in it.",
@@ -228,8 +235,9 @@ extension ErrorCatalogue {
         [
             ErrorDescription(
                 "sandbox.absent", .misuse, means: "That part of Lua is not available to flows.",
-                when: "A flow reads io, debug, package, os.execute and the like. A flow has no files, no processes and no "
-                    + "bytecode, so that it can run anywhere and harm nothing.",
+                when: "A flow calls io.open, os.execute, debug.traceback, dofile and the like, or looks into package.loaded. A flow has "
+                    + "no files, no processes and no bytecode, so that it can run anywhere and harm nothing. To ask whether there is "
+                    + "such a function is no mistake: it is nil.",
                 cure: "The hint says what to use instead: push.log to write, the returned table for results, push.args and "
                     + "push.secret for what comes from outside.",
                 example: .lua("local user = os.getenv \"USER\"", cure: "local args = push.args { user = { default = \"alice\" } }"))

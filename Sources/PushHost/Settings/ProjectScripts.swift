@@ -11,9 +11,8 @@ struct ProjectScripts: ScriptLibrary {
     /// Not from a pipe: to a flow on its virtual clock the waiting would look like a standstill.
     func script(at path: String, from script: FlowScript) throws(PushError) -> FlowScript {
         let path = path.hasPrefix("/") ? path : Self.normalized("\(script.folder)/\(path)")
-        guard !path.isEmpty else { return try ScriptFile.read(".") }
         sources?.note(path)
-        return try ScriptFile.read(path)
+        return try ScriptRoots(of: script, plugin: Self.pluginFolder(of: script)).script(at: path)
     }
 
     /// The script at a path that is relative to the working directory. One that comes through a pipe is waited for, so long.
@@ -22,14 +21,13 @@ struct ProjectScripts: ScriptLibrary {
         return try await ScriptFile.read(path, within: time)
     }
 
-    /// The folder of the script, that of the plugin that it is a part of, then the working directory.
+    /// Below the folders that a script may name scripts in.
     func modules(of script: FlowScript) -> LuaSearchPath? {
-        // Without a name the working directory is not part of what errors show.
-        let own = [script.folder, Self.pluginFolder(of: script)].compactMap { $0 }.filter { $0 != "." }
-        let folders = (own.first == own.last ? Array(own.prefix(1)) : own) + [""]
+        let folders = ScriptRoots(of: script, plugin: Self.pluginFolder(of: script)).folders
         let noted = LuaSearchPath.lookup { [sources] name in
-            let file = name.replacing(".", with: "/") + ".lua"
-            for folder in folders { sources?.note(folder.isEmpty ? file : "\(folder)/\(file)") }
+            for folder in folders {
+                for file in LuaSearchPath.files(of: name) { sources?.note(folder.isEmpty ? file : "\(folder)/\(file)") }
+            }
             return nil
         }
         // A module is a script like any other.

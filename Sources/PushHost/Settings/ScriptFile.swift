@@ -13,9 +13,9 @@ enum ScriptFile {
         try script(path, try await TextFile.read(path, limit: limit, kind: "script", within: time))
     }
 
-    /// The same, but a pipe is refused.
-    static func read(_ path: String) throws(PushError) -> FlowScript {
-        try script(path, try TextFile.read(path, limit: limit, kind: "script"))
+    /// The same, but a pipe is refused. `place` is opened instead of the path, where that has been looked at already.
+    static func read(_ path: String, opening place: String? = nil) throws(PushError) -> FlowScript {
+        try script(path, try TextFile.read(path, opening: place, limit: limit, kind: "script"))
     }
 
     private static func script(_ path: String, _ source: [UInt8]) throws(PushError) -> FlowScript {
@@ -59,8 +59,8 @@ struct TextFile {
 
     /// Throws `script.not_found`, `script.is_directory`, `script.too_large`, `script.unreadable`, with `kind` in place of
     /// "script". A pipe, which may keep its reader waiting, is refused.
-    static func read(_ path: String, limit: Int, kind: String) throws(PushError) -> [UInt8] {
-        let file = try TextFile(path, limit: limit, kind: kind)
+    static func read(_ path: String, opening place: String? = nil, limit: Int, kind: String) throws(PushError) -> [UInt8] {
+        let file = try TextFile(path, opening: place, limit: limit, kind: kind)
         defer { close(file.descriptor) }
         guard file.hasPlaces else { throw file.fail("unreadable", "cannot be read: it is no file") }
         return try file.content()
@@ -74,10 +74,10 @@ struct TextFile {
         return file.hasPlaces ? try file.content() : try await file.stream(within: time)
     }
 
-    private init(_ path: String, limit: Int, kind: String) throws(PushError) {
+    private init(_ path: String, opening place: String? = nil, limit: Int, kind: String) throws(PushError) {
         (self.path, self.limit, self.kind) = (path, limit, kind)
         // A FIFO would keep even its opener waiting until somebody writes to it.
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        descriptor = open(place ?? path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor < 0 else { return }
         if errno == ENOENT || errno == ENOTDIR {
             throw fail("not_found", "does not exist", Self.suggestion(for: path).map { "did you mean \($0)?" })
