@@ -8,12 +8,15 @@ struct TestSession {
     let command: TestCommand
     /// The files that are read, where somebody wants to know.
     private let sources: SourceFiles?
+    /// Measures how long tests take.
+    private let clock: any HubClock
     private let output = Output(descriptor: STDOUT_FILENO)
     private let errors = Output(descriptor: STDERR_FILENO)
 
-    init(command: TestCommand, sources: SourceFiles? = nil) {
+    init(command: TestCommand, sources: SourceFiles? = nil, clock: any HubClock = SteadyClock.shared) {
         self.command = command
         self.sources = sources
+        self.clock = clock
     }
 
     private var crew: WorkCrew { WorkCrew(size: command.jobs ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
@@ -129,13 +132,15 @@ struct TestSession {
         }
         await crew.inOrder(work) { job -> (Job, TestRecord) in
             guard !job.test.isPending else { return (job, TestRecord(test: job.test)) }
+            let began = clock.now
+            var record: TestRecord
             do throws(PushError) {
-                return (
-                    job, TestRecord(test: job.test, result: try await runner.run(job.test, number: job.number, of: specs[job.file].script))
-                )
+                record = TestRecord(test: job.test, result: try await runner.run(job.test, number: job.number, of: specs[job.file].script))
             } catch {
-                return (job, TestRecord(test: job.test, refusal: LuaError(error)))
+                record = TestRecord(test: job.test, refusal: LuaError(error))
             }
+            record.realDuration = clock.now - began
+            return (job, record)
         } report: { job, record in
             guard !Task.isCancelled else { return }
             begin(upTo: job.file)

@@ -14,6 +14,8 @@ struct TestRecord: Sendable {
     var expectations = 0
     /// Virtual time.
     var duration: Duration = .zero
+    /// Time of the machine.
+    var realDuration: Duration = .zero
 
     /// A pending test.
     init(test: TestCase) {
@@ -90,6 +92,8 @@ struct TestSummary: Sendable {
     var broken = 0
     var expectations = 0
     var duration: Duration = .zero
+    /// Time of the machine, that of tests that ran at the same time added up.
+    var realDuration: Duration = .zero
     var wasInterrupted: Bool
     /// A file of results could not be written.
     var isUnwritten = false
@@ -103,6 +107,7 @@ struct TestSummary: Sendable {
                 ran += 1
                 expectations += record.expectations
                 duration += record.duration
+                realDuration += record.realDuration
                 switch record.status {
                 case .passed: passed += 1
                 case .failed: failed += 1
