@@ -7,6 +7,20 @@ import Testing
 
 /// `pushhost plugin` as somebody who has never written one uses it.
 @Suite struct PluginCommandTests {
+    @Test(arguments: ["cap-web", "quiet-hours-of-every-customer-abroad"])
+    func `what a new plugin's author is told to do next is told in two columns, and its spec is named like others`(
+        name: String
+    ) async throws {
+        let folder = try ScriptFolder()
+        let made = try await Program.run(["plugin", "new", name], in: folder.url)
+        #expect(made.status == 0)
+        let spec = "\(name.replacing("-", with: "_"))_spec.lua"
+        #expect(made.output.contains("pushhost plugin enable \(name) --grant  ") && made.output.contains("  make it live in the server"))
+        #expect(made.output.contains("\(spec)  ") && made.output.contains("  its spec"), "\(made.output)")
+        #expect(FileManager.default.fileExists(atPath: folder.url.appending(path: "plugins/\(name)/\(spec)").path))
+        #expect(try await Program.run(["plugin", "test", name], in: folder.url).status == 0)
+    }
+
     @Test func `a new plugin passes its spec, is enabled, and acts in a server that runs`() async throws {
         let folder = try ScriptFolder()
         func plugin(_ arguments: String...) async throws -> Program {

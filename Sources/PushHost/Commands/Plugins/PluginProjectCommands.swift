@@ -26,13 +26,21 @@ struct PluginNewCommand: AsyncParsableCommand {
             return CommandResult(
                 json: .object(["name": .string(name), "files": .array(files.map { .string("\(path)/\($0.path)") })])
             ) { _ in
-                ["Wrote to \(path)"] + files.map { "  \($0.path.padded(to: 24))\($0.purpose)" } + [
-                    "", "Next", "  \("pushhost plugin test \(name)".padded(to: 38))run its spec",
-                    "  \("pushhost plugin enable \(name) --grant".padded(to: 38))make it live in the server",
-                    "  \("pushhost plugin list".padded(to: 38))see how it does",
+                let next = [
+                    ("pushhost plugin test \(name)", "run its spec"),
+                    ("pushhost plugin enable \(name) --grant", "make it live in the server"),
+                    ("pushhost plugin list", "see how it does"),
                 ]
+                return ["Wrote to \(path)"] + Self.table(files.map { ($0.path, $0.purpose) }, least: 24) + ["", "Next"]
+                    + Self.table(next, least: 38)
             }
         }
+    }
+
+    /// Lines of two columns, the second of which begins at the same place, with two blanks before it at least.
+    private static func table(_ rows: [(String, String)], least: Int) -> [String] {
+        let width = max(least, (rows.map(\.0.count).max() ?? 0) + 2)
+        return rows.map { "  \($0.0.padded(to: width))\($0.1)" }
     }
 }
 
@@ -149,7 +157,7 @@ struct PluginTestCommand: AsyncParsableCommand {
         if let name = name.first, specs == 0 {
             throw PushError(
                 "test.no_specs", "there is no file *_spec.lua below \(folder.folder(of: name))",
-                hint: "write \(folder.folder(of: name))/\(name)_spec.lua: docs/plugins.md shows one")
+                hint: "write \(folder.folder(of: name))/\(NewPlugin.spec(of: name)): docs/plugins.md shows one")
         }
         var arguments = name.isEmpty ? [folder.path] : name.map(folder.folder(of:))
         if let filter { arguments += ["--filter", filter] }
