@@ -25,7 +25,9 @@ package struct FlowStep: Sendable {
     package var status: Status
     package var began: Timestamp
     package var ended: Timestamp
-    package var registrations = 0
+    /// The ids of registrations and installations that it made or changed.
+    var registered: Set<String> = []
+    package var registrations: Int { registered.count }
     package var expectations = 0
     package var failedExpectations = 0
     var containsFailure = false

@@ -1,3 +1,4 @@
+import Lua
 import PushCore
 import Synchronization
 
@@ -14,17 +15,32 @@ extension FlowRun {
 
     var tests: [TestCase] { state.withLock { $0.tests } }
 
+    /// Sends of this test may reach no device.
+    func allowNoTarget() { state.withLock { $0.allowsNoTarget = true } }
+
+    /// Why a test fails whose sends reached no device and that does not say that this is right.
+    var unreachedTest: LuaError? {
+        guard case .test = purpose else { return nil }
+        guard let (audience, location) = state.withLock({ $0.allowsNoTarget ? nil : $0.firstNoTarget }) else { return nil }
+        var error = LuaError(
+            kind: .failure, code: "test.no_target", message: "the send to \"\(audience)\" reached no device",
+            hint: "register a device that matches, or write push.test.allow_no_target() into the test if that is right")
+        error.location = location
+        error.annotations = ["run": identity.run, "script": identity.version]
+        return error.masked(by: withheld)
+    }
+
     /// The run of a flow inside this one: it knows the same phones by name, and shows what is new from here on.
     func child(_ script: FlowScript, parameters: FlowParameters, sink: @escaping @Sendable (FlowEvent) -> Void) -> FlowRun {
-        let (number, devices) = state.withLock { state in
+        let (number, devices, registrations) = state.withLock { state in
             state.children += 1
-            return (state.children, state.devices)
+            return (state.children, state.devices, state.registrations)
         }
         let identity = Identity(run: "\(identity.run).\(number)", version: script.version)
         let child = FlowRun(
             script, runner: runner, identity: identity, parameters: parameters, origin: origin, seen: seen,
             withheld: withheld, sink: sink)
-        child.state.withLock { $0.devices = devices }
+        child.state.withLock { ($0.devices, $0.registrations) = (devices, registrations) }
         return child
     }
 
@@ -34,7 +50,9 @@ extension FlowRun {
         state.withLock { state in
             state.devices.merge(inner.devices) { $1 }
             state.delivered += inner.delivered
+            state.registrations.merge(inner.registrations) { $1 }
             state.noTargets += inner.noTargets
+            state.firstNoTarget = state.firstNoTarget ?? inner.firstNoTarget
             state.expectations += inner.expectations - inner.failedCount
             state.planned += inner.planned
         }

@@ -4,8 +4,9 @@ import Synchronization
 
 // What a run sends, and what its phones show of it.
 extension FlowRun {
-    /// Counts a send for the step it belongs to; outside of steps it is told at once, with what the phones show.
-    func note(_ outcome: NotificationOutcome, audience: String, site: LuaCallSite) async {
+    /// Counts a send for the step it belongs to; outside of steps it is told at once, with what the phones show. `advice` is what to do
+    /// where it reaches no device.
+    func note(_ outcome: NotificationOutcome, audience: String, site: LuaCallSite, advice: String? = nil) async {
         let send = send(outcome, audience: audience)
         state.withLock { $0.delivered += outcome.sent }
         if !change(task: site.task, { $0.sends.append(send) }) {
@@ -13,7 +14,7 @@ extension FlowRun {
             let shown = await newlyShown()
             if !shown.isEmpty { emit(.shown(shown)) }
         }
-        if outcome.state == .noTargetFound { warnOfNobody(outcome, audience: audience, location: site.location) }
+        if outcome.state == .noTargetFound { warnOfNobody(outcome, audience: audience, location: site.location, advice: advice) }
     }
 
     /// A notification as reports show it.
@@ -41,12 +42,18 @@ extension FlowRun {
         return skips
     }
 
-    private func warnOfNobody(_ outcome: NotificationOutcome, audience: String, location: SourceLocation?) {
-        state.withLock { $0.noTargets += 1 }
+    private func warnOfNobody(
+        _ outcome: NotificationOutcome, audience: String, location: SourceLocation?, advice: String? = nil
+    ) {
+        state.withLock { state in
+            state.noTargets += 1
+            if state.firstNoTarget == nil { state.firstNoTarget = (audience, location) }
+        }
         var near = outcome.nearMisses
         if outcome.tags != nil, ["everyone", "everybody", "all"].contains(audience.lowercased()) {
             near.append("push.everyone, without quotes, is the word for all devices")
         }
+        if let advice { near.append(advice) }
         emit(
             .warning(
                 FlowWarning(

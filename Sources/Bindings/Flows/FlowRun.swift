@@ -68,6 +68,14 @@ package final class FlowRun: Sendable {
         var failed: [FailedExpectation] = []
         var delivered = 0
         var noTargets = 0
+        /// The first send that reached no device: its audience, and the line that made it.
+        var firstNoTarget: (audience: String, location: SourceLocation?)?
+        /// A test has said that its sends may reach no device.
+        var allowsNoTarget = false
+        /// By the ids of registrations, whether each has a template.
+        var registrations: [String: Bool] = [:]
+        /// What a task waited for last on a phone, where it did not come.
+        var missed: [Int: MissedItem] = [:]
         var devices: [DeviceHandle: String] = [:]
         var hasDeclaredArguments = false
         /// A binding has been called that may only follow `push.args`.
@@ -182,9 +190,24 @@ package final class FlowRun: Sendable {
 
     // MARK: - What happened
 
-    func noteRegistration(of handle: DeviceHandle, device: String?, task: Int) {
-        if let device { note(device, of: handle) }
-        _ = change(task: task) { $0.registrations += 1 }
+    /// Counts a registration, each id once, and warns where one of another kind had its id.
+    func noteRegistration(_ registration: Registration, device: String, site: LuaCallSite) {
+        let isTemplate = registration.template != nil
+        let before = state.withLock { $0.registrations.updateValue(isTemplate, forKey: registration.id.text) }
+        noteRegistration(named: registration.id.text, of: registration.handle, device: device, task: site.task)
+        guard let before, before != isTemplate else { return }
+        func kind(_ isTemplate: Bool) -> String { isTemplate ? "with a template" : "without a template" }
+        emit(
+            .warning(
+                FlowWarning(
+                    code: "registration.replaced",
+                    message: "\(device) is registered \(kind(isTemplate)) now: that replaced its registration \(kind(before))",
+                    near: ["push.install with templates makes a phone that has both"], location: site.location)))
+    }
+
+    func noteRegistration(named name: String, of handle: DeviceHandle, device: String, task: Int) {
+        note(device, of: handle)
+        _ = change(task: task) { $0.registered.insert(name) }
     }
 
     /// The phone that a handle belongs to, for rows and reports.

@@ -90,6 +90,7 @@ package struct FlowRunner: Sendable {
         }
         verdict = isInside ? verdict : world.connections?.takeFailure().map { .raised(LuaError($0)) } ?? verdict
         await settleSchedules(of: run, isInside: isInside)
+        if case .passed = verdict, let failure = run.unreachedTest { verdict = .raised(failure) }
         let shown = await run.newlyShown()
         if !shown.isEmpty { run.emit(.shown(shown)) }
         return run.report(verdict: verdict, result: result, began: began)

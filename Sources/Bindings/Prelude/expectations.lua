@@ -62,6 +62,39 @@ local function same(a, b)
   return is_same
 end
 
+-- Where two tables differ, a line each: what was wanted there and what there is. Of more than `MOST` the first.
+local MOST, SHORT = 20, 60
+
+local function step_to(path, key)
+  if type(key) == "string" and find(key, "^[%a_][%w_]*$") then return path .. "." .. key end
+  return path .. "[" .. show(key) .. "]"
+end
+
+local function differ(lines, path, wanted, value, depth)
+  if same(wanted, value) then return end
+  if type(wanted) ~= "table" or type(value) ~= "table" or depth > 8 then
+    local name = path == "" and "the value" or path
+    lines.count = lines.count + 1
+    if lines.count <= MOST then
+      lines[#lines + 1] = format(
+        "%s: expected %s, got %s", name, wanted == nil and "nothing" or show(wanted), value == nil and "nothing" or show(value)
+      )
+    end
+    return
+  end
+  for key, item in pairs(wanted) do differ(lines, step_to(path, key), item, value[key], depth + 1) end
+  for key, item in pairs(value) do
+    if wanted[key] == nil then differ(lines, step_to(path, key), nil, item, depth + 1) end
+  end
+end
+
+local function differences(wanted, value)
+  local lines = { count = 0 }
+  differ(lines, "", wanted, value, 0)
+  if lines.count > MOST then lines[#lines + 1] = format("… and %d more", lines.count - MOST) end
+  return lines
+end
+
 -- Expectations -----------------------------------------------------------------------------------------------------
 
 local function number(value, name)
@@ -71,6 +104,9 @@ local function number(value, name)
     message = format("%s compares numbers, got %s", name, show(value)), hint = "look at a number",
   }
 end
+
+-- The state of a notification that reached no device: to expect it is to say that this is right.
+local NO_TARGET = "NoTargetFound"
 
 -- Each answers whether it holds, and what was expected in words.
 local matchers = {}
@@ -180,12 +216,26 @@ local function expectation(value, turned, id)
         end
         if holds then
           call["host.expectation_met"]()
+          if value == nil then call["host.missed_item"]() end
+          if name == "equal" and not turned and value == NO_TARGET then call["host.allow_no_target"]() end
           return
         end
         local actual = judged(whole, traced(show, value))
         local message = format("expected %s, got %s", wanted, actual)
+        local compared = name == "equal" and not turned and type(value) == "table" and type((...)) == "table"
+        local details = { expected = wanted, actual = actual }
+        if compared and #wanted + #actual > SHORT then
+          local lines = judged(whole, traced(differences, (...), value))
+          message = format(
+            "expected another table; %d difference%s:\n%s", lines.count, lines.count == 1 and "" or "s", concat(lines, "\n")
+          )
+          details.differences = lines.count
+        elseif value == nil then
+          local missed = call["host.missed_item"]()
+          if missed then message = message .. ": " .. missed end
+        end
         call["host.expectation_failed"] { message = message, expected = wanted, actual = actual }
-        raise { kind = "failure", code = "expect.failed", message = message, details = { expected = wanted, actual = actual } }
+        raise { kind = "failure", code = "expect.failed", message = message, details = details }
       end
     end,
     __pairs = function() return pairs(matchers) end,

@@ -25,7 +25,7 @@ extension Binding {
             }
             let result = try await run.world.backend.registerCurrentUser(session, installationID: id, handle: handle)
             try await lab.store(id, for: installationKey, on: device.id)
-            run.noteRegistration(of: handle, device: device.name, task: arguments.site.task)
+            run.noteRegistration(result.registration, device: device.name, site: arguments.site)
             await run.note(result.outcome, audience: session.username, site: arguments.site)
             return RegistrationRecord(result.registration)
         })

@@ -126,8 +126,15 @@ extension Binding {
             let deadline = run.world.clock.now + (try arguments.duration("within") ?? .seconds(30))
             var items = try await lab.inbox(of: id)
             while true {
-                if let found = items.first(where: { arguments.fits($0) }) { return InboxRecord(found) as InboxRecord? }
-                if run.world.clock.now >= deadline { return nil }
+                if let found = items.first(where: { arguments.fits($0) }) {
+                    run.noteMissed(nil, of: arguments.site.task)
+                    return InboxRecord(found) as InboxRecord?
+                }
+                if run.world.clock.now >= deadline {
+                    run.noteMissed(
+                        MissedItem(arguments, on: try arguments.receiver(as: DeviceObject.self).name, items), of: arguments.site.task)
+                    return nil
+                }
                 try Task.checkCancellation()
                 items = try await lab.waitForItems(moreThan: items.count, on: id, until: deadline)
             }

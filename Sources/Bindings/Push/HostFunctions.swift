@@ -53,6 +53,8 @@ enum HostFunctions {
         [
             LuaFunction("host.expect") { (site: LuaCallSite) in home.attached(site).openExpectation(at: site.location) },
             LuaFunction("host.expectation_begun") { (site: LuaCallSite, id: Int) in home.attached(site).settleExpectation(id) },
+            LuaFunction("host.allow_no_target") { (site: LuaCallSite) in home.attached(site).allowNoTarget() },
+            LuaFunction("host.missed_item") { (site: LuaCallSite) -> String? in home.attached(site).takeMissedItem(of: site.task) },
             LuaFunction("host.expectation_met") { (site: LuaCallSite) in
                 home.attached(site).noteExpectation(nil, task: site.task)
             },
@@ -82,9 +84,9 @@ enum HostFunctions {
     private static func values(_ home: FlowRun) -> [LuaFunction] {
         [
             LuaFunction("host.everyone") { () in LuaObject(type: "everyone", payload: EveryoneObject()) },
+            .sync("host.json_null") { _ in [JSONNull.value] },
             LuaFunction("host.target") { () in Target(name: home.world.target.name, isSimulated: home.world.target.isSimulated) },
             LuaFunction("host.simulator") { (name: String) throws in
-            .sync("host.json_null") { _ in [JSONNull.value] },
                 LuaObject(type: "simulator", payload: SimulatorObject(try Platform.named(name)))
             },
             LuaFunction("host.installations") { (site: LuaCallSite, filter: LuaValue, continuation: String?) async throws in

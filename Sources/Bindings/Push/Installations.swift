@@ -42,7 +42,7 @@ extension Binding {
             }
             try await run.world.hub.putInstallation(installation)
             if let device = arguments.payload("device", as: DeviceObject.self) {
-                run.noteRegistration(of: handle, device: device.name, task: arguments.site.task)
+                run.noteRegistration(named: "$InstallationId:{\(id)}", of: handle, device: device.name, task: arguments.site.task)
             }
             return InstallationRecord(try await run.world.hub.installation(id))
         })
@@ -151,7 +151,6 @@ extension [PatchOperation] {
                 throw LuaError.misuse(
                     "installation.patch", "operation \(place + 1) cannot be written as JSON: \(error.message)", hint: error.hint)
             }
-            return PatchOperation(kind, path, given?.json)
         }
     }
 }

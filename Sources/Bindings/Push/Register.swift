@@ -51,7 +51,7 @@ extension Binding {
         let registration = try await DeviceRegistrar(backend: run.world.backend)
             .register(session, description, rememberedID: remembered)
         try await lab.store(registration.id.text, for: rememberedKey, on: device.id)
-        run.noteRegistration(of: handle, device: device.name, task: arguments.site.task)
+        run.noteRegistration(registration, device: device.name, site: arguments.site)
         return RegistrationRecord(registration)
     }
 }

@@ -39,7 +39,9 @@ extension Binding {
                 SecureRequest(
                     username: user, payload: payload, lifetime: try arguments.duration("expires_in"),
                     maximumReads: arguments.integer("max_reads")))
-            await run.note(receipt.outcome, audience: "username:\(user)", site: arguments.site)
+            await run.note(
+                receipt.outcome, audience: "username:\(user)", site: arguments.site,
+                advice: "a secure payload wakes registrations without a template; push.install with templates makes a phone that has both")
             return SecureReceiptRecord(receipt: receipt, outcome: OutcomeRecord(receipt.outcome, run))
         })
 

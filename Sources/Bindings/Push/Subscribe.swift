@@ -34,7 +34,7 @@ extension Binding {
                     platform: handle.platform)
             let registration = try await DeviceSubscriber(hub: run.world.hub, storage: LabStorage(lab: lab, device: device.id))
                 .subscribe(handle: handle, categories: try arguments.tags("categories"), template: template)
-            run.noteRegistration(of: handle, device: device.name, task: arguments.site.task)
+            run.noteRegistration(registration, device: device.name, site: arguments.site)
             return RegistrationRecord(registration)
         })
 

@@ -19,6 +19,22 @@ extension Binding {
         errors: ["test.not_a_spec", "test.order"],
         example: "push.test.it(\"reaches Ana\", function() push.expect(#push.devices()).to.equal(0) end)", body: .prelude)
 
+    static let allowNoTarget = Binding(
+        "push.test.allow_no_target",
+        "Says that sends of the test may reach no device. Without it, or an expectation that a state equals \"NoTargetFound\", such a test "
+            + "fails.",
+        errors: ["test.not_a_spec"],
+        example: "push.test.it(\"tells no one\", function() push.test.allow_no_target() push.send { to = \"x\", alert = \"Hi\" } end)",
+        body: .sync { _, run in
+            switch run.purpose {
+            case .test, .collectingTests: run.allowNoTarget()
+            case .flow, .interactive:
+                throw LuaError.misuse(
+                    "test.not_a_spec", "push.test.allow_no_target outside of a test run",
+                    hint: "a flow passes when its sends reach no device, unless it is run with --fail-on-no-target")
+            }
+        })
+
     static let beforeEach = Binding(
         "push.test.before_each", "Runs a function before each test of its describe.",
         parameters: [.required("fn", .function, "what to do")], errors: ["test.order"],

@@ -161,6 +161,21 @@ extension ErrorCatalogue {
                         push.send { to = "Sports", alert = "Goal" }
                         """)),
             ErrorDescription(
+                "registration.replaced", .warning, means: "A phone was registered again, as another kind.",
+                when: "push.register, session:register and push.subscribe keep one registration for each phone. A phone that registers "
+                    + "without a template loses the one that it had with a template, and the reverse: from then on native payloads, or "
+                    + "properties, do not reach it.",
+                cure: "Register the phone once, or install it: push.install with templates makes an installation that native payloads and "
+                    + "templates reach.",
+                example: .lua(
+                    """
+                    session:register { device = phone, template = '{"aps":{"alert":"$(text)"}}' }
+                    session:register { device = phone }
+                    """,
+                    cure: """
+                        push.install("alice-1", { device = phone, templates = { news = '{"aps":{"alert":"$(text)"}}' } })
+                        """)),
+            ErrorDescription(
                 "hub.gone", .failure, means: "The registration id is not valid any more.",
                 when: "The registration was deleted or has expired since the id was given out. Status 410. push.register asks "
                     + "for a new id and tries once more, so a script sees it only when that fails too.",

@@ -156,6 +156,12 @@ extension ErrorCatalogue {
                 when: "A file with push.test.it is run with pushhost run, or by push.run, or it is called at a prompt.",
                 cure: "Run it with pushhost test FILE."),
             ErrorDescription(
+                "test.no_target", .failure, means: "A send of a test reached no device.",
+                when: "A test of a spec ended without another failure, and one of its sends found no registration. The message names its "
+                    + "audience.",
+                cure: "Register a device that matches. Where it is right that a send reaches no device, expect it: "
+                    + "push.expect(outcome.state).to.equal \"NoTargetFound\"; or call push.test.allow_no_target() in the test."),
+            ErrorDescription(
                 "test.unstable", .failure, means: "The tests of a spec stood in another order than before.",
                 when: "A file declares its tests in an order that changes from run to run, as next() over a table gives it.",
                 cure: "Declare them in the order of a list: ipairs has one, and so has pairs over names."),

@@ -15,7 +15,7 @@ package enum BindingRegistry {
         ] + Binding.deviceActions + [
             .tagUser, .tagDevice, .tagAny, .tagAll, .tagNone, .tagMatch, .tagExplain,
             .step, .rehearse, .expect, .check, .try, .fail, .run,
-            .describe, .it, .beforeEach, .afterEach,
+            .describe, .it, .beforeEach, .afterEach, .allowNoTarget,
             .spawn, .all, .taskAwait, .taskCancel, .sleep,
             .clockNow, .clockISO, .clockAdvance, .wire, .simulator, .simulatorFail, .simulatorLatency, .simulatorDisconnect,
             .simulatorRevokeTokens, .simulatorReset,

@@ -54,7 +54,7 @@ struct NearMisses {
         case .native(let payloads):
             let natives = matched.filter { table.columns.templates[$0] == TemplateRegister.none }
             guard !natives.isEmpty else {
-                return "\(matches(matched.count, "template registration")); send properties to reach them"
+                return "\(matches(matched.count, "template registration")); native payloads do not reach templates, properties do"
             }
             let platforms = Set(natives.map { table.columns.traits[$0].platform })
             let missing = platforms.subtracting(payloads.keys).sorted().map(\.displayName)

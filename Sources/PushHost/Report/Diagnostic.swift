@@ -57,7 +57,7 @@ struct Diagnostic {
             lines.append("  \(location.description.printable)")
         }
         lines += pointer
-        if let expected = detail("expected"), let actual = detail("actual"), expected.count + actual.count > 80 {
+        if let expected = detail("expected"), let actual = detail("actual"), expected.count + actual.count > 80, !hasDifferences {
             lines.append("  \("expected".padded(to: 10))\(expected.printable)")
             lines.append("  \("actual".padded(to: 10))\(actual.printable)")
         }
@@ -111,6 +111,11 @@ struct Diagnostic {
     private func detail(_ name: String) -> String? {
         guard case .table(let table) = error.details, case .string(let text)? = table.fields[name] else { return nil }
         return text
+    }
+
+    /// The message itself says where two tables differ.
+    private var hasDifferences: Bool {
+        if case .table(let table) = error.details { table.fields["differences"] != nil } else { false }
     }
 
     /// The value of a key is wrong, and not the key itself.

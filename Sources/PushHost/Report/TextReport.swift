@@ -88,7 +88,10 @@ final class TextReport: Sendable {
         let phones = state.withLock { $0.phones.count }
         if phones > 0 { parts.append("\(count(phones, "phone")) lit up") }
         parts.append("\(report.delivered) delivered")
-        if report.noTargets > 0 { parts.append("\(report.noTargets) without target") }
+        if report.noTargets > 0 {
+            // A run that passes says how to make it fail.
+            parts.append("\(report.noTargets) without target" + (verdict == .pass ? " (--fail-on-no-target fails the run)" : ""))
+        }
         parts.append("\(isVirtual ? "virtual" : "took") \((report.ended - report.began).short)")
         let word =
             switch verdict {

@@ -56,7 +56,7 @@ import Testing
         for number in 1...2 { try await bench.register(.phone(number), template: #"{"x":"$(y)"}"#) }
         #expect(
             try await bench.send(to: nil).nearMisses
-                == ["2 template registrations match; send properties to reach them"])
+                == ["2 template registrations match; native payloads do not reach templates, properties do"])
     }
 
     @Test("Platforms without a payload are told") func missingPayload() async throws {

@@ -47,7 +47,7 @@ import Testing
             return { passed.state, outcome.sent, p:inbox()[1].text, #p:inbox() }
             """)
         #expect(run.result == #"["NoTargetFound",1,"Goal",1]"#)
-        #expect(run.warnings.first?.near == ["1 template registration matches; send properties to reach them"])
+        #expect(run.warnings.first?.near == ["1 template registration matches; native payloads do not reach templates, properties do"])
     }
 
     @Test func `a payload per platform is sent as written, with its headers`() async throws {
