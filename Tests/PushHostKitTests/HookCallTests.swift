@@ -112,6 +112,15 @@ import Testing
         }
     }
 
+    @Test(arguments: ["$UserId:{bob}", "$installationid:{pad}", "$", "$tag"]) func `a plugin cannot give a device a tag of the hub`(
+        tag: String
+    ) throws {
+        var candidate = try RegistrationCandidate(id: "pad", tags: ["a"])
+        let error = #expect(throws: PushError.self) { try candidate.add(tag: tag) }
+        #expect(error?.code == "tag.reserved")
+        #expect(candidate.tags == ["a"])
+    }
+
     @Test func `devices are counted by tag and gone through, and rulings bear the plugin's name`() async throws {
         let (hooks, _) = try Self.hooks()
         let devices = try [("a", 1), ("b", 2), ("b", 3)].map { HookedDevice(number: $1, tags: [try PushCore.Tag($0)]) }

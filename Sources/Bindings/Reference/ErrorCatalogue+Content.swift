@@ -194,9 +194,15 @@ extension ErrorCatalogue {
                     """,
                     cure: "session:register { device = phone, tags = { \"items\" } }")),
             ErrorDescription(
-                "tag.reserved", .failure, means: "A registration has two tags of a form of which it can have one.",
-                when: "Two tags $InstallationId:{…} or $UserId:{…}: a registration is one device of one user. Status 400.",
-                cure: "Keep one of them."),
+                "tag.reserved", .failure, means: "A client gives a device a tag that only the hub gives.",
+                when: "The tag starts with $, as $InstallationId:{…} and $UserId:{…} do: with it the device would receive what is sent to "
+                    + "another device or user. Registrations, installations with their templates, import jobs, scripts and plugins are "
+                    + "refused alike. Status 400.",
+                cure: "Remove the tag. The hub gives $InstallationId:{…} to every installation, and $UserId:{…} to one with a userId; both "
+                    + "can be used in the tag expression of a send.",
+                example: .lua(
+                    "push.install(\"f81d4fae\", { device = phone, tags = { \"$UserId:{ana}\" } })",
+                    cure: "push.install(\"f81d4fae\", { device = phone, user = \"ana\" })")),
         ])
 
     private static let tags = ErrorArea(

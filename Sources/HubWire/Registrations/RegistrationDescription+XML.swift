@@ -41,7 +41,7 @@ extension RegistrationDescription {
             do {
                 tags.append(try Tag(text))
             } catch {
-                throw PushError(error)
+                throw PushError(ofDevice: error)
             }
         }
         return tags

@@ -147,10 +147,10 @@ extension Installation {
         func registrations(
             _ handle: DeviceHandle, tile: String?, tags: [Tag], templates: [String: InstallationTemplate]
         ) throws(PushError) -> [Registration] {
-            var all = [registration(handle, tile: tile, template: nil, tags: try (tags + addresses).checked())]
+            var all = [registration(handle, tile: tile, template: nil, tags: try tags.adding(ofHub: addresses))]
             // Compiling is the most work: whose tags do not fit need not get that far.
             let tagged = try templates.sorted { $0.key < $1.key }.map { name, template throws(PushError) in
-                (name, template, tags: try (tags + (template.tags ?? []) + addresses).checked())
+                (name, template, tags: try (tags + (template.tags ?? [])).adding(ofHub: addresses))
             }
             for (name, template, tags) in tagged {
                 let compiled = try RegistrationTemplate(
@@ -228,7 +228,8 @@ extension [String: InstallationTemplate] {
         var checked = self
         for (name, template) in self {
             var tags = try (template.tags ?? []).checked()
-            if tags.isEmpty { tags = Tag(validating: name).map { [$0] } ?? [] }
+            // A name such as $UserId:{…} would address another user.
+            if tags.isEmpty { tags = Tag(validating: name).map { $0.isReserved ? [] : [$0] } ?? [] }
             checked[name]?.body = template.body.withoutByteOrderMark
             checked[name]?.tags = tags
         }

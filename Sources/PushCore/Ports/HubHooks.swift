@@ -235,7 +235,7 @@ extension RegistrationDraft {
         draft.tags = try tags.checked()
         // The hub adds these of an installation itself.
         let own = kind == .installation ? [try? Tag.installation(id), try? userID.map(Tag.addressing)] : []
-        _ = try (own.compactMap { $0 } + draft.tags).checked()
+        _ = try draft.tags.adding(ofHub: own.compactMap { $0 })
         return draft
     }
 }

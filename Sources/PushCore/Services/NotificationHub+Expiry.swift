@@ -64,8 +64,8 @@ extension NotificationHub {
     /// What expired with its tags, which the index has still.
     private func expiredRows(_ change: RegistrationChange) async throws(PushError) -> ReplacedRows {
         do throws(PushError) {
-            let registrations = try await store.registrations(at: change.removals.map(\.place))
-            return ReplacedRows(registrations, try await store.installations(at: change.installationRemovals))
+            let registrations = try await storedRegistrations(at: change.removals.map(\.place))
+            return ReplacedRows(registrations, try await storedInstallations(at: change.installationRemovals))
         } catch {
             guard !error.isRetryable else { throw error }
             // A row that is broken stays so: nobody gets these places before the next start.

@@ -270,6 +270,7 @@ private struct Revival {
         } else {
             var registration = registration
             registration.etag += 1
+            registration.tags = registration.tags.withoutReserved
             registrations.append(registration)
             restored(device, from: registration.updatedAt)
         }

@@ -49,7 +49,7 @@ extension NotificationHub {
             for start in stride(from: 0, to: audience.count, by: 500) {
                 let members = audience.members[start..<min(start + 500, audience.count)]
                 let byPlace = Dictionary(members.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
-                for row in try await store.registrations(at: members.map(\.place)) {
+                for row in try await storedRegistrations(at: members.map(\.place)) {
                     guard let member = byPlace[row.place], audience.id(of: member) == row.registration.id else { continue }
                     count(row.place, member, row.registration.tags)
                 }

@@ -61,6 +61,12 @@ package actor NotificationHub: HubGateway {
             environment.warn(.hub, "left out: \(row.reason)")
             meter.leftOut()
         }
+        if loaded.rowsWithForeignTags > 0 {
+            environment.warn(
+                .hub,
+                "the hub \(settings.name): \(loaded.rowsWithForeignTags) stored registrations or installations have tags that start with $, "
+                    + "accepted from clients by an older version; these tags are ignored and go when the device registers again")
+        }
         sequences = Atomic(loaded.lastSequence)
         name = settings.name
         naming = settings.naming

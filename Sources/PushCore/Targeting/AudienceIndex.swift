@@ -227,14 +227,29 @@ extension AudienceIndex {
         ///   - text: tags with commas between them. Throws `tag.invalid`.
         ///   - tags: they, in the place of what there was.
         mutating func read(_ text: UnsafeRawBufferPointer, into tags: inout [ReadTag]) throws(PushError) {
+            _ = try read(text, into: &tags, isReservedLeftOut: false)
+        }
+
+        /// Reads the tags of a row, without those that start with `$` where these are left out.
+        ///
+        /// - Returns: whether a tag was left out.
+        mutating func read(
+            _ text: UnsafeRawBufferPointer, into tags: inout [ReadTag], isReservedLeftOut: Bool
+        ) throws(PushError) -> Bool {
             tags.removeAll(keepingCapacity: true)
-            guard !text.isEmpty else { return }
+            guard !text.isEmpty else { return false }
+            var isLeftOut = false
             var start = 0
             repeat {
                 let end = Self.comma(in: text, from: start)
-                tags.append(try read(UnsafeRawBufferPointer(rebasing: text[start..<end])))
+                if isReservedLeftOut, end > start, text[start] == UInt8(ascii: "$") {
+                    isLeftOut = true
+                } else {
+                    tags.append(try read(UnsafeRawBufferPointer(rebasing: text[start..<end])))
+                }
                 start = end + 1
             } while start <= text.count
+            return isLeftOut
         }
 
         /// Where the next comma is, or the end; looked for eight bytes at a time.

@@ -6,6 +6,9 @@ package struct HubLoader: StoredHubReader {
     private(set) var table = RegistrationTable()
     private(set) var unreadable: [UnreadableRow] = []
     private(set) var lastSequence: Int64 = 0
+    /// Rows with reserved tags that an older version accepted from a client. These tags are left out: they would address what is meant
+    /// for others.
+    private(set) var rowsWithForeignTags = 0
     private var index = AudienceIndex.Loader()
     /// Of the row that is read.
     private var tags: [AudienceIndex.Loader.ReadTag] = []
@@ -49,7 +52,9 @@ package struct HubLoader: StoredHubReader {
             table.installations.withdraw(other)
         }
         writings[placed.place] = writing
-        table.installations.set(placed, replacing: nil)
+        let clean = placed.withoutForeignTags
+        if clean != placed { rowsWithForeignTags += 1 }
+        table.installations.set(clean, replacing: nil)
     }
 
     // MARK: - Registrations
@@ -69,7 +74,8 @@ package struct HubLoader: StoredHubReader {
             throw PushError(
                 "hub.not_found", "\"\(String(decoding: row.id, as: UTF8.self).prefix(64))\" is no registration id", hint: nil, status: 404)
         }
-        try index.read(row.tags, into: &tags)
+        // Those of an installation's registrations are the hub's own.
+        if try index.read(row.tags, into: &tags, isReservedLeftOut: row.installationID == nil) { rowsWithForeignTags += 1 }
         ends.registrations = max(ends.registrations, row.place + 1)
         if let installation = row.installationID, isOutlived(installation, row.expiration) {
             if let id = packed?.id ?? unusual { leave(row.place, id, row.expiration) }

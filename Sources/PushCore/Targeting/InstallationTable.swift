@@ -142,9 +142,12 @@ extension Installation {
     /// The tags under which it is listed: its own, those of a template or a tile, `$InstallationId:{…}` and `$UserId:{…}`.
     var lists: [Tag] {
         let addresses = [Tag(validating: "$InstallationId:{\(id)}"), userID.flatMap { Tag(validating: "$UserId:{\($0)}") }]
+        return (ownTags + addresses.compactMap { $0 }).uniqued()
+    }
+
+    /// Those that its app gave it: its own, and those of its templates and tiles.
+    var ownTags: [Tag] {
         let templates = templates.values + secondaryTiles.values.flatMap(\.templates.values)
-        let tags =
-            tags + secondaryTiles.values.flatMap(\.tags) + templates.flatMap { $0.tags ?? [] } + addresses.compactMap { $0 }
-        return tags.uniqued()
+        return tags + secondaryTiles.values.flatMap(\.tags) + templates.flatMap { $0.tags ?? [] }
     }
 }

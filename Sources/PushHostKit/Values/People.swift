@@ -27,9 +27,9 @@ public struct RegistrationCandidate: Sendable {
 
     /// Gives it a tag as well.
     ///
-    /// - Throws: why the text is no tag.
+    /// - Throws: why the text cannot be the tag of a device; only the hub gives tags that start with `$`.
     public mutating func add(tag text: String) throws {
-        let tag = try Tag(text)
+        let tag = try Tag(ofDevice: text)
         if !base.tags.contains(tag) { base.tags.append(tag) }
     }
 

@@ -139,6 +139,15 @@ import Testing
             ))
         let candidate = RegistrationDraft(hub: "hub", kind: .installation, id: "i", platform: .apns, tags: [], isNew: true)
         #expect(try await bench.host.onRegister(candidate).tags == [])
+        // No form of the hub's tags, whatever kind of device it is.
+        for (kind, tag) in [(RegistrationDraft.Kind.registration, "$UserId:{x}"), (.installation, "$userid:{x}"), (.registration, "$x")] {
+            try await bench.install(
+                PluginBench.plugin(
+                    "odd",
+                    "hooks = { on_register = { on_failure = 'fail_closed', run = function() return { add_tags = { '\(tag)' } } end } }"))
+            let candidate = RegistrationDraft(hub: "hub", kind: kind, id: "i", platform: .apns, tags: [], isNew: true)
+            await #expect(throws: PushError.self) { try await bench.host.onRegister(candidate) }
+        }
         for numbers in ["1.5", "-1", "2^40"] {
             try await bench.install(
                 PluginBench.plugin(

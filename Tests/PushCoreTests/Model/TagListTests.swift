@@ -1,6 +1,7 @@
-import PushCore
 import Support
 import Testing
+
+@testable import PushCore
 
 @Suite struct TagListTests {
     @Test("Tags that differ only in case are one, spelled as the first") func unique() throws {
@@ -16,11 +17,49 @@ import Testing
         #expect(error?.message == "1001 tags on one registration; the limit is 1,000")
     }
 
-    @Test("A registration has at most one tag of each form that the hub gives out") func reserved() async throws {
-        let one = try [Tag("$InstallationId:{a}"), Tag("$UserId:{b}"), Tag("$installationid:{A}")]
-        #expect(try one.checked().count == 2)
-        let error = await refusal { try [Tag("$UserId:{a}"), Tag("x"), Tag("$userid:{b}")].checked() }
-        #expect(error?.code == "tag.reserved")
-        #expect(error?.message.hasPrefix("\"$UserId:{a}\" and \"$userid:{b}\" on one registration") == true)
+    @Test(
+        "A client cannot give a device a tag that starts with $",
+        arguments: [
+            "$InstallationId:{victim-1}", "$installationid:{VICTIM-1}", "$UserId:{bob}", "$USERID:{bob}", "$UserId:{e\u{301}}",
+            "$UserId:{\u{e9}}", "$InstallationId:{a=b.c:d}",
+        ]) func reserved(text: String) async throws
+    {
+        let tag = try Tag(text)
+        for tags in [[tag], [try Tag("x"), tag], [tag, tag]] {
+            let error = await refusal { try tags.checked() }
+            #expect(error?.code == "tag.reserved" && error?.status == 400)
+            #expect(error?.message == "tags cannot start with $: \"\(text)\"")
+            #expect(error?.details["tag"] == .string(text))
+        }
+        #expect(await refusal { try Tag(ofDevice: text) }?.code == "tag.reserved")
+        // The hub itself adds them, and counts them.
+        #expect(try [Tag("x")].adding(ofHub: [tag, tag]).map(\.text) == ["x", text])
+        let many = try (1...1000).map { try Tag("t\($0)") }
+        #expect(await refusal { try many.adding(ofHub: [tag]) }?.code == "tag.too_many")
+        #expect(try [Tag("x"), tag, Tag("y")].withoutReserved.map(\.text) == ["x", "y"])
+    }
+
+    @Test(
+        "A text that starts with $ is refused as one, also where it has no form of a tag",
+        arguments: ["$", "$foo", "$InstallationId", "$InstallationId:{", "$\u{301}UserId:{a}", "$UserId :{a}", "$$UserId:{a}", "$body"])
+    func malformed(text: String) async throws {
+        for work in [{ try [PushCore.Tag](["x", text]) }, { [try Tag(ofDevice: text)] }] as [() throws -> [PushCore.Tag]] {
+            let error = await refusal { try work() }
+            #expect(error?.code == "tag.reserved" && error?.message == "tags cannot start with $: \"\(text)\"")
+        }
+    }
+
+    @Test(
+        "Blanks and look-alikes of the sign do not make a tag either",
+        arguments: [" $UserId:{a}", "\u{FF04}UserId:{a}", "\u{FE69}x", "\u{200B}$x"])
+    func lookalikes(text: String) async {
+        #expect(await refusal { try Tag(ofDevice: text) }?.code == "tag.invalid")
+        #expect(await refusal { try [PushCore.Tag]([text]) }?.code == "tag.invalid")
+    }
+
+    @Test("A template's own name among its tags is dropped where it is reserved") func templateName() throws {
+        let name = "$UserId:{bob}"
+        #expect(try [PushCore.Tag]([name, "a"], ofTemplate: name).map(\.text) == ["a"])
+        #expect(try [PushCore.Tag]([name, "a"], ofTemplate: "other").map(\.text) == [name, "a"])
     }
 }

@@ -129,13 +129,21 @@ import Testing
         #expect(error?.message == "the template is for GCM, the handle for APNs")
     }
 
+    @Test("A tag in any script reaches its devices, however its letters are composed") func anyScript() async throws {
+        try await bench.register(.phone(1), tags: ["Café"])
+        try await bench.register(.phone(2), tags: ["cafe\u{301}"])
+        try await bench.register(.phone(3), tags: ["Cafe"])
+        for text in ["Café", "CAFE\u{301}"] { #expect(try await bench.send(to: text).devices.map(\.handle) == [.phone(1), .phone(2)]) }
+        #expect(try await bench.send(to: "cafe").devices.map(\.handle) == [.phone(3)])
+    }
+
     @Test("Handles and tags are checked before anything is stored") func checks() async throws {
         let error = await refusal {
             try await hub.createRegistration(RegistrationDescription(handle: .apns(token: "xyz")))
         }
         #expect(error?.code == "handle.invalid")
-        let twice = await refusal { try await bench.register(.phone(1), tags: ["$UserId:{a}", "$UserId:{b}"]) }
-        #expect(twice?.code == "tag.reserved")
+        let many = await refusal { try await bench.register(.phone(1), tags: (0...1000).map { "t\($0)" }) }
+        #expect(many?.code == "tag.too_many")
         #expect(try await hub.registrations(.all, page: Page()).registrations.isEmpty)
     }
 

@@ -42,6 +42,11 @@ import Testing
             ("push.install('i', { platform = 'apsn', push_channel = 'AB' })", "args.platform"),
             ("push.install('i', { handle = 'AB' })", "args.unknown_key"), ("push.install('i', 'x')", "args.wrong_type"),
             ("push.install('i', { platform = 'apns', push_channel = 'AB', templates = { n = { bdy = '' } } })", "args.unknown_key"),
+            ("push.install('i', { platform = 'apns', push_channel = 'AB', tags = { '$UserId:{ana}' } })", "tag.reserved"),
+            (
+                "push.install('i', { platform = 'apns', push_channel = 'AB', templates = { n = { body = '{}', tags = { '$InstallationId:{j}' } } } })",
+                "tag.reserved"
+            ),
             ("push.patch('i', { { op = 'move', path = '/tags' } })", "installation.patch"),
             ("push.patch('i', { { op = 'add', path = '/tags', value = 'x' } })", "hub.not_found"),
         ])

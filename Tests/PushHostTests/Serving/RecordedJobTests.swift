@@ -7,10 +7,13 @@ import Testing
 @Suite struct RecordedJobTests {
     private static let lines = 600
 
+    /// The line that asks for another device's tag.
+    private static let reserved = 55
+
     private static func line(_ number: Int) -> String {
         number % 100 == 0
             ? "<AppleRegistrationDescription/>"
-            : #"<AppleRegistrationDescription xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><Tags>t</Tags>"#
+            : #"<AppleRegistrationDescription xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><Tags>t\#(number == reserved ? ",$InstallationId:{victim-1}" : "")</Tags>"#
                 + "<DeviceToken>\(String(format: "%064X", number))</DeviceToken></AppleRegistrationDescription>"
     }
 
@@ -43,11 +46,12 @@ import Testing
         try Data((1...Self.lines).map(Self.line).joined(separator: "\n").utf8).write(to: file)
         try await ServedHub.serving(settings: ["PUSHHOST_JOBS_FOLDERS": folder.url.path]) { hub in
             let rows = try await Self.run(Self.job("ImportCreateRegistrations", folder.url, file: file), in: folder.url, by: hub)
-            let wrong = Set((1...6).map { $0 * 100 })
+            let wrong = Set((1...6).map { $0 * 100 } + [Self.reserved])
             let numbers = rows.done.map { $0.prefix { $0 != "," } }.compactMap { Int($0) }
             #expect(numbers == (1...Self.lines).filter { !wrong.contains($0) })
             #expect(rows.done.allSatisfy { $0.contains(/^\d+,Created,\d+-\d+-\d+$/) })
             #expect(rows.failed.compactMap { Int($0.prefix { $0 != "," }) } == wrong.sorted())
+            #expect(rows.failed.contains(#"55,tag.reserved,"tags cannot start with $: ""$InstallationId:{victim-1}""""#))
             let exported = try await Self.run(Self.job("ExportRegistrations", folder.url), in: folder.url, by: hub)
             #expect(exported.done.count == Self.lines - wrong.count)
             #expect(exported.done[0].contains(String(format: "%064X", 1)))
