@@ -206,8 +206,14 @@ extension ErrorCatalogue {
         ])
 
     private static let tags = ErrorArea(
-        "tags", "comparing tag expressions",
+        "tags", "tags of a send, and comparing tag expressions",
         [
+            ErrorDescription(
+                "tags.empty", .answer, means: "A send names no tags, and does not say that everyone is meant.",
+                when: "A served hub gets a send whose header ServiceBusNotification-Tags is empty or blank: mostly a variable without a "
+                    + "value. Nothing was sent. Status 400.",
+                cure: "Name tags, or leave the header out to send to everyone. The setting hub.empty_tags: everyone accepts an empty "
+                    + "header as one to everyone."),
             ErrorDescription(
                 "tags.too_complex", .refusal, .answer, means: "The two expressions cannot be compared.",
                 when: "They have more than 2,000 different tags together, or tags that belong together stand so far apart that the "

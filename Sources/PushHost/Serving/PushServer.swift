@@ -187,7 +187,7 @@ final class PushServer: Sendable {
         port: Int, tls: TLSIdentity?, onRunning: @escaping @Sendable (Int) async -> Void
     ) throws(PushError) -> any Service {
         let settings = settings
-        let web = WebSettings(isSecure: tls != nil, publicURL: settings.publicURL)
+        let web = WebSettings(isSecure: tls != nil, publicURL: settings.publicURL, policy: settings.clients)
         return try WebServer(
             address: .hostname(settings.host, port: port), responder: responder(web, throttles), tls: tls, limits: limits,
             connections: connections, log: log
@@ -199,7 +199,7 @@ final class PushServer: Sendable {
 
     /// The same over the socket in the data folder, where nobody needs a key.
     func controlApplication(onRunning: @escaping @Sendable () -> Void) throws(PushError) -> any Service {
-        let responder = responder(WebSettings(isTrusted: true), Throttles())
+        let responder = responder(WebSettings(isTrusted: true, policy: settings.clients), Throttles())
         return try WebServer(
             address: .unixDomainSocket(path: socket.address), responder: responder, tls: nil, limits: limits,
             connections: Connections(limit: Self.commandConnections), log: log

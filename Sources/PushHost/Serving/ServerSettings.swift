@@ -1,5 +1,6 @@
 import PushCore
 import Simulators
+import WebAPI
 
 /// Everything that `pushhost serve` can be told.
 struct ServerSettings: Sendable, Equatable {
@@ -18,6 +19,8 @@ struct ServerSettings: Sendable, Equatable {
     var data = "pushhost-data"
     /// Made at the first start.
     var hub = "hub"
+    /// What hubs accept from their clients.
+    var clients = ClientPolicy()
     /// The folder of plugins.
     var plugins = "plugins"
     /// What it runs by itself.
@@ -199,4 +202,5 @@ extension ServerSettings {
                 isLive: true
             ) { $0.logLevel = $1.text },
         ] + apnsSettings + credentialSettings + backendSettings + deliverySettings + serviceSettings + feedbackSettings + guardSettings
+        + clientSettings
 }

@@ -33,9 +33,15 @@ package struct Message: Sendable, Equatable {
     /// Reads `POST messages` and `POST schedulednotifications`, direct and test sends among them.
     ///
     /// Throws, all of them 400 but for `payload.too_large` (413): `notification.format`, `notification.schedule`,
-    /// `tag_expression.*`, `handle.invalid`, `payload.invalid`, `payload.template_direct`.
-    /// - Parameter needsTime: whether there must be a moment, as for a scheduled notification.
-    package init(headers fields: HTTPFields, query: RequestQuery, body: [UInt8], needsTime: Bool = false) throws(PushError) {
+    /// `tag_expression.*`, `tags.empty`, `handle.invalid`, `payload.invalid`, `payload.template_direct`.
+    ///
+    /// - Parameters:
+    ///   - needsTime: whether there must be a moment, as for a scheduled notification.
+    ///   - emptyTags: what a header with tags that is empty stands for.
+    package init(
+        headers fields: HTTPFields, query: RequestQuery, body: [UInt8], needsTime: Bool = false,
+        emptyTags: ClientPolicy.EmptyTags = .refuse
+    ) throws(PushError) {
         let headers = MessageHeaders(fields)
         platform = try headers.platform()
         scheduledFor = try headers.scheduleTime()
@@ -48,7 +54,7 @@ package struct Message: Sendable, Equatable {
         if headers.isDirect(platform) || query.has("direct") {
             audience = .device(try headers.device(Self.direct(platform)))
         } else {
-            audience = try headers.audience()
+            audience = try headers.audience(emptyTags)
         }
         request = NotificationRequest(
             audience: audience, content: try Self.content(platform, headers, body[...]), options: headers.options(platform),

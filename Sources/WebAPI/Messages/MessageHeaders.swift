@@ -35,16 +35,24 @@ struct MessageHeaders {
             code, "the request has \(texts.count) headers \(Self.prefix)\(name)", hint: "send one", status: 400)
     }
 
-    /// Everybody where there are no tags: no header, or nothing in it. Tags that cannot be read are an error and never everybody.
-    /// Throws `tag_expression.invalid` and `tag_expression.too_long` (400).
-    func audience() throws(PushError) -> Audience {
-        let texts = fields.texts(Self.prefix + "tags")
-        guard let text = texts.first else { return .everyone }
+    /// Everyone where there is no header with tags. Tags that cannot be read are an error and never everyone.
+    /// Throws `tag_expression.invalid`, `tag_expression.too_long` and `tags.empty` (400).
+    ///
+    /// - Parameter emptyTags: what a header without a tag in it stands for.
+    func audience(_ emptyTags: ClientPolicy.EmptyTags) throws(PushError) -> Audience {
+        let name = Self.prefix + "tags"
+        let texts = fields.texts(name)
+        guard let text = texts.first else {
+            guard emptyTags == .refuse, fields.contains(where: { $0.name.canonicalName == name }) else { return .everyone }
+            throw Self.emptyTags
+        }
         guard texts.count == 1 else {
             throw PushError(
                 "tag_expression.invalid", "the request has \(texts.count) headers ServiceBusNotification-Tags",
                 hint: "write one expression", status: 400)
         }
+        // Other blanks than those of HTTP, such as a no-break space, were never everyone.
+        if emptyTags == .refuse, text.allSatisfy(\.isWhitespace) { throw Self.emptyTags }
         do {
             let expression = try TagExpression(parsing: text)
             try expression.checkLength()
@@ -57,6 +65,10 @@ struct MessageHeaders {
             throw PushError("tag_expression.invalid", "the tag expression cannot be read", status: 400)
         }
     }
+
+    private static let emptyTags = PushError(
+        "tags.empty", "ServiceBusNotification-Tags is empty; nothing was sent",
+        hint: "name tags, or leave the header out to send to everyone; hub.empty_tags: everyone accepts an empty header", status: 400)
 
     /// The header alone makes a direct send, so that a request that lost its `direct` is no broadcast. The same holds for a
     /// channel of APNs: it goes there and to no device.

@@ -7,9 +7,12 @@ struct InstallationRoutes: Sendable {
     let access: HubAccess
 
     func put(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
-        let hub = try access.hub(hub, .listen, request)
+        let caller = try access.caller(hub, .listen, request)
+        let hub = caller.hub
         let body = try await access.body(request, limit: Installation.maximumSize, .listen, of: hub)
-        try await hub.service.putInstallation(try Installation(body: body, id: id))
+        let installation = try Installation(body: body, id: id)
+        if installation.userID != nil { try checkMayNameUsers(caller) }
+        try await hub.service.putInstallation(installation)
         return WebAnswer(.ok, [.contentLocation: request.address(request.trimmedPath)])
     }
 
@@ -23,8 +26,10 @@ struct InstallationRoutes: Sendable {
     }
 
     func patch(_ id: String, of hub: String, _ request: WebRequest) async throws(PushError) -> WebAnswer {
-        let hub = try access.hub(hub, .listen, request)
+        let caller = try access.caller(hub, .listen, request)
+        let hub = caller.hub
         let operations = try PatchOperation.list(body: try await access.body(request, limit: Installation.maximumSize, .listen, of: hub))
+        if operations.contains(where: \.setsUser) { try checkMayNameUsers(caller) }
         do throws(PushError) {
             try await hub.service.patchInstallation(id, operations)
         } catch {
@@ -38,6 +43,17 @@ struct InstallationRoutes: Sendable {
         let hub = try access.hub(hub, .listen, request)
         try await hub.service.deleteInstallation(id)
         return WebAnswer(.noContent)
+    }
+
+    /// A device with such a user gets what is sent to the user. Throws `installation.user_id` (403) for a key with Listen alone where the
+    /// server wants to know who says so.
+    private func checkMayNameUsers(_ caller: HubCaller) throws(PushError) {
+        guard access.policy.listenUserID == .refuse, !access.isTrusted, !caller.rule.allows(.send) else { return }
+        throw PushError(
+            "installation.user_id",
+            "the key \"\(caller.rule.name)\" has the right Listen alone and cannot set a userId; nothing was changed",
+            hint: "have your own server write the installation with a key that has Send, or leave userId out; "
+                + "the setting is hub.listen_user_id", status: 403)
     }
 
     /// The sentence that clients know.

@@ -11,7 +11,7 @@ struct MessageRoutes: Sendable {
         let caller = try access.caller(hub, .send, request)
         let hub = caller.hub
         let body = try await access.body(request, limit: Message.maximumSize, .send, of: hub)
-        let message = try Message(headers: request.fields, query: request.query, body: body)
+        let message = try Message(headers: request.fields, query: request.query, body: body, emptyTags: access.policy.emptyTags)
         if message.request.isTest { return try await test(message.request, "messages", of: caller, request) }
         let accepted = try await accept(message, message.scheduledFor, by: caller, request)
         return created(accepted, "messages/\(accepted.outcome.id)", of: hub, request)
@@ -32,7 +32,8 @@ struct MessageRoutes: Sendable {
         let caller = try access.caller(hub, .send, request)
         let hub = caller.hub
         let body = try await access.body(request, limit: Message.maximumSize, .send, of: hub)
-        var message = try Message(headers: request.fields, query: request.query, body: body, needsTime: true)
+        var message = try Message(
+            headers: request.fields, query: request.query, body: body, needsTime: true, emptyTags: access.policy.emptyTags)
         // Some clients write &test at every address.
         message.request.isTest = false
         let accepted = try await accept(message, message.scheduledFor, by: caller, request)

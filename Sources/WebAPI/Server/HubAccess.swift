@@ -9,6 +9,7 @@ struct HubAccess: Sendable {
     var testThrottle: Throttle?
     /// Whether every request may do everything.
     var isTrusted = false
+    var policy = ClientPolicy()
     var credentials = CredentialServices.none
     /// Nil where nobody writes down who did what.
     var audit: AuditLog?

@@ -47,6 +47,7 @@ package struct HubResponder: HTTPResponder {
     ) {
         let access = HubAccess(
             namespace: namespace, throttle: throttles.requests, testThrottle: throttles.testSends, isTrusted: settings.isTrusted,
+            policy: settings.policy,
             credentials: credentials, audit: audit, sendGuard: sendGuard)
         self.settings = settings
         self.namespace = namespace

@@ -8,10 +8,13 @@ package struct WebSettings: Sendable {
     package var publicURL: String?
     /// Whether whoever can connect may do everything, without a token: a socket that only the owner of the server reaches.
     package var isTrusted: Bool
+    /// What hubs accept from clients.
+    package var policy: ClientPolicy
 
-    package init(isSecure: Bool = false, publicURL: String? = nil, isTrusted: Bool = false) {
+    package init(isSecure: Bool = false, publicURL: String? = nil, isTrusted: Bool = false, policy: ClientPolicy = ClientPolicy()) {
         self.isSecure = isSecure
         self.publicURL = publicURL
         self.isTrusted = isTrusted
+        self.policy = policy
     }
 }

@@ -28,6 +28,28 @@ import Testing
         (answer["Location"]?.prefix { $0 != "?" }.split(separator: "/").last).map(String.init) ?? ""
     }
 
+    @Test func `empty tags are a broadcast, and a userId from an app's key is taken, as the operator has set it`() async throws {
+        let installation = #"{"installationId":"pad","platform":"apns","pushChannel":"\#(token)","userId":"bob"}"#
+        for (settings, tags, user) in [
+            ([:], 400, 200), (["PUSHHOST_HUB_EMPTY_TAGS": "everyone", "PUSHHOST_HUB_LISTEN_USER_ID": "refuse"], 201, 403),
+        ] as [([String: String], Int, Int)] {
+            try await ServedHub.serving(settings: settings) { hub in
+                let format = ("ServiceBusNotification-Format", "apple")
+                for text in ["", "  "] {
+                    let empty = try await hub.call(
+                        "POST", "/hub/messages?api-version=2015-04",
+                        [format.0: format.1, "ServiceBusNotification-Tags": text], body: Self.alert)
+                    #expect(empty.status == tags && empty.body.contains("nothing was sent") == (tags == 400), "\(empty.body)")
+                }
+                let everyone = try await hub.call("POST", "/hub/messages?api-version=2015-04", [format.0: format.1], body: Self.alert)
+                #expect(everyone.status == 201)
+                let listening = try await hub.call("PUT", "/hub/installations/pad", body: installation, by: .listen)
+                #expect(listening.status == user, "\(listening.body)")
+                #expect(try await hub.call("PUT", "/hub/installations/pad", body: installation).status == 200)
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(10))) func `a send is answered 201 with nothing but its address, and its telemetry stands in .NET's order`()
         async throws
     {

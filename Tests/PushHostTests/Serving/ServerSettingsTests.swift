@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PushCore
 import Testing
+import WebAPI
 
 @testable import PushHost
 
@@ -135,6 +136,25 @@ import Testing
             .deletingLastPathComponent()
         let page = try String(contentsOf: root.appending(path: "docs/reference/settings.md"), encoding: .utf8)
         #expect(page == SettingsReference.text, "make docs writes it")
+    }
+
+    @Test func `What hubs accept from clients is set beside the name of the first hub, or below it`() throws {
+        #expect(try settings().clients == ClientPolicy(emptyTags: .refuse, listenUserID: .accept))
+        let changed = ClientPolicy(emptyTags: .everyone, listenUserID: .refuse)
+        let beside = try settings("hub: news\nhub.empty_tags: everyone\nhub.listen_user_id: refuse")
+        #expect(beside.clients == changed && beside.hub == "news")
+        let below = try settings("hub: { empty_tags: everyone, listen_user_id: refuse }")
+        #expect(below.clients == changed && below.hub == "hub")
+        let variables = ["PUSHHOST_HUB": "news", "PUSHHOST_HUB_EMPTY_TAGS": "everyone", "PUSHHOST_HUB_LISTEN_USER_ID": "refuse"]
+        let given = try settings(environment: variables)
+        #expect(given.clients == changed && given.hub == "news")
+        for (yaml, expected) in [
+            ("hub.empty_tags: everybody", "\"hub.empty_tags\" takes refuse, everyone"),
+            ("hub: { listen_user_id: off }", "\"hub.listen_user_id\" takes accept, refuse"),
+            ("hub: { empty_tag: refuse }", "there is no setting \"hub.empty_tag\"; did you mean \"hub.empty_tags\"?"),
+        ] {
+            #expect(faults(yaml)?.contains(expected) == true, "\(faults(yaml) ?? "nothing")")
+        }
     }
 
     @Test func `The lab is a word or a port, and a word that says off is stronger`() throws {

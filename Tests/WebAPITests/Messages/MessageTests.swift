@@ -28,7 +28,7 @@ import Testing
             ("adm", .adm), ("baidu", .baidu), ("browser", .browser), ("xiaomi", .xiaomi),
         ] as [(String, Platform)])
     func `a native notification goes as it is to its platform`(format: String, platform: Platform) throws {
-        let message = try message(["ServiceBusNotification-Format": format, "servicebusnotification-tags": " "], "bytes")
+        let message = try message(["ServiceBusNotification-Format": format], "bytes")
         #expect(message.platform == platform)
         #expect(
             message.request
@@ -210,9 +210,38 @@ import Testing
             try message([format.0: format.1, "ServiceBusNotification-Tags": "a", "servicebusnotification-tags": "b"])
         }
         #expect(both?.status == 400)
-        for blank in ["", "  "] {
-            #expect(try message([format.0: format.1, "ServiceBusNotification-Tags": blank]).request.audience == .everyone)
+        let headerless = try message([format.0: format.1])
+        #expect(headerless.request.audience == .everyone)
+    }
+
+    @Test(arguments: ["", "  ", "\t", "\u{00A0}", " \u{2003} "]) func `empty tags are everyone only where the operator says so`(
+        blank: String
+    ) async throws {
+        for (headers, needsTime) in [
+            (["ServiceBusNotification-Format": "apple", "ServiceBusNotification-Tags": blank], false),
+            (["ServiceBusNotification-Format": "template", "servicebusnotification-TAGS": blank], false),
+            (
+                [
+                    "ServiceBusNotification-Format": "template", "ServiceBusNotification-Tags": blank,
+                    "ServiceBusNotification-ScheduleTime": "2030-01-01T00:00:00Z",
+                ], true
+            ),
+        ] as [(KeyValuePairs<String, String>, Bool)] {
+            let error = await refusal { try message(headers, "{}", needsTime: needsTime) }
+            #expect(error?.code == "tags.empty" && error?.status == 400)
+            #expect(error?.message == "ServiceBusNotification-Tags is empty; nothing was sent")
+            guard blank.utf8.allSatisfy({ $0 < 0x80 }) else { continue }
+            let lenient = try Message(
+                headers: .of(headers), query: RequestQuery(parsing: ""), body: Array("{}".utf8), needsTime: needsTime, emptyTags: .everyone)
+            #expect(lenient.request.audience == .everyone)
         }
+        // To a device it does not matter what the header says.
+        let direct = try message(
+            [
+                "ServiceBusNotification-Format": "apple", "ServiceBusNotification-Tags": blank,
+                "ServiceBusNotification-DeviceHandle": Self.token,
+            ], "{}")
+        #expect(direct.request.audience == .device(.apns(token: Self.token)))
     }
 
     @Test func `a moment that cannot be read is never now`() async {
