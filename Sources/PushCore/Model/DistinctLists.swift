@@ -9,6 +9,13 @@ struct DistinctLists<Element: Hashable> {
         }
     }
 
+    /// Inserts what the list does not have yet before an index, which is at most its end.
+    mutating func insert(_ added: [Element], into list: inout [Element], at place: [String], before index: Int) {
+        change(list, at: place) { known in
+            list.insert(contentsOf: added.filter { known.insert($0).inserted }, at: index)
+        }
+    }
+
     /// Puts others in the place of an element, at the end where it is not there.
     mutating func replace(_ element: Element?, with added: [Element], in list: inout [Element], at place: [String]) {
         change(list, at: place) { known in

@@ -269,7 +269,9 @@ private struct PatchStep {
         try templates[name]?.apply(self, named: name, member: inside[0], element: inside.count > 1 ? inside[1] : nil, &lists)
     }
 
-    /// Changes a list of tags. `element` is a tag itself, not its place; adding to `-` appends.
+    /// Changes a list of tags. `element` is a tag itself, as in Azure; adding to `-` appends, and adding a value to a number inserts it
+    /// there (RFC 6902, section 4.1). What could mean another tag than the client's is refused: a value that is not the tag of the
+    /// path, and a number that is an index and not a tag of the list.
     /// - Parameter template: whose tags they are, if of one.
     func change(
         _ tags: inout [Tag], element: String?, template: String? = nil, _ lists: inout DistinctLists<Tag>
@@ -284,12 +286,50 @@ private struct PatchStep {
         case (.add, nil), (.add, "-"):
             lists.append(try self.tags(in: required(), template: template), to: &tags, at: element == nil ? place : Array(place.dropLast()))
         case (.add, let element?):
-            lists.append(try self.tags(in: .string(element), template: template), to: &tags, at: Array(place.dropLast()))
+            let list = Array(place.dropLast())
+            guard let value = operation.value, !value.isNull, value != "" else {
+                lists.append(try self.tags(in: .string(element), template: template), to: &tags, at: list)
+                break
+            }
+            let added = try self.tags(in: value, template: template)
+            if added == Tag(validating: element).map({ [$0] }) {
+                lists.append(added, to: &tags, at: list)
+            } else {
+                lists.insert(added, into: &tags, at: list, before: try index(element, in: tags))
+            }
         case (.remove, let element?), (.replace, let element?):
             let added = kind == .replace ? try self.tags(in: required(), template: template) : []
-            lists.replace(Tag(validating: element), with: added, in: &tags, at: Array(place.dropLast()))
+            let tag = Tag(validating: element)
+            if tag.map(tags.contains) != true { try checkIsNoIndex(element, in: tags) }
+            lists.replace(tag, with: added, in: &tags, at: Array(place.dropLast()))
         }
         try tags.checkCount()
+    }
+}
+
+extension PatchStep {
+    /// The index of an array that a path names (RFC 6901, section 4); nil for any other word.
+    private static func index(_ element: String) -> Int? {
+        guard element == "0" || element.utf8.first != UInt8(ascii: "0"), element.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        // One with more digits than a number has is behind the end of any list.
+        return element.isEmpty ? nil : Int(element) ?? .max
+    }
+
+    /// Where a value is inserted.
+    fileprivate func index(_ element: String, in tags: [Tag]) throws(PushError) -> Int {
+        guard let index = Self.index(element) else { throw refusal("the value is not the tag of the path") }
+        guard index <= tags.count else { throw refusal("the list has \(tags.count) tags, there is no place \(index)") }
+        return index
+    }
+
+    /// - Parameter element: not a tag of the list. What is not there is removed without an error, so that a log-out can be repeated;
+    ///   but a client that means the element at an index would take that for done.
+    fileprivate func checkIsNoIndex(_ element: String, in tags: [Tag]) throws(PushError) {
+        let isMeant = Self.index(element).map { $0 < tags.count || kind == .replace } ?? (element == "-")
+        guard isMeant else { return }
+        throw refusal("the list has no tag \"\(element)\", and tags are named by themselves, not by their places")
     }
 }
 

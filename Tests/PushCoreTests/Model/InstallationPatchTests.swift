@@ -28,11 +28,58 @@ import Testing
         #expect(try tags(.init(.add, "/tags", ["World", "News"])) == ["Sports", "News", "World"])
         #expect(try tags(.init(.add, "/tags", #"["World","Arts"]"#)) == ["Sports", "News", "World", "Arts"])
         #expect(try tags(.init(.add, "/tags/-", "World")) == ["Sports", "News", "World"])
-        #expect(try tags(.init(.add, "/tags/World", "ignored")) == ["Sports", "News", "World"])
+        for value in [nil, .null, "", "World", ["World"]] as [JSON?] {
+            #expect(try tags(.init(.add, "/tags/World", value)) == ["Sports", "News", "World"])
+        }
         #expect(try tags(.init(.replace, "/tags", ["World"])) == ["World"])
         #expect(try tags(.init(.replace, "/tags/sports", "Arts")) == ["Arts", "News"])
         #expect(try tags(.init(.remove, "/tags/sports")) == ["News"])
         #expect(try tags(.init(.remove, "/tags")) == [])
+    }
+
+    @Test("An index inserts, and never stands for another tag than the client's") func indices() async throws {
+        #expect(try tags(.init(.add, "/tags/0", "idx")) == ["idx", "Sports", "News"])
+        #expect(try tags(.init(.add, "/tags/1", ["a", "news", "b"])) == ["Sports", "a", "b", "News"])
+        #expect(try tags(.init(.add, "/tags/2", "end")) == ["Sports", "News", "end"])
+        // A tag of that name, as Azure's clients write it.
+        #expect(try tags(.init(.add, "/tags/42")) == ["Sports", "News", "42"])
+        #expect(try tags(.init(.add, "/tags/0", "0")) == ["Sports", "News", "0"])
+        let (zero, one) = (PatchOperation(.add, "/tags", "0"), PatchOperation(.add, "/tags", "-"))
+        #expect(try patched(zero, .init(.replace, "/tags/0", "x")).tags.map(\.text) == ["Sports", "News", "x"])
+        #expect(try patched(zero, one, .init(.remove, "/tags/0"), .init(.remove, "/tags/-")).tags.map(\.text) == ["Sports", "News"])
+        #expect(try patched(.init(.add, "/templates/news/tags/0", "c")).templates["news"]?.tags?.map(\.text) == ["c", "a", "b"])
+        // A log-out that is repeated, with a user's number as the tag.
+        #expect(try tags(.init(.remove, "/tags/4711")) == ["Sports", "News"])
+        for (operation, why) in [
+            (.init(.add, "/tags/3", "x"), "the list has 2 tags, there is no place 3"),
+            (.init(.add, "/tags/99999999999999999999", "x"), "the list has 2 tags, there is no place 9223372036854775807"),
+            (.init(.add, "/tags/World", "Arts"), "the value is not the tag of the path"),
+            (.init(.add, "/tags/01", "x"), "the value is not the tag of the path"),
+            (.init(.add, "/tags/World", ["World", "Arts"]), "the value is not the tag of the path"),
+            (.init(.add, "/tags/a b", "x"), "the value is not the tag of the path"),
+            (.init(.replace, "/tags/0", "x"), #"the list has no tag "0", and tags are named by themselves, not by their places"#),
+            (.init(.replace, "/tags/7", "x"), #"the list has no tag "7", and tags are named by themselves, not by their places"#),
+            (.init(.replace, "/tags/-", "x"), #"the list has no tag "-", and tags are named by themselves, not by their places"#),
+            (.init(.remove, "/tags/1"), #"the list has no tag "1", and tags are named by themselves, not by their places"#),
+            (.init(.remove, "/tags/-"), #"the list has no tag "-", and tags are named by themselves, not by their places"#),
+            (.init(.remove, "/templates/news/tags/0"), #"the list has no tag "0", and tags are named by themselves, not by their places"#),
+            (.init(.add, "/templates/news/tags/9", "x"), "the list has 2 tags, there is no place 9"),
+        ] as [(PatchOperation, String)] {
+            let error = await refusal { try patched(operation) }
+            #expect(error?.code == "installation.patch" && error?.status == 400)
+            #expect(error?.message == "\(operation.kind.rawValue) \(operation.path): \(why)")
+        }
+    }
+
+    @Test("A patch says whether it sets the user") func user() {
+        for path in ["/userId", "/UserID", "/USERID"] {
+            for kind in [PatchOperation.Kind.add, .replace] {
+                #expect(PatchOperation(kind, path, "bob").setsUser)
+                for value in [nil, .null, ""] as [JSON?] { #expect(!PatchOperation(kind, path, value).setsUser) }
+            }
+            #expect(!PatchOperation(.remove, path, "bob").setsUser)
+        }
+        #expect(!PatchOperation(.add, "/tags", "userId").setsUser)
     }
 
     @Test("Plain members are set and removed") func members() throws {
@@ -243,7 +290,7 @@ import Testing
         let many = JSON.array((0..<33_000).map { .string("t\($0)") })
         let places = ["/tags", "/tags/-", "/tags/Sports", "/templates/news/tags", "/templates/news/tags/a"]
         for (path, kind) in places.flatMap({ [($0, PatchOperation.Kind.add), ($0, .replace)] }) {
-            guard kind == .replace || !path.hasSuffix("Sports") && !path.hasSuffix("/a") else { continue }
+            guard kind == .replace ? !path.hasSuffix("-") : !path.hasSuffix("Sports") && !path.hasSuffix("/a") else { continue }
             // What comes behind it fits nowhere, and is not reached.
             let error = await refusal { try patched(.init(kind, path, many), .init(.add, "/colour", "x")) }
             #expect(error?.code == "tag.too_many", "\(kind) \(path)")
