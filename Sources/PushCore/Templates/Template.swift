@@ -63,7 +63,7 @@ package struct Template: Sendable, Equatable {
 
     static func fill(_ place: Place, with value: String, isNumber: Bool, _ bytes: inout [UInt8]) {
         switch place {
-        case .json where isNumber && JSONNumber.isNumber(value): bytes.append(contentsOf: value.utf8)
+        case .json where isNumber && TemplateProperty.isNumber(value): bytes.append(contentsOf: value.utf8)
         case .json:
             bytes.append(UInt8(ascii: "\""))
             JSON.escape(value, into: &bytes)

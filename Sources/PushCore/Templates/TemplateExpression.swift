@@ -7,7 +7,7 @@
 /// | `$(p, n)` | its first n characters |
 /// | `.(p, n)` | n characters in all, ending in `...` when cut |
 /// | `%(p)` | percent-encoded |
-/// | `#(p)` | a bare number in JSON |
+/// | `#(p)` | a bare number in JSON; in braces, `{#(p)}`, the same as `$(p)` |
 /// | `{e + 'text' + …}` | all joined; in texts the quote is doubled |
 /// | `$(p:{text})` | the text when p is absent; `}` is written `\}`, and any other backslash stands for itself |
 package struct TemplateExpression: Sendable, Equatable {

@@ -64,6 +64,7 @@ struct TemplateExpressionParser {
         at += 1
         skipBlanks()
         if peek == UInt8(ascii: "}") { throw flaw("There is nothing between the braces.") }
+        if let number = try numberAlone() { return [number] }
         var terms: [TemplateTerm] = []
         while true {
             skipBlanks()
@@ -79,6 +80,24 @@ struct TemplateExpressionParser {
             default: throw flaw("\"+\" or \"}\" was expected, not \(found).")
             }
         }
+    }
+
+    /// `{#(name)}`, which Azure's documentation makes the same as `$(name)`: in braces a number stays text. Nil for anything else.
+    private mutating func numberAlone() throws(TemplateFlaw) -> TemplateTerm? {
+        guard peek == UInt8(ascii: "#"), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "(") else { return nil }
+        let start = at
+        guard case .property(let number) = try property(inBraces: false) else { return nil }
+        skipBlanks()
+        guard peek == UInt8(ascii: "}") else {
+            throw at == bytes.count ? flaw("This \"{\" is never closed.", at: 0) : numberJoined(at: start)
+        }
+        at += 1
+        guard at == bytes.count else { throw flaw("Text follows the closing brace.") }
+        return .property(TemplateProperty(name: number.name, form: .plain, fallback: number.fallback))
+    }
+
+    private func numberJoined(at start: Int) -> TemplateFlaw {
+        flaw("A number #(…) cannot be joined with others.", at: start, hint: "Use $(…) inside braces.")
     }
 
     private mutating func term() throws(TemplateFlaw) -> TemplateTerm {
@@ -129,9 +148,7 @@ struct TemplateExpressionParser {
                     ? nil
                     : "A value that starts with \"\(shown)\" is an expression; as text it is written {'\(shown)…'}.")
         }
-        if sign == UInt8(ascii: "#"), inBraces {
-            throw flaw("A number #(…) cannot be joined with others.", at: start, hint: "Use $(…) inside braces.")
-        }
+        if sign == UInt8(ascii: "#"), inBraces { throw numberJoined(at: start) }
         let opening = at
         at += 1
         let name = try propertyName()

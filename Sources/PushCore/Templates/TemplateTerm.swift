@@ -44,6 +44,10 @@ struct TemplateProperty: Sendable, Equatable {
         }
     }
 
+    /// Whether `#(name)` makes a number of a value. Azure's pattern is JSON's without a sign:
+    /// `(0|([1-9][0-9]*))(\.[0-9]+)?((e|E)(\+|-)?[0-9]+)?`. Any other value stays text.
+    static func isNumber(_ value: String) -> Bool { value.utf8.first != UInt8(ascii: "-") && JSONNumber.isNumber(value) }
+
     /// The first `length` characters as a reader counts them (grapheme clusters): no emoji or accent is torn apart.
     static func clip(_ text: String, to length: Int) -> String {
         text.utf8.count <= length ? text : String(text.prefix(length))

@@ -23,7 +23,8 @@ import Testing
         ("$(absent:{a\\}b\\c})", "a}b\\c"), ("$(absent:{a, b) 'c' $(name)})", "a, b) 'c' $(name)"),
         ("$(absent:{long default}, 4)", "long"), (".(absent:{long default}, 7)", "long..."),
         ("%(absent:{a b})", "a%20b"),
-        ("#(absent:{7})", "7"), ("{'<' + $(absent:{x}) + '>'}", "<x>"), ("$(body)", ""),
+        ("#(absent:{7})", "7"), ("{#(n)}", "42"), ("{ #(n) }", "42"), ("{#(absent:{7})}", "7"), ("{'<' + $(absent:{x}) + '>'}", "<x>"),
+        ("$(body)", ""),
         ("plain", "plain"), ("", ""), ("Hello $(name)", "Hello $(name)"), (" $(name)", " $(name)"),
         ("'quoted'", "'quoted'"), ("2030-01-01T00:00:00Z", "2030-01-01T00:00:00Z"),
     ])
@@ -74,6 +75,8 @@ import Testing
         ("{text}", 2, "An expression was expected, not \"t\"."),
         ("{'a}", 2, "This quote is never closed."),
         ("{''}", 2, "The text between the quotes is empty."),
+        ("{#(n) + 'a'}", 2, "A number #(…) cannot be joined with others."), ("{#(n)}x", 7, "Text follows the closing brace."),
+        ("{#(n)", 1, "This \"{\" is never closed."), ("{#(n, 2)}", 5, "\"#(…)\" takes no length."),
         ("{'a' + #(n)}", 8, "A number #(…) cannot be joined with others."),
         ("{'a' + $x}", 9, "\"(\" was expected after \"$\", not \"x\"."),
         ("$(a\0)", 4, "Property names have letters, digits and \"_\" only, not U+0000."),

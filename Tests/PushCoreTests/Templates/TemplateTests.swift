@@ -10,7 +10,9 @@ import Testing
     @Test(arguments: [
         (#"{"aps":{"alert":"$(m)"}}"#, #"{"aps":{"alert":"say \"hi\"\n<&>"}}"#),
         (#"{ "a" : "$(m)" , "b":"x $(m)" }"#, #"{ "a" : "say \"hi\"\n<&>" , "b":"x $(m)" }"#),
-        (##"{"$(m)":"#(n)"}"##, #"{"$(m)":-1.5e3}"#), (##"["#(m)"]"##, #"["say \"hi\"\n<&>"]"#),
+        (##"{"$(m)":"#(n)"}"##, #"{"$(m)":"-1.5e3"}"#), (##"["{#(big)}","{ #( Big ) }"]"##, #"["1.5e+3","1.5e+3"]"#),
+        (##"["#(big)","#(zero1)","#(minus)","#(point)"]"##, #"[1.5e+3,0.5,"-1","1."]"#), ("<t>{#(big)}</t>", "<t>1.5e+3</t>"),
+        (##"["#(m)"]"##, #"["say \"hi\"\n<&>"]"#),
         (##"["#(plus)","#(blank)","#(absent)","#(zero)"]"##, #"["+1"," 1","","01"]"#),
         (#"["{'\"' + $(n)}", "\u0024(n)", "\u0041"]"#, #"["\"-1.5e3", "-1.5e3", "\u0041"]"#),
         (#"["$(absent:{\"\\}})"]"#, #"["\"}"]"#), ("\u{FEFF} [\"$(n)\"]", "\u{FEFF} [\"-1.5e3\"]"),
@@ -27,7 +29,8 @@ import Testing
     ])
     func `Values are filled in and escaped for their place`(_ body: String, _ result: String) throws {
         let pairs = [
-            "m": "say \"hi\"\n<&>", "n": "-1.5e3", "plus": "+1", "blank": " 1", "zero": "01", "end": "a]]>b",
+            "m": "say \"hi\"\n<&>", "n": "-1.5e3", "plus": "+1", "blank": " 1", "zero": "01", "end": "a]]>b", "big": "1.5e+3",
+            "zero1": "0.5", "minus": "-1", "point": "1.",
             "nul": "a\0\u{FFFE}é",
         ]
         #expect(try render(body, pairs) == result)
