@@ -207,14 +207,31 @@ extension FlowWalk {
     ) {
         do throws(LuaError) {
             try type.examine(value, named: name, of: function)
+            if case (.template, .string(let body)) = (type, value) { warnOfTexts(in: body, at: range, literal: literal) }
         } catch {
             var place = range
             if let literal, case .string(let text) = value, let offset = error.offset(in: text) {
-                let origin = chunk.text.origins(ofString: literal)[min(offset, text.utf8.count)]
-                place = origin..<min(origin + 1, literal.upperBound)
+                place = self.place(of: offset, in: text, literal)
             }
             report(Remark(error, at: place))
         }
+    }
+
+    /// Expressions that phones would show as they are written.
+    private mutating func warnOfTexts(in body: String, at range: Range<Int>, literal: Range<Int>?) {
+        guard let template = try? Template(compiling: body) else { return }
+        for found in template.expressionsInText {
+            report(
+                Remark(
+                    ExpressionInText.code, found.message, hint: found.hint, severity: .warning,
+                    at: literal.map { place(of: found.offset, in: body, $0) } ?? range))
+        }
+    }
+
+    /// The character of the script that stands for a byte of a text.
+    private func place(of offset: Int, in text: String, _ literal: Range<Int>) -> Range<Int> {
+        let origin = chunk.text.origins(ofString: literal)[min(offset, text.utf8.count)]
+        return origin..<min(origin + 1, literal.upperBound)
     }
 
     // MARK: - Options

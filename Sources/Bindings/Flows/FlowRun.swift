@@ -87,6 +87,8 @@ package final class FlowRun: Sendable {
         /// Notifications that are to go out later: by id, to whom, and the line that planned them.
         var planned: [(id: String, audience: String, location: SourceLocation?)] = []
         var children = 0
+        /// Warnings of templates: each is given once.
+        var templateWarnings: Set<String> = []
     }
 
     init(

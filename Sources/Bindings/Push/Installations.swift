@@ -44,6 +44,8 @@ extension Binding {
             if let device = arguments.payload("device", as: DeviceObject.self) {
                 run.noteRegistration(named: "$InstallationId:{\(id)}", of: handle, device: device.name, task: arguments.site.task)
             }
+            let templates = installation.templates.sorted { $0.key < $1.key }.map(\.value.body)
+            run.warnOfTexts(in: templates.compactMap { try? Template(compiling: $0) }, site: arguments.site)
             return InstallationRecord(try await run.world.hub.installation(id))
         })
 

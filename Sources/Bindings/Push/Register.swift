@@ -1,5 +1,6 @@
 import Lua
 import PushCore
+import Synchronization
 
 extension Binding {
     private static let registerParameters: [Parameter] = [
@@ -52,7 +53,18 @@ extension Binding {
             .register(session, description, rememberedID: remembered)
         try await lab.store(registration.id.text, for: rememberedKey, on: device.id)
         run.noteRegistration(registration, device: device.name, site: arguments.site)
+        run.warnOfTexts(in: [description.template?.compiled].compactMap { $0 }, site: arguments.site)
         return RegistrationRecord(registration)
+    }
+}
+
+extension FlowRun {
+    /// Warns of expressions that phones will show as they are written, once for each text.
+    func warnOfTexts(in templates: [Template], site: LuaCallSite) {
+        for warning in templates.flatMap(\.expressionsInText).map(\.warning)
+        where state.withLock({ $0.templateWarnings.insert(warning).inserted }) {
+            emit(.warning(FlowWarning(code: ExpressionInText.code, message: warning, near: [], location: site.location)))
+        }
     }
 }
 

@@ -35,6 +35,7 @@ extension Binding {
             let registration = try await DeviceSubscriber(hub: run.world.hub, storage: LabStorage(lab: lab, device: device.id))
                 .subscribe(handle: handle, categories: try arguments.tags("categories"), template: template)
             run.noteRegistration(registration, device: device.name, site: arguments.site)
+            run.warnOfTexts(in: [template.compiled], site: arguments.site)
             return RegistrationRecord(registration)
         })
 

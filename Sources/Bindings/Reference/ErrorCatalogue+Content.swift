@@ -218,7 +218,7 @@ extension ErrorCatalogue {
                 "tags.too_complex", .refusal, .answer, means: "The two expressions cannot be compared.",
                 when: "They have more than 2,000 different tags together, or tags that belong together stand so far apart that the "
                     + "comparison would take too long. Status 422.",
-                cure: "Compare their parts one by one, or write tags that stand in one condition next to each other.")
+                cure: "Compare their parts one by one, or write tags that stand in one condition next to each other."),
         ])
 
     private static let tagExpression = ErrorArea(
@@ -249,6 +249,15 @@ extension ErrorCatalogue {
                 example: .lua(
                     "session:register { device = phone, template = '{\"aps\":{\"alert\":\"$(headline\"}}' }",
                     cure: "session:register { device = phone, template = '{\"aps\":{\"alert\":\"$(headline)\"}}' }")),
+            ErrorDescription(
+                "template.text", .warning, .finding, means: "A template has an expression inside text, where it is not replaced.",
+                when:
+                    "$(name) is replaced only where it is the whole value, as in Azure; in \"Hi $(name)\" phones show it as it is written. "
+                    + "A hub logs it once for each template that is stored, and plans name it.",
+                cure: "Join text and expression in braces, as the warning shows.",
+                example: .lua(
+                    "session:register { device = phone, template = '{\"aps\":{\"alert\":\"Hi $(name)\"}}' }",
+                    cure: "session:register { device = phone, template = [[{\"aps\":{\"alert\":\"{'Hi ' + $(name)}\"}}]] }")),
             ErrorDescription(
                 "template.document", .failure, means: "The JSON or XML of the template is malformed.",
                 when: "A quote, a bracket or an end tag is missing. The message names line and column. Status 400.",

@@ -178,6 +178,7 @@ extension PlanReport.Group {
             ("headers", headers.isEmpty ? nil : .object(headers)), ("bytes", .counting(bytes)), ("limit", .counting(limit)),
             ("tooLarge", .bool(isTooLarge)),
             ("missing", missing.isEmpty ? nil : .array(missing.map { .string($0) })), ("textless", isTextless ? .bool(true) : nil),
+            ("unreplaced", texts.isEmpty ? nil : .array(texts.map { .string($0) })),
             (
                 "refused",
                 refusal.map {
@@ -201,7 +202,8 @@ extension PlanReport.Group {
         self.init(
             platform: platform, templateName: json["template"]?.string, isTemplate: json["kind"] == "template", devices: devices,
             payload: json["payload"]?.string ?? "", headers: [PushHeader](document: json["headers"]), bytes: bytes, limit: limit,
-            refusal: refusal, missing: (json["missing"]?.array ?? []).compactMap(\.string), isTextless: json["textless"]?.bool ?? false)
+            refusal: refusal, missing: (json["missing"]?.array ?? []).compactMap(\.string), isTextless: json["textless"]?.bool ?? false,
+            texts: (json["unreplaced"]?.array ?? []).compactMap(\.string))
     }
 }
 

@@ -29,6 +29,8 @@ package struct PlanReport: Sendable, Equatable {
         package var missing: [String] = []
         /// There is no text that a phone would show by itself.
         package var isTextless = false
+        /// Expressions inside text, which phones would show as they are written, with what to write instead.
+        package var texts: [String] = []
 
         package var isTooLarge: Bool { bytes > limit }
     }

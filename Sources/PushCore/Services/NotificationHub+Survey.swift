@@ -116,7 +116,8 @@ struct Survey: Sendable {
                     refusal: refusal.map {
                         SendPreview.Group.Refusal(outcome: $0.outcome, reason: $0.reason, explanation: $0.explanation)
                     }, missing: target.template?.compiled.missing(in: values.with(fallback: target.variables)) ?? [],
-                    isTextless: group.isTemplate && VisibleText(group.body, on: group.platform).isMissing))
+                    isTextless: group.isTemplate && VisibleText(group.body, on: group.platform).isMissing,
+                    texts: target.template?.compiled.expressionsInText.map(\.warning) ?? []))
         }
         return (sorted, told)
     }

@@ -242,8 +242,17 @@ package actor NotificationHub: HubGateway {
             table.abandon(change)
             throw error
         }
+        warnOfTexts(in: change)
         table.apply(change, replacing: rows)
         if !change.events.isEmpty { environment.events.tell() }
+    }
+
+    /// Warns of templates that no registration had yet and that show an expression as it is written.
+    private func warnOfTexts(in change: RegistrationChange) {
+        let new = change.puts.compactMap(\.registration.template).filter { !table.templates.hasContent(of: $0) }
+        for warning in new.flatMap(\.compiled.expressionsInText).map(\.warning).uniqued() {
+            environment.warn(.hub, "the hub \(name): \(warning)")
+        }
     }
 
     func departure(_ reason: RegistrationDeparture.Reason) -> RegistrationDeparture {

@@ -26,6 +26,22 @@ struct TemplateCompiler {
         }
     }
 
+    /// Values that are text and have expressions in them. The template has been compiled, so its document can be read.
+    static func expressionsInText(of template: Template) -> [ExpressionInText] {
+        let bytes = Array(template.body.utf8)
+        let values = (try? template.format == .json ? jsonValues(bytes) : xmlValues(template.body)) ?? []
+        return values.compactMap { value in
+            // What begins as an expression was read as one.
+            guard value.text.utf8.contains(UInt8(ascii: "(")), !TemplateExpressionParser.startsExpression(value.text.utf8.first)
+            else { return nil }
+            let mixed = MixedText(value.text)
+            guard let expression = mixed.expression, let start = mixed.start else { return nil }
+            return ExpressionInText(
+                text: value.text, expression: expression, replacement: mixed.joined,
+                offset: offset(start, of: value, in: bytes))
+        }
+    }
+
     private static func jsonValues(_ bytes: [UInt8]) throws(TemplateError) -> [Value] {
         var parser = JSONParser(bytes, recordsStrings: true)
         do throws(JSONError) {

@@ -5,6 +5,18 @@ struct TemplateExpressionParser {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
+    /// The end of the `$(…)`, `.(…)`, `%(…)` or `#(…)` that stands at `start` inside a text; nil where there is none. A property whose
+    /// name begins with a digit is taken for an expression behind `$` only: `#(1)` and `5 %(2)` are common in texts.
+    static func endOfProperty(in bytes: [UInt8], from start: Int) -> Int? {
+        guard startsExpression(bytes[start]), bytes[start] != UInt8(ascii: "{") else { return nil }
+        var parser = TemplateExpressionParser(bytes, at: start)
+        guard let term = try? parser.property(inBraces: false), case .property(let found) = term else { return nil }
+        let isDigit = found.name.utf8.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? true
+        return isDigit && bytes[start] != UInt8(ascii: "$") ? nil : parser.at
+    }
+
+    private init(_ bytes: [UInt8], at start: Int) { (self.bytes, at) = (bytes, start) }
+
     /// An expression for a value that starts with `$`, `.`, `%`, `#` or `{`, and a literal for any other.
     static func parse(_ text: String, _ options: TemplateOptions) throws(TemplateFlaw) -> TemplateExpression {
         var parser = TemplateExpressionParser(text)
@@ -13,7 +25,7 @@ struct TemplateExpressionParser {
         return try parser.wholeValue()
     }
 
-    private static func startsExpression(_ byte: UInt8?) -> Bool {
+    static func startsExpression(_ byte: UInt8?) -> Bool {
         byte.map { "$.%#{".utf8.contains($0) } ?? false
     }
 

@@ -63,7 +63,9 @@ struct PlanText {
     private func groups(_ plan: PlanReport) -> [String] {
         var lines: [String] = []
         // What is wrong is seen first.
-        let isWrong = { (group: PlanReport.Group) in group.refusal != nil || group.isTextless || !group.missing.isEmpty }
+        let isWrong = { (group: PlanReport.Group) in
+            group.refusal != nil || group.isTextless || !group.missing.isEmpty || !group.texts.isEmpty
+        }
         let shown = (plan.groups.filter(isWrong) + plan.groups.filter { !isWrong($0) }).prefix(Self.groupsShown)
         for group in shown {
             let template = group.templateName.map { "  template \($0)" } ?? ""
@@ -78,6 +80,7 @@ struct PlanText {
             } else if !missing.isEmpty {
                 lines.append("    \(palette.yellow("a part is empty"))\(missing.printable)")
             }
+            lines += group.texts.map { "    \(palette.yellow("not replaced")): \($0.printable)" }
             if let refusal = group.refusal {
                 lines.append("    \(palette.red("refused")): \(refusal.outcome.rawValue): \(refusal.explanation.printable)")
             }

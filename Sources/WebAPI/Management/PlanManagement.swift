@@ -103,6 +103,8 @@ extension ManagementRoute {
             "tooLarge": .boolean("Whether it is beyond the limit"),
             "missing?": .list("Properties that its template shows, that nobody gives and that have no default", of: .text()),
             "textless?": .boolean("Whether it has no text that a phone would show"),
+            "unreplaced?": .list(
+                "Expressions inside text, which phones would show as they are written, with what to write instead", of: .text()),
             "refused?": .object(
                 "Refusal",
                 [

@@ -54,6 +54,23 @@ private func marks(_ lua: String) -> [String] { findings(in: lua).map { "\($0.co
 
     @Test(
         arguments: [
+            ("push.install('i', { device = phone, templates = { t = '{\"a\":\"Hi $(n)\"}' } })", ["template.text 1:65"]),
+            ("push.install('i', { device = phone, templates = { t = { body = [[<t>x $(n)</t>]] } } })", ["template.text 1:71"]),
+            (
+                "push.subscribe { device = phone, categories = { 'a' }, template = '{\"a\":\"x $(n)\",\"b\":\"y $(m)\"}' }",
+                ["template.text 1:76", "template.text 1:89"]
+            ),
+            ("push.install('i', { device = phone, templates = { t = [[{\"a\":\"{'Hi ' + $(n)}\"}]] } })", []),
+            ("push.install('i', { device = phone, templates = { t = '{\"a\":\"$(n)\"}' } })", []),
+        ])
+    func `an expression inside the text of a template is a warning at its place`(lua: String, expected: [String]) {
+        let found = findings(in: "local phone = ... " + lua)
+        #expect(found.map { "\($0.code) \($0.line - 1):\($0.column - 18)" } == expected)
+        #expect(found.allSatisfy { $0.severity == .warning && $0.hint?.hasPrefix("write {'") == true })
+    }
+
+    @Test(
+        arguments: [
             ("local s = push.login { username = 'a', password = push.secret 'p' }\ns:regster {}", ["script.unknown_name 2:3"]),
             (
                 "local s = push.step('x', function() return push.login { username = 'a', password = push.secret 'p' } end)\ns:regster {}",

@@ -21,6 +21,28 @@ import Testing
                 == #"[["native","templated","Ana!"],"i-1","ana","apns",["Sports"],true]"#)
     }
 
+    @Test func `an expression inside text is a warning, once, wherever a template is stored`() async throws {
+        let lua = """
+            local ana = push.device { name = "ana-1", platform = "apns" }
+            local body = '{"aps":{"alert":"Hi $(name)"}}'
+            push.account { username = "ana", password = push.secret "demo_password" }
+            local session = push.login { username = "ana", password = push.secret "demo_password" }
+            session:register { device = ana, template = body }
+            session:register { device = ana, template = body }
+            push.subscribe { device = ana, categories = { "a" }, template = '{"aps":{"alert":"Bye $(name)"}}' }
+            push.install("i-1", { device = ana, templates = { one = body, two = { body = '{"aps":{"alert":"x $(name)"}}' } } })
+            push.install("i-2", { device = ana, templates = { fine = [[{"aps":{"alert":"{'Hi ' + $(name)}"}}]] } })
+            """
+        let run = try await rehearse(lua)
+        #expect(run.error == nil)
+        #expect(run.warnings.map(\.code) == ["template.text", "template.text", "template.text"])
+        #expect(
+            run.warnings.map { $0.message.split(separator: "; ").last } == [
+                "write {'Hi ' + $(name)}", "write {'Bye ' + $(name)}", "write {'x ' + $(name)}",
+            ])
+        #expect(run.warnings.map { $0.location?.line } == [5, 7, 8])
+    }
+
     @Test func `patches change all or nothing; uninstalling twice is fine`() async throws {
         let lua = """
             push.install("i-1", { platform = "apns", push_channel = "AB01" })

@@ -27,6 +27,9 @@ struct TemplateRegister: Sendable {
         number == Self.none ? nil : entries[Int(number)]?.template
     }
 
+    /// Whether a registration has a template with the same content.
+    func hasContent(of template: RegistrationTemplate) -> Bool { contents[template.content] != nil }
+
     /// Of a number that is in use.
     func content(of number: UInt32) -> UInt32 { contentNumbers[Int(number)] }
 
