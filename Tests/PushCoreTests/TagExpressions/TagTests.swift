@@ -51,6 +51,13 @@ import Testing
         #expect(try Tag("$InstallationId:{A}") == .installation("a"))
     }
 
+    @Test func `Letters of any script are compared without regard to case and to how they are composed`() throws {
+        #expect(try Tag("Café") == Tag("Cafe\u{301}") && Tag("CAFÉ") == Tag("cafe\u{301}"))
+        #expect(try Tag("Café") != Tag("Cafe"))
+        #expect(try Set([Tag("Größe"), Tag("GRÖSSE")]).count == 2)
+        #expect(try Tag("Cafe\u{301}").text.unicodeScalars.count == 5)
+    }
+
     @Test func `The hub's own tags have their forms`() throws {
         #expect(try Tag.username("alice").text == "username:alice")
         #expect(try Tag.installation("1-2").text == "$InstallationId:{1-2}")
