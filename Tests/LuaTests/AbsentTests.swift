@@ -16,7 +16,7 @@ import Testing
     @Test(
         arguments: [
             ("os.execute('x')", "os.execute", "there are no processes"), ("io.open 'x'", "io.open", "use push.log"),
-            ("local run = os.execute\nif run == nil then end\nrun('x')", "os.execute", "there are no processes"),
+            ("local execute = os.execute\nif execute == nil then end\nexecute('x')", "os.execute", "there are no processes"),
             ("io.stdout:write('x')", "io.stdout", "use push.log"), ("dofile 'x'", "dofile", "use require"),
             ("io.write('x')", "io.write", "use push.log"), ("package.loaded.x = 1", "package.loaded", nil),
             ("package.path = 1", "package.path", nil), ("local p = package.path .. ';x'", "package.path", nil),

@@ -34,7 +34,7 @@ import Testing
         }
         #expect(await bench.state.inspect { $0.objectTypes.keys.sorted() } == before)
         let now = try await bench.run(
-            "return (pcall(require, 'd')), print(), os.time(), deep, type(math.pi), (pcall(function() return os.late end))")
+            "return (pcall(require, 'd')), print(), os.time(), deep, type(math.pi), (pcall(function() return os.late() end))")
         #expect(now == [.boolean(false), .nil, .integer(1_000), .nil, .string("number"), .boolean(false)])
         try await bench.state.define(Self.module(Self.good, globals: globals))
         let then = try await bench.run("return require('d').thing():is(), print(), type(deep.er.two), type(math.pi.no)")

@@ -26,7 +26,7 @@ import Testing
         arguments: [
             ("error(setmetatable({code = 'own', message = 'm'}, {__tostring = function(e) return e.code .. '!' end}))", "own", "own!"),
             ("error(t.thing('a'))", "script.error", "thing a"),
-            ("error(setmetatable({}, {__tostring = function() return 1 end}))", "script.error", "the script raised a table"),
+            ("error(setmetatable({}, {__tostring = function() return {} end}))", "script.error", "the script raised a table"),
             ("error(setmetatable({}, {__tostring = function() t.later() end}))", "script.error", "the script raised a table"),
             (
                 "error(setmetatable({x = 1}, {__tostring = function() error('x') end}))", "script.error",

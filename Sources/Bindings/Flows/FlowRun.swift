@@ -202,7 +202,7 @@ package final class FlowRun: Sendable {
         emit(
             .warning(
                 FlowWarning(
-                    code: "registration.replaced",
+                    code: "hub.registration_replaced",
                     message: "\(device) is registered \(kind(isTemplate)) now: that replaced its registration \(kind(before))",
                     near: ["push.install with templates makes a phone that has both"], location: site.location)))
     }

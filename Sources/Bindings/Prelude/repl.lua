@@ -148,7 +148,6 @@ local function learn_globals()
   for _, value in next, load("return _ENV")() do
     if type(value) == "table" and not own[value] and next(value) == nil then absent[value] = true end
   end
-  absent[dofile], absent[loadfile], absent[strings.dump] = true, true, true
 end
 
 -- The tables that a name is looked for in: the value, and what its metatable leads to.

@@ -23,7 +23,8 @@ extension Binding {
         "push.json.decode",
         "Reads JSON. Null is push.json.null; an array stays one when it is written again, also an empty one; a whole number beyond 64 bits "
             + "keeps its digits, which tostring gives.",
-        parameters: [.required("text", .string, "a JSON text")], returns: "any|push.Null|push.Numeral", phases: .everywhere, errors: ["json.invalid"],
+        parameters: [.required("text", .string, "a JSON text")], returns: "any|push.Null|push.Numeral", phases: .everywhere,
+        errors: ["json.invalid"],
         example: "print(push.json.decode('{\"alert\":\"Hello\"}').alert)",
         body: .sync { arguments, _ in
             do {

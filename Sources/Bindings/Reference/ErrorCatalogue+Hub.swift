@@ -161,7 +161,7 @@ extension ErrorCatalogue {
                         push.send { to = "Sports", alert = "Goal" }
                         """)),
             ErrorDescription(
-                "registration.replaced", .warning, means: "A phone was registered again, as another kind.",
+                "hub.registration_replaced", .warning, means: "A phone was registered again, as another kind.",
                 when: "push.register, session:register and push.subscribe keep one registration for each phone. A phone that registers "
                     + "without a template loses the one that it had with a template, and the reverse: from then on native payloads, or "
                     + "properties, do not reach it.",

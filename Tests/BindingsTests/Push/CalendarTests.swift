@@ -106,11 +106,11 @@ import Testing
         #expect(value.json == nil)
     }
 
-    @Test func `JSON becomes values, and null is absent`() throws {
+    @Test func `JSON becomes values, and null a value of its own`() throws {
         let json = try JSON(parsing: #"{"a":[1,2.5,"x",true],"n":null,"o":{}}"#)
         guard case .table(let table) = LuaValue(json) else { return #expect(Bool(false)) }
         #expect(table["a"] == .table(LuaTable(array: [.integer(1), .number(2.5), .string("x"), .boolean(true)])))
-        #expect(table["n"] == .nil)
+        #expect(table["n"] == JSONNull.value)
         #expect(table["o"] == .table(LuaTable()))
     }
 

@@ -20,7 +20,8 @@ import Testing
                     "push.clock.time_zones",
                 ]
             ), ("rotate", ["device:rotate_token"]),
-            ("no_target", ["hub.no_target"]), ("", []), ("xyzzy", []), ("u", []), ("push.", ["push.args"]),
+            ("no_target", ["push.test.allow_no_target", "test.no_target", "hub.no_target"]), ("", []), ("xyzzy", []), ("u", []),
+            ("push.", ["push.args"]),
         ])
     func `a name stands for what people mean by it`(text: String, expected: [String]) {
         let names = ReferenceTopic.topics(for: text).map(\.name)

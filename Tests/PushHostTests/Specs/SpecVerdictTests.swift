@@ -4,7 +4,8 @@ import Testing
 /// What a test is failed for, and what it says then.
 @Suite struct SpecVerdictTests {
     private func run(_ lua: String, _ options: [String] = [], others: [String: String] = [:]) async throws -> (Program, ScriptFolder) {
-        let opening = "local push = require \"push\" local it = push.test.it local function phone() return push.device { name = 'ana' } end\n"
+        let opening =
+            "local push = require \"push\" local it = push.test.it local function phone() return push.device { name = 'ana' } end\n"
         var scripts = others
         scripts["a_spec.lua"] = opening + lua
         let folder = try ScriptFolder(scripts)
@@ -86,7 +87,8 @@ import Testing
             "\(run.output)")
         #expect(run.output.contains("title \"News\", alert \"Hello\""), "\(run.output)")
         #expect(
-            run.output.contains("got nil: ana got no item with contains \"x\", background within 1 min; its inbox is empty"), "\(run.output)")
+            run.output.contains("got nil: ana got no item with contains \"x\", background within 1 min; its inbox is empty"),
+            "\(run.output)")
         #expect(run.output.contains("error[expect.failed]: expected a value, got nil\n"), "\(run.output)")
     }
 
