@@ -36,7 +36,6 @@ int clua_raise(lua_State *L, const char *kind, const char *code, const char *hin
 int clua_raise_cancelled(lua_State *L);
 int clua_record_origin(lua_State *L);  // a message handler
 void clua_push_error(lua_State *L, const char *kind, const char *code, const char *hint, const char *message);
-void clua_record_text(lua_State *L);  // of the error on the top, which no function of the task has caught
 int clua_raise_memory(lua_State *L);
 void clua_note_refusal(clua_context *context);
 
@@ -107,13 +106,21 @@ void clua_hold_collector(lua_State *L);
 void clua_release_collector(lua_State *L);
 int clua_push_results(lua_State *L, clua_context *context, const clua_signature *signature);
 
+// texts.c
+void clua_record_text(lua_State *L);  // of the error on the top, which no function of the task has caught
+
+// absent.c
+void clua_open_absent(lua_State *L);
+int clua_raise_absent(lua_State *L, const char *library, const char *name);
+bool clua_is_read_absent(lua_State *L, const char *name);
+bool clua_explain_absent(lua_State *L);  // the error at 1; true: it was about something absent, and the error says so now
+
 // lists.c
 void clua_open_lists(lua_State *L);
 
 // sandbox.c, standard.c, globals.c, modules.c, coroutines.c, ordering.c
 void clua_open_sandbox(lua_State *L);
 void clua_open_standard(lua_State *L);
-bool clua_explain_absent(lua_State *L);  // the error at 1; true: it was about something absent, and the error says so now
 int clua_require(lua_State *L);
 void clua_lock_strings(lua_State *L);  // after everything that changes the string library
 void clua_open_coroutines(lua_State *L);

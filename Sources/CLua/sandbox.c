@@ -12,9 +12,6 @@ int clua_call_original(lua_State *L) {
 
 // -- Guards
 
-static bool is_read_absent(lua_State *L, const char *name);
-static int raise_absent(lua_State *L, const char *library, const char *name);
-
 static int guarded_setmetatable(lua_State *L) {
     if (lua_type(L, 2) == LUA_TTABLE) {
         lua_pushliteral(L, "__gc");
@@ -48,7 +45,7 @@ static int guarded_handler(lua_State *L) {
 
 static int guarded_xpcall(lua_State *L) {
     static const char handler[] = "traceback";  // what is mostly given
-    if (lua_type(L, 2) == LUA_TNIL && is_read_absent(L, handler)) return raise_absent(L, "debug", handler);
+    if (lua_type(L, 2) == LUA_TNIL && clua_is_read_absent(L, handler)) return clua_raise_absent(L, "debug", handler);
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_pushvalue(L, 2);
     lua_pushcclosure(L, guarded_handler, 1);
@@ -162,180 +159,6 @@ static int guarded_load(lua_State *L) {
 void clua_push_hints(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_key_hints); }
 void clua_push_globals(lua_State *L) { lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS); }
 
-// -- Absent things
-//
-// What a library lacks is nil where it is read, as libraries for all kinds of hosts expect that ask for it. A script that goes on to
-// use it gets Lua's word about a nil value; the message handlers make of it the error that says what to use instead.
-
-// Pushes the full name, and the hint or nil.
-static const char *push_hint(lua_State *L, const char *library, const char *name) {
-    const char *full = library ? lua_pushfstring(L, "%s.%s", library, name) : lua_pushstring(L, name);
-    clua_push_hints(L);
-    lua_pushvalue(L, -2);
-    if (lua_rawget(L, -2) != LUA_TSTRING && library) {  // the whole library may have a hint
-        lua_pop(L, 1);
-        lua_pushstring(L, library);
-        lua_rawget(L, -2);
-    }
-    lua_remove(L, -2);
-    return full;
-}
-
-static int raise_absent(lua_State *L, const char *library, const char *name) {
-    luaL_checkstack(L, 8, NULL);
-    const char *full = push_hint(L, library, name);
-    const char *hint = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-    return clua_raise(L, "misuse", "sandbox.absent", hint, "%s is not available to scripts", full);
-}
-
-static const char key_absent;  // of the registry: the names of the libraries that lack something, by their tables
-static const char key_read;    // of the registry: by names, the library in which a script has looked for it in vain
-
-enum { MAX_READ_NAME = 64, MAX_READ = 64 };
-
-static void note_read(lua_State *L, int library, int name) {
-    if (lua_type(L, name) != LUA_TSTRING || lua_rawlen(L, name) > MAX_READ_NAME || !lua_toboolean(L, library)) return;
-    lua_Integer count = 0;
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &key_read) == LUA_TTABLE) {
-        count = lua_rawgeti(L, -1, 0) == LUA_TNUMBER ? lua_tointeger(L, -1) : 0;
-        lua_pop(L, 1);
-    }
-    if (count == 0 || count >= MAX_READ) {  // bounded: names can be made up
-        lua_newtable(L);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &key_read);
-        count = 0;
-    }
-    lua_pushinteger(L, count + 1);
-    lua_rawseti(L, -2, 0);
-    lua_pushvalue(L, name);
-    lua_pushvalue(L, library);
-    lua_rawset(L, -3);
-}
-
-static void push_library(lua_State *L, int table) {  // its name, or nil
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &key_absent);
-    lua_pushvalue(L, table);
-    lua_rawget(L, -2);
-    lua_remove(L, -2);
-}
-
-static int absent_field(lua_State *L) {  // as __index
-    lua_settop(L, 2);
-    luaL_checkstack(L, 8, NULL);
-    push_library(L, 1);
-    note_read(L, 3, 2);
-    lua_pushnil(L);
-    return 1;
-}
-
-static int absent_method(lua_State *L) {  // as __index of `string`, where nothing but this is absent
-    if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "dump") != 0) return 0;
-    return absent_field(L);
-}
-
-static int assign_absent(lua_State *L) {  // as __newindex
-    lua_settop(L, 2);
-    const char *name = lua_type(L, 2) == LUA_TSTRING || lua_type(L, 2) == LUA_TNUMBER ? lua_tostring(L, 2) : "?";
-    push_library(L, 1);
-    return raise_absent(L, lua_tostring(L, 3), name);
-}
-
-static bool push_read(lua_State *L, const char *name) {  // the name of the library
-    bool is_read = false;
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &key_read) == LUA_TTABLE) {
-        lua_pushstring(L, name);
-        is_read = lua_rawget(L, -2) == LUA_TSTRING;
-        lua_remove(L, -2);
-    }
-    if (!is_read) lua_pop(L, 1);
-    return is_read;
-}
-
-static bool is_read_absent(lua_State *L, const char *name) {
-    luaL_checkstack(L, 4, NULL);
-    bool is_read = push_read(L, name);
-    if (is_read) lua_pop(L, 1);
-    return is_read;
-}
-
-// Finds the name in Lua's "attempt to call a nil value (field 'execute')".
-static bool find_nil(const char *message, char name[MAX_READ_NAME + 1], bool *is_global) {
-    static const char opening[] = " a nil value (";
-    const char *what = strstr(message, "attempt to ");
-    what = what ? strstr(what, opening) : NULL;
-    if (!what) return false;
-    what += strlen(opening);
-    const char *start = strchr(what, '\'');
-    const char *end = start ? strchr(start + 1, '\'') : NULL;
-    if (!end || end[1] != ')' || end - start - 1 > MAX_READ_NAME) return false;
-    memcpy(name, start + 1, (size_t)(end - start - 1));
-    name[end - start - 1] = 0;
-    *is_global = strncmp(what, "global ", 7) == 0;
-    return true;
-}
-
-static const char *const absent_globals[] = {"dofile", "loadfile", NULL};
-
-static bool is_among(const char *name, const char *const *names);
-
-bool clua_explain_absent(lua_State *L) {
-    size_t count = 0;
-    if (clua_get(L)->is_standard || lua_type(L, 1) != LUA_TSTRING) return false;
-    const char *message = lua_tolstring(L, 1, &count);
-    char name[MAX_READ_NAME + 1];
-    bool is_global = false;
-    if (count > 1000 || !find_nil(message, name, &is_global) || !lua_checkstack(L, 16)) return false;
-    int top = lua_gettop(L);
-    bool has_library = push_read(L, name);
-    if (!has_library && !(is_global && is_among(name, absent_globals))) return false;
-    const char *full = push_hint(L, has_library ? lua_tostring(L, -1) : NULL, name);
-    const char *hint = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-    clua_push_error(L, "misuse", "sandbox.absent", hint, lua_pushfstring(L, "%s is not available to scripts", full));
-    lua_replace(L, 1);
-    lua_settop(L, top);
-    return true;
-}
-
-static void set_absent(lua_State *L, lua_CFunction read, lua_CFunction assign) {  // the metatable of the table on the top
-    lua_createtable(L, 0, 3);
-    lua_pushcfunction(L, read);
-    lua_setfield(L, -2, "__index");
-    if (assign) {
-        lua_pushcfunction(L, assign);
-        lua_setfield(L, -2, "__newindex");
-        lua_pushboolean(L, 0);
-        lua_setfield(L, -2, "__metatable");
-    }
-    lua_setmetatable(L, -2);
-}
-
-static void note_library(lua_State *L, int names, const char *library) {  // the table on the top
-    lua_pushvalue(L, -1);
-    lua_pushstring(L, library);
-    lua_rawset(L, names);
-}
-
-static void open_absent(lua_State *L) {
-    static const char *const libraries[] = {"io", "os", "debug", "package"};
-    enum { COUNT = sizeof libraries / sizeof *libraries };
-    lua_createtable(L, 0, COUNT + 1);
-    int names = lua_gettop(L);
-    for (size_t i = 0; i < COUNT; i++) {
-        lua_newtable(L);
-        set_absent(L, absent_field, assign_absent);
-        note_library(L, names, libraries[i]);
-        lua_setglobal(L, libraries[i]);
-    }
-    lua_getglobal(L, "string");
-    lua_pushnil(L);
-    lua_setfield(L, -2, "dump");
-    set_absent(L, absent_method, NULL);
-    note_library(L, names, "string");
-    lua_pop(L, 1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &key_absent);
-}
-
 // -- Installation
 
 void clua_set_functions(lua_State *L, const char *library, const luaL_Reg *functions) {
@@ -400,7 +223,7 @@ void clua_open_sandbox(lua_State *L) {
     lua_register(L, "load", guarded_load);
     lua_register(L, "collectgarbage", memory_count);
     lua_register(L, "require", clua_require);
-    open_absent(L);
+    clua_open_absent(L);
 }
 
 // Method lookups on strings go to a private copy of the library, which scripts can neither reach nor change.
