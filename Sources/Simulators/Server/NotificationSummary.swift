@@ -55,7 +55,8 @@ extension WNSSimulator {
             answer.status == .ok
             ? (status == "received" ? nil : status)
             : WNSReason(status: answer.status.code, description: fields.first("x-wns-error-description"))?.rawValue
-        return NotificationSummary(handle: channel(of: request), reason: reason, push: fields.first("x-wns-msg-id"))
+        let word = answer.status.code == LabFull.status ? LabFull.reason : reason
+        return NotificationSummary(handle: channel(of: request), reason: word, push: fields.first("x-wns-msg-id"))
     }
 }
 
@@ -65,7 +66,8 @@ extension WebPushSimulator {
     ) -> NotificationSummary? {
         NotificationSummary(
             handle: endpoint(of: request),
-            reason: WebPushReason(word: String(answer.status.code))?.rawValue,
+            reason: answer.status.code == LabFull.status
+                ? LabFull.reason : WebPushReason(word: String(answer.status.code))?.rawValue,
             push: answer.headerFields.first("location")?.split(separator: "/").last.map { String($0) })
     }
 }

@@ -74,7 +74,7 @@ import Testing
         await network.end()
     }
 
-    @Test(arguments: [nil, 2])
+    @Test(arguments: [nil, 2] as [Int?])
     func `a full lab refuses further handles with a reason of its own`(closeCircle: Int?) async throws {
         let network = try await SimulatorNetwork(adopts: true, closeCircle: closeCircle, adoptionLimit: 3)
         _ = try network.phone("ana")
