@@ -28,7 +28,7 @@ package enum CredentialText {
 
     /// Whether it is one SEQUENCE with all of its bytes; text may begin with the same letter.
     private static func isDER(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count > 4, bytes.count <= largest, bytes[0] == 0x30 else { return false }
+        guard bytes.count > 40, bytes.count <= largest, bytes[0] == 0x30 else { return false }
         return switch bytes[1] {
         case 0..<0x80: bytes.count == 2 + Int(bytes[1])
         case 0x81: bytes.count == 3 + Int(bytes[2])
@@ -53,6 +53,8 @@ package enum CredentialText {
         for quote in ["\"", "'"] where text.count > 1 && text.hasPrefix(quote) && text.hasSuffix(quote) {
             text = String(text.dropFirst().dropLast())
         }
+        // The dashes of PEM, and its words, are letters of the other alphabet.
+        guard !text.contains("-----BEGIN") else { return nil }
         let letters = text.reversed().drop { $0 == "=" }.reversed()
         let plain = String(letters.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
         return plain.isEmpty || text.count - plain.count > 2 ? nil : Base64URL.decode(plain)

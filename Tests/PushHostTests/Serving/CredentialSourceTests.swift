@@ -4,6 +4,7 @@ import Delivery
 import Foundation
 import PushCore
 import Testing
+import WebAPI
 
 @testable import PushHost
 

@@ -59,8 +59,9 @@ import WebAPI
             let (apns, fcm) = (hub.data.appending(path: "apns.json"), hub.data.appending(path: "fcm.json"))
             try Data(#"{"aps": {"alert": "Goal"}}"#.utf8).write(to: apns)
             try Data(#"{"message": {"notification": {"body": "Goal"}}}"#.utf8).write(to: fcm)
+            let control = try #require(hub.simulatorPort)
             _ = try await Program.shell(
-                #"curl -s http://127.0.0.1:\#(try #require(hub.simulatorPort))/faults/fcm -d '{"reason": "SENDER_ID_MISMATCH", "count": 1}'"#
+                #"curl -s http://127.0.0.1:\#(control)/faults/fcm -d '{"reason": "SENDER_ID_MISMATCH", "count": 1}'"#
             )
             let sent = try await hub.command(["send", "--native", "apns", apns.path, "fcm", fcm.path, "--to", "mixed"])
             #expect(sent.status == 7, "\(sent.output)\(sent.errors)")

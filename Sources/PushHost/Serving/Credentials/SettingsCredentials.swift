@@ -122,7 +122,8 @@ extension ServerSettings {
         Setting("wns.client_secret_file", .text, "File with the client secret, alone.") { $0.wns.clientSecretFile = $1.text },
         Setting(
             "webpush.subject", .text,
-            "Whom a push service of a browser may write to: `mailto:` and an address, or an `https:` address."
+            "Contact for the push services of browsers: `mailto:` and an address, or an `https:` address, on a public host: Apple refuses "
+                + "others."
         ) { $0.webPush.subject = $1.text },
         Setting(
             "webpush.key", .text,
