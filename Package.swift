@@ -174,7 +174,7 @@ let package = Package(
                 "Program", "PushHost", "Bindings", "Delivery", "HubWire", "Lua", "PushCore", "PushHostKit", "RemoteHub", "Simulators",
                 "Storage",
                 "Support", "WebAPI", argumentParser,
-                crypto, grdbSQLite, httpTypes,
+                crypto, grdbSQLite, httpTypes, nioCore,
                 coreMetrics, x509,
                 asn1, hummingbird, logging, serviceLifecycle,
             ],

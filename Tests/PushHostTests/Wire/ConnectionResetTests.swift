@@ -1,4 +1,5 @@
 import Delivery
+import NIOCore
 import PushCore
 import Simulators
 import Support
