@@ -43,6 +43,7 @@ typedef struct watch {
     volatile uint64_t epoch;       // counts resumes
     volatile uint64_t seen_epoch;  // at the last tick
     volatile int64_t ticks;
+    volatile int64_t host_ns;      // CPU time outside of every run
     volatile sig_atomic_t pending;  // a hook was asked for and has not run yet
     volatile int64_t step_ns;       // CPU time since something was heard of the interpreter
     size_t step_used;               // what is heard of it: the memory in use changes, calls of the host, other resumes
@@ -58,12 +59,35 @@ static __thread watch t_watch;
 
 static void hook(lua_State *L, lua_Debug *unused);
 
+// -- What a run has used. A signal handler adds to it, too: all of it is atomic.
+
+UNWATCHED int64_t clua_account_cpu(const clua_account *account) { return __atomic_load_n(&account->cpu_used_ns, __ATOMIC_RELAXED); }
+
+UNWATCHED void clua_account_add_cpu(clua_account *account, int64_t nanoseconds) {
+    __atomic_add_fetch(&account->cpu_used_ns, nanoseconds, __ATOMIC_RELAXED);
+}
+
+void clua_account_set_cpu(clua_account *account, int64_t nanoseconds) {
+    __atomic_store_n(&account->cpu_used_ns, nanoseconds, __ATOMIC_RELAXED);
+}
+
+UNWATCHED bool clua_account_is_spent(const clua_account *account) {
+    return __atomic_load_n(&account->is_spent, __ATOMIC_ACQUIRE) != 0;
+}
+
+void clua_account_set_spent(clua_account *account, bool is_spent) {
+    __atomic_store_n(&account->is_spent, is_spent ? 1 : 0, __ATOMIC_RELEASE);
+}
+
 UNWATCHED static int32_t stop_that_is_due(const clua_run *run) {
     if (run->stop) return run->stop;
     if (run->fuel_limit && run->fuel < 0) return CLUA_STOP_FUEL;
-    if (run->cpu_used_ns > run->cpu_limit_ns) return CLUA_STOP_CPU;
+    int64_t used = clua_account_cpu(run->account);
+    if (used > run->account->cpu_limit_ns) return CLUA_STOP_CPU;
+    if (clua_account_is_spent(run->account)) return CLUA_STOP_ACCOUNT;
     if (run->deadline_ns && clua_monotonic_ns() > run->deadline_ns) return CLUA_STOP_WALL;
-    if (run->grace_limit_ns && run->cpu_used_ns > run->grace_limit_ns) return CLUA_STOP_CANCEL;
+    if (run->grace_limit_ns && used > run->grace_limit_ns) return CLUA_STOP_CANCEL;
+    if (run->grace_deadline_ns && clua_monotonic_ns() > run->grace_deadline_ns) return CLUA_STOP_CANCEL;
     return CLUA_STOP_NONE;
 }
 
@@ -109,10 +133,13 @@ UNWATCHED static void on_tick(int signal_number, siginfo_t *information, void *i
     clua_run *run = w->run;
     w->ticks++;
     watch_step(w, interrupted);
-    if (!run) return;
     int missed = timer_getoverrun(w->timer);
     int64_t spent = (int64_t)TICK_NS * (1 + (missed > 0 ? missed : 0));
-    run->cpu_used_ns += spent;
+    if (!run) {
+        __atomic_add_fetch(&w->host_ns, spent, __ATOMIC_RELAXED);
+        return;
+    }
+    clua_account_add_cpu(run->account, spent);
     if (run->is_bystander && run->grace_limit_ns) run->grace_limit_ns += spent;  // not at the cost of the cleanup
     if (w->seen_epoch == w->epoch && w->running) {
         // Setting a hook walks all frames of the stack. One that is set waits for the next instruction: asking again at
@@ -166,6 +193,11 @@ void clua_watch_stop(void) {
 }
 
 int64_t clua_ticks(void) { return t_watch.ticks; }
+
+// An exchange only where there is something: this is asked after each piece of work of the thread.
+int64_t clua_take_host_ns(void) {
+    return t_watch.host_ns ? __atomic_exchange_n(&t_watch.host_ns, 0, __ATOMIC_RELAXED) : 0;
+}
 
 // -- Instruction budgets
 //
@@ -273,7 +305,7 @@ static void raise_stop(lua_State *L, clua_run *run) {
 
 // Once, and as an error that can be caught, so that the script may clean up.
 static void raise_cancellation(lua_State *L, clua_run *run) {
-    run->grace_limit_ns = run->cpu_used_ns + cleanup_grace_ns;
+    run->grace_limit_ns = clua_account_cpu(run->account) + cleanup_grace_ns;
     clua_raise_cancelled(L);
 }
 

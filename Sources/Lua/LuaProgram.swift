@@ -40,6 +40,17 @@ public final class LuaProgram: Sendable {
             .function(function), arguments,
             LuaState.RunOptions(id: id, annotations: annotations, limits: limits, attachment: attachment, globals: globals))
     }
+
+    /// Calls a function of the program, and charges an account for what the call uses.
+    package func call(
+        _ function: LuaFunctionReference, _ arguments: [LuaValue], id: LuaRunID, annotations: [String: String], limits: LuaLimits,
+        attachment: (any AnyObject & Sendable)?, account: RunAccount
+    ) async throws -> [LuaValue] {
+        try await state.run(
+            .function(function), arguments,
+            LuaState.RunOptions(
+                id: id, annotations: annotations, limits: limits, attachment: attachment, globals: globals, account: account))
+    }
 }
 
 /// The globals and the loaded modules of a program, as references to the registry.

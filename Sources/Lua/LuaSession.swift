@@ -73,7 +73,7 @@ extension LuaState {
     ) throws -> LuaSession {
         try machine.checkOpen(annotations: annotations)
         let limits = limits?.clamped ?? self.limits
-        let control = RunControl(limits: limits)
+        let control = RunControl(limits: limits, account: account)
         guard table.add(id, control) else {
             throw LuaError.misuse("run.duplicate", "a run with the number \(id.rawValue) is under way")
         }

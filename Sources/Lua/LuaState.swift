@@ -20,6 +20,8 @@ public actor LuaState {
     nonisolated let thread: LuaThread
     nonisolated let table = RunTable()
     nonisolated let limits: LuaLimits
+    /// That of its only run; nil for a state with many.
+    nonisolated let account: RunAccount?
 
     /// The state runs on its Lua thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -39,11 +41,30 @@ public actor LuaState {
         thread: LuaThread, limits: LuaLimits = LuaLimits(), seed: UInt64 = 0, absent: [String: String] = [:],
         searchPath: LuaSearchPath? = nil, library: LuaLibrary = .sandboxed
     ) throws {
+        try self.init(thread, limits, seed, absent, searchPath, library, account: nil)
+    }
+
+    /// Makes a state for one run.
+    ///
+    /// - Parameter account: That of the run. It bounds the memory of the state together with what the host stores for the run, and is
+    ///   charged for runs in the state that have no account of their own.
+    package init(
+        thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], searchPath: LuaSearchPath?, account: RunAccount
+    ) throws {
+        try self.init(thread, limits, seed, absent, searchPath, .sandboxed, account: account)
+    }
+
+    private init(
+        _ thread: LuaThread, _ limits: LuaLimits, _ seed: UInt64, _ absent: [String: String], _ searchPath: LuaSearchPath?,
+        _ library: LuaLibrary, account: RunAccount?
+    ) throws {
         self.thread = thread
+        self.account = account
         let limits = limits.clamped
         self.limits = limits
         machine = try Machine(
-            thread: thread, limits: limits, seed: seed, absent: absent, searchPath: searchPath, library: library, table: table)
+            thread: thread, limits: limits, seed: seed, absent: absent, searchPath: searchPath, library: library, table: table,
+            account: account)
     }
 
     deinit {
@@ -97,12 +118,24 @@ public actor LuaState {
         return LuaProgram(state: self, globals: globals, results: try await run(.script(script), arguments, options))
     }
 
+    /// The same, and charges an account for what the run uses.
+    package func load(
+        _ script: LuaScript, id: LuaRunID, annotations: [String: String], attachment: (any AnyObject & Sendable)?, account: RunAccount
+    ) async throws -> LuaProgram {
+        try machine.checkOpen(annotations: annotations)
+        let globals = machine.makeGlobals()
+        let options = RunOptions(id: id, annotations: annotations, attachment: attachment, globals: globals, account: account)
+        return LuaProgram(state: self, globals: globals, results: try await run(.script(script), [], options))
+    }
+
     struct RunOptions: Sendable {
         var id: LuaRunID
         var annotations: [String: String]
         var limits: LuaLimits?
         var attachment: (any AnyObject & Sendable)?
         var globals: ProgramGlobals?
+        /// Nil: that of the state, or one of its own.
+        var account: RunAccount?
     }
 
     nonisolated func run(_ body: RunBody, _ arguments: [LuaValue], _ options: RunOptions) async throws -> [LuaValue] {
@@ -127,7 +160,7 @@ public actor LuaState {
     ) throws -> RunControl {
         var limits = options.limits?.clamped ?? self.limits
         limits.memory = self.limits.memory
-        let control = RunControl(limits: limits)
+        let control = RunControl(limits: limits, account: options.account ?? account)
         guard table.add(options.id, control) else {
             throw LuaError.misuse("run.duplicate", "a run with the number \(options.id.rawValue) is under way")
         }

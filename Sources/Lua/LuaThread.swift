@@ -1,5 +1,6 @@
 import CLua
 import Glibc
+import Synchronization
 
 /// One thread that serves Lua states, in the order in which work arrives.
 ///
@@ -7,7 +8,7 @@ import Glibc
 /// take turns in an order that does not depend on other threads. Several states may share one thread.
 ///
 /// The thread lives until ``stop()``.
-// @unchecked: `mutex` guards `shared`; `liveRuns` is only accessed atomically, by C.
+// @unchecked: `mutex` guards `shared`; `liveRuns` is only accessed atomically, by C; `charged` belongs to the thread.
 public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private enum Work {
         case job(UnownedJob)
@@ -27,6 +28,15 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let liveRuns = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+    /// Those who are charged for what the thread does outside of Lua, by number.
+    private var charged: [Int: Charged] = [:]
+    private var lastCharged = 0
+
+    private struct Charged {
+        let account: RunAccount
+        let isWaiting: () -> Bool
+        let onSpent: () -> Void
+    }
 
     /// Starts a thread. The name is for debuggers.
     public init(name: String) {
@@ -106,6 +116,52 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
         clua_count_add(liveRuns, change)
     }
 
+    // MARK: Accounts
+
+    /// From now on the account is charged for what this thread does outside of Lua, in equal parts with others. To be called on the
+    /// thread, as the functions are.
+    ///
+    /// - Parameters:
+    ///   - isWaiting: whether it is charged at the moment; asked every 5 ms of such time.
+    ///   - onSpent: called when a budget or the time is found to be used up.
+    package func charge(
+        _ account: RunAccount, while isWaiting: @escaping () -> Bool = { true }, onSpent: @escaping () -> Void = {}
+    ) -> Int {
+        lastCharged += 1
+        charged[lastCharged] = Charged(account: account, isWaiting: isWaiting, onSpent: onSpent)
+        return lastCharged
+    }
+
+    package func endCharge(_ number: Int) { charged[number] = nil }
+
+    /// Does work of the host on this thread and waits for its end, but not when the account has nothing left or the caller is cancelled:
+    /// then the work goes on alone. To be called on the thread.
+    package func whileAffordable(_ account: RunAccount, _ work: @escaping @Sendable () async -> Void) async {
+        let end = FirstEnd()
+        let number = charge(account, onSpent: { end.come() })
+        defer { endCharge(number) }
+        Task(executorPreference: self) {
+            await work()
+            end.come()
+        }
+        await withTaskCancellationHandler {
+            await end.wait()
+        } onCancel: {
+            end.come()
+        }
+    }
+
+    private func chargeHost(_ time: Int64) {
+        let entries = charged.values.filter { $0.isWaiting() }
+        guard !entries.isEmpty else { return }
+        // An account with several entries, as of a run inside another one, gets a part for each.
+        let part = Int(time) / entries.count
+        for entry in entries {
+            entry.account.note(.cpu, part)
+            if !entry.account.mayGoOn { entry.onSpent() }
+        }
+    }
+
     // MARK: The thread
 
     private func withLock<Result>(_ body: () -> Result) -> Result {
@@ -152,6 +208,8 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
                 case .job(let job): job.runSynchronously(isolatedTo: serial, taskExecutor: task)
                 case .closure(let closure): closure()
                 }
+                let time = clua_take_host_ns()
+                if time > 0 { chargeHost(time) }
             }
         }
     }
@@ -178,5 +236,36 @@ public final class LuaThread: SerialExecutor, TaskExecutor, @unchecked Sendable 
         let batch = shared.work
         shared.work = []
         return batch
+    }
+}
+
+/// The first of several ends that one caller waits for.
+private final class FirstEnd: Sendable {
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<Void, Never>)
+        case come
+    }
+
+    private let state = Mutex(State.open)
+
+    func come() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            defer { state = .come }
+            if case .awaited(let waiter) = state { return waiter }
+            return nil
+        }
+        waiter?.resume()
+    }
+
+    func wait() async {
+        await withCheckedContinuation { waiter in
+            let hasCome = state.withLock { state in
+                if case .come = state { return true }
+                state = .awaited(waiter)
+                return false
+            }
+            if hasCome { waiter.resume() }
+        }
     }
 }

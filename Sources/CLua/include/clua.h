@@ -28,7 +28,7 @@ enum {
 };
 
 /// Why a run was stopped for good. Kept in the run, never inferred from an error value.
-enum { CLUA_STOP_NONE = 0, CLUA_STOP_CPU, CLUA_STOP_WALL, CLUA_STOP_CANCEL, CLUA_STOP_FUEL };
+enum { CLUA_STOP_NONE = 0, CLUA_STOP_CPU, CLUA_STOP_WALL, CLUA_STOP_CANCEL, CLUA_STOP_FUEL, CLUA_STOP_ACCOUNT };
 
 /// How the values that resume a waiting task are to be taken.
 enum { CLUA_RESUME_VALUES = 0, CLUA_RESUME_ERROR, CLUA_RESUME_RERAISE, CLUA_RESUME_SLOTS };
@@ -41,11 +41,19 @@ typedef struct clua_place {
 void clua_place_set(clua_place *place, const char *chunk, int line);
 void clua_place_clear(clua_place *place);
 
-/// The budgets of one run. Belongs to the thread that executes the run, except for the cancel flag.
-typedef struct clua_run {
+/// What a run has used of its budgets, Lua and the host together. Several runs may share one: a run and the runs that it starts.
+/// Any thread reads and writes it, through the functions below.
+typedef struct clua_account {
     int64_t cpu_used_ns;
     int64_t cpu_limit_ns;
+    int32_t is_spent;         ///< a budget other than those of CPU and real time is used up
+} clua_account;
+
+/// The budgets of one run. Belongs to the thread that executes the run, except for the cancel flag.
+typedef struct clua_run {
+    clua_account *account;    ///< never NULL; outlives the run
     int64_t grace_limit_ns;   ///< CPU time until which a cancelled run may clean up; 0 before the cancellation
+    int64_t grace_deadline_ns; ///< the same in real time, on the monotonic clock; 0 before the cancellation
     int64_t deadline_ns;      ///< on the monotonic clock; 0 = none
     int64_t fuel_limit;       ///< the instruction budget; 0 = none
     int64_t fuel;             ///< what is left of it, without what is in `credit`
@@ -217,6 +225,13 @@ enum { CLUA_LOADER_FIND, CLUA_LOADER_OPEN, CLUA_LOADER_FINISH };
 void clua_watch_start(const char *name, const int32_t *runs);
 void clua_watch_stop(void);
 int64_t clua_ticks(void);
+/// CPU time of this thread outside of every run since this was last asked, in whole ticks.
+int64_t clua_take_host_ns(void);
+int64_t clua_account_cpu(const clua_account *account);
+void clua_account_add_cpu(clua_account *account, int64_t nanoseconds);
+void clua_account_set_cpu(clua_account *account, int64_t nanoseconds);
+bool clua_account_is_spent(const clua_account *account);
+void clua_account_set_spent(clua_account *account, bool is_spent);
 int64_t clua_monotonic_ns(void);
 void clua_run_cancel(clua_run *run);
 bool clua_run_is_cancelled(const clua_run *run);

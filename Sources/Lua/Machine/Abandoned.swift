@@ -25,7 +25,8 @@ extension Machine {
 
     private func fail(_ run: Run, with error: LuaError) {
         run.isFinished = true
-        run.wallTimer?.cancel()
+        run.endTimers()
+        endCharge(of: run)
         for task in run.liveInOrder {
             if case .operation(_, let operation) = task.wait { operation.cancel() }
             task.wait = .nothing
@@ -36,7 +37,7 @@ extension Machine {
             task.moduleLoads = []
         }
         let isComputing = !run.live.isEmpty
-        run.live = [:]
+        run.removeAllTasks()
         run.ready = Queue()
         run.inbox = Queue()
         run.moduleLoads = [:]

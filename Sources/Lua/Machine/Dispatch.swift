@@ -116,6 +116,7 @@ extension Machine {
         if task.isCancelled { operation.cancel() }
         if let result = immediateResult {
             immediateResult = nil
+            shareMemory()
             do {
                 switch try result.get() {
                 case .values(let values): return try push(values, to: L)
@@ -128,9 +129,28 @@ extension Machine {
             }
         }
         task.wait = .operation(serial: serial, task: operation)
-        task.run.operations += 1
+        operationBegan(task.run)
         waiting[serial] = task
         return Int32(CLUA_PENDING)
+    }
+
+    /// What the thread does from now on outside of Lua, it may do for this run: the run is charged for its part of it.
+    private func operationBegan(_ run: Run) {
+        run.operations += 1
+        guard run.chargedEntry == nil else { return }
+        run.chargedEntry = thread.charge(run.control.account) { [weak run] in
+            (run?.operations ?? 0) > 0
+        } onSpent: { [weak self, weak run] in
+            // It may wait for an operation for as long as that works: it ends here.
+            guard let self, let run, !isClosed else { return }
+            schedule(run)
+            pump()
+        }
+    }
+
+    func endCharge(of run: Run) {
+        if let entry = run.chargedEntry { thread.endCharge(entry) }
+        run.chargedEntry = nil
     }
 
     private func operationEnded(_ serial: Int, _ result: Result<Answer, any Error>) {

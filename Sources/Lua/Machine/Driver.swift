@@ -139,6 +139,7 @@ extension Machine {
             context.pointee.resume_kind = delivery.kind
             if let write = delivery.write { self.write(write) }
         }
+        shareMemory()
         current = task
         run.session?.stepping = task
         run.control.pointer.pointee.is_bystander = task.isBystander ? 1 : 0
@@ -165,7 +166,7 @@ extension Machine {
     func ended(_ task: ScriptTask, _ end: ScriptTask.End) {
         let run = task.run
         task.end = end
-        run.live[task.number] = nil
+        run.remove(task)
         task.parent?.children[task.number] = nil
         if task !== run.main, !task.isDaemon { run.liveChildren -= 1 }
         if end == .failure {
@@ -239,7 +240,7 @@ extension Machine {
             task.end = .failure
             releaseAnchor(task)
         }
-        run.live = [:]
+        run.removeAllTasks()
         finish(run)
     }
 
@@ -285,13 +286,24 @@ extension Machine {
             return
         }
         run.isCancelDelivered = true
+        if run.session == nil { limitCleanup(of: run) }
         // Waiting tasks get the error here. One that computes, or is about to, gets it from the hook if it goes on.
         if pointer.pointee.grace_limit_ns == 0, !run.live.values.contains(where: { $0.mayCompute && !$0.isBystander }) {
-            pointer.pointee.grace_limit_ns = pointer.pointee.cpu_used_ns + 1_000_000_000
+            pointer.pointee.grace_limit_ns = clua_account_cpu(pointer.pointee.account) + 1_000_000_000
         }
         if run.session == nil { end(run) } else { cancelCall(of: run) }
         schedule(run)
         pump()
+    }
+}
+
+extension Machine {
+    /// Real time that a cancelled run has for its cleanup, whatever it waits for.
+    private static let cleanupTime = Duration.seconds(5)
+
+    private func limitCleanup(of run: Run) {
+        run.control.pointer.pointee.grace_deadline_ns = clua_monotonic_ns() + Self.cleanupTime.nanoseconds
+        run.graceTimer = stop(run, after: Self.cleanupTime, Int32(CLUA_STOP_CANCEL))
     }
 }
 

@@ -44,7 +44,7 @@ extension Machine {
         case LUA_TSTRING:
             let text = text(L, index)
             if text == "not enough memory", context.pointee.refused {
-                error = .memoryBudget(limits)
+                error = .memoryBudget(limits.memory)
                 context.pointee.refused = false
                 refusal = SourceLocation(context.pointee.refused_at)
             } else {
@@ -170,18 +170,15 @@ extension Machine {
         var error: LuaError
         switch Int(control.pointee.stop) {
         case CLUA_STOP_CPU:
-            error = LuaError(
-                kind: .budget, code: "budget.cpu",
-                message: "the script used more than its CPU budget of \(run.limits.cpu.shown)")
+            error = .cpuBudget(run.limits.cpu)
         case CLUA_STOP_WALL:
-            error = LuaError(
-                kind: .budget, code: "budget.wall",
-                message: "the script took longer than its time budget of \(run.limits.wall?.shown ?? "?")")
+            error = .timeBudget(run.limits.wall)
         case CLUA_STOP_FUEL:
             error = LuaError(
                 kind: .budget, code: "budget.instructions",
                 message: "the script used more than its budget of \(run.limits.instructions ?? 0) instructions")
         case CLUA_STOP_CANCEL: error = .cancelled
+        case CLUA_STOP_ACCOUNT: error = run.control.account.spentError ?? .cancelled
         default: return nil
         }
         error.location = SourceLocation(control.pointee.stopped_at)
@@ -190,13 +187,40 @@ extension Machine {
 }
 
 extension LuaError {
-    static func memoryBudget(_ limits: LuaLimits) -> LuaError {
-        let bytes = limits.memory
-        let shown =
-            bytes % (1 << 20) == 0
-            ? "\(bytes >> 20) MiB" : bytes % (1 << 10) == 0 ? "\(bytes >> 10) KiB" : "\(bytes) bytes"
-        return LuaError(
-            kind: .budget, code: "budget.memory", message: "the script used more than its memory budget of \(shown)")
+    static func memoryBudget(_ bytes: Int) -> LuaError {
+        LuaError(
+            kind: .budget, code: "budget.memory", message: "the script used more than its memory budget of \(shown(bytes))")
+    }
+
+    static func cpuBudget(_ limit: Duration) -> LuaError {
+        LuaError(kind: .budget, code: "budget.cpu", message: "the script used more than its CPU budget of \(limit.shown)")
+    }
+
+    static func timeBudget(_ limit: Duration?) -> LuaError {
+        LuaError(
+            kind: .budget, code: "budget.wall", message: "the script took longer than its time budget of \(limit?.shown ?? "?")")
+    }
+
+    static func outputBudget(_ bytes: Int) -> LuaError {
+        LuaError(
+            kind: .budget, code: "budget.output", message: "the script wrote more than its output budget of \(shown(bytes))",
+            hint: "print less, or look for a loop without an end")
+    }
+
+    static func fileBudget(_ count: Int) -> LuaError {
+        LuaError(
+            kind: .budget, code: "budget.files", message: "the script opened more than its budget of \(count) files",
+            hint: "look for push.run or require in a loop without an end")
+    }
+
+    static func taskBudget(_ count: Int) -> LuaError {
+        LuaError(
+            kind: .failure, code: "budget.tasks", message: "the script has \(count) tasks already",
+            hint: "await some of them before starting more")
+    }
+
+    private static func shown(_ bytes: Int) -> String {
+        bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : bytes % (1 << 10) == 0 ? "\(bytes >> 10) KiB" : "\(bytes) bytes"
     }
 
     /// An error from Lua's text "file:line: message". The position of a host's own chunk ("[name]:line:") is dropped.

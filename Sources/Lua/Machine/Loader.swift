@@ -70,6 +70,7 @@ extension Machine {
         let load = ModuleLoad(name: name, task: task)
         task.run.moduleLoads[name] = load
         task.moduleLoads.append(load)
+        try task.run.control.account.charge(.files, 1)
         guard let script = try searchPath?.script(for: name) else { throw unknownModule(name) }
         try self.load(script, to: L, for: task.run)
         push(script.path, to: L)

@@ -21,6 +21,10 @@ final class Machine: @unchecked Sendable {
     let table: RunTable
     let searchPath: LuaSearchPath?
     let library: LuaLibrary
+    /// Where all runs of the state are one: its memory is charged to it together with what the host stores for it.
+    private let account: RunAccount?
+    /// What the account was told last.
+    private var reportedMemory = 0
 
     var functions = Machine.loader
     /// Registry references of the metatables of object types, and their descriptions.
@@ -55,8 +59,9 @@ final class Machine: @unchecked Sendable {
 
     init(
         thread: LuaThread, limits: LuaLimits, seed: UInt64, absent: [String: String], searchPath: LuaSearchPath?,
-        library: LuaLibrary, table: RunTable
+        library: LuaLibrary, table: RunTable, account: RunAccount?
     ) throws {
+        self.account = account
         self.thread = thread
         self.limits = limits
         self.table = table
@@ -66,7 +71,7 @@ final class Machine: @unchecked Sendable {
         context.pointee.is_standard = library == .standard
         guard let lua = clua_state_new(context) else {
             clua_context_free(context)
-            throw LuaError.memoryBudget(limits)
+            throw LuaError.memoryBudget(limits.memory)
         }
         self.lua = lua
         context.pointee.host = Unmanaged.passUnretained(self).toOpaque()
@@ -87,6 +92,16 @@ final class Machine: @unchecked Sendable {
         guard !isClosed else { return }
         isClosed = true
         clua_state_close(lua)
+        if let account { _ = account.room(forLua: 0, before: reportedMemory) }
+        reportedMemory = 0
+    }
+
+    /// Lets Lua have what the host leaves of the memory. To be called before Lua goes on after work of the host.
+    func shareMemory() {
+        guard let account else { return }
+        let used = context.pointee.used
+        context.pointee.limit = account.room(forLua: used, before: reportedMemory)
+        reportedMemory = used
     }
 
     /// Frees what references of the host no longer hold.

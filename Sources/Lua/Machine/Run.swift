@@ -12,12 +12,17 @@ final class RunControl: @unchecked Sendable {
     }
 
     let pointer: UnsafeMutablePointer<clua_run>
+    /// What the run uses is charged to it.
+    let account: RunAccount
     private let ending = Mutex(Ending.pending)
 
-    init(limits: LuaLimits) {
+    /// - Parameter account: nil: one of its own, with the run's limits.
+    init(limits: LuaLimits, account: RunAccount? = nil) {
+        let account = account ?? RunAccount(limits)
+        self.account = account
         pointer = .allocate(capacity: 1)
         pointer.initialize(to: clua_run())
-        pointer.pointee.cpu_limit_ns = limits.cpu.nanoseconds
+        pointer.pointee.account = account.pointer
         clua_run_refuel(pointer, limits.fuel)
         pointer.pointee.annotations = clua_noref()
         pointer.pointee.environment = clua_noref()
@@ -96,6 +101,8 @@ final class Run {
     /// Those of its program; nil where the run has globals of its own.
     let globals: ProgramGlobals?
     var wallTimer: Task<Void, Never>?
+    /// Ends the cleanup of a cancelled run.
+    var graceTimer: Task<Void, Never>?
 
     /// Tasks that can go on, in order.
     var ready = Queue<ScriptTask>()
@@ -115,6 +122,8 @@ final class Run {
     var moduleLoads: [String: ModuleLoad] = [:]
     /// Operations of the host that have not ended.
     var operations = 0
+    /// The run's entry among those that the thread charges for work of the host; nil before the first operation that it waits for.
+    var chargedEntry: Int?
     /// The task whose error is the run's error.
     var rootFailure: ScriptTask?
     /// Failed tasks that nobody has awaited so far.
@@ -136,6 +145,26 @@ final class Run {
         self.annotations = annotations
         self.attachment = attachment
         self.globals = globals
+    }
+
+    func endTimers() {
+        wallTimer?.cancel()
+        graceTimer?.cancel()
+    }
+
+    /// Adds a task, and charges it to the account.
+    func add(_ task: ScriptTask) {
+        live[task.number] = task
+        control.account.note(.tasks, 1)
+    }
+
+    func remove(_ task: ScriptTask) {
+        if live.removeValue(forKey: task.number) != nil { control.account.release(.tasks, 1) }
+    }
+
+    func removeAllTasks() {
+        control.account.release(.tasks, live.count)
+        live = [:]
     }
 
     /// The live tasks in the order of their creation: a dictionary's own order differs between processes.

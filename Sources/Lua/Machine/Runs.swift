@@ -30,7 +30,7 @@ extension Machine {
             lua_settop(main.coroutine, 0)
             error.annotations = run.annotations
             run.forcedError = error
-            run.live = [:]
+            run.removeAllTasks()
             main.end = .failure
             return finish(run)
         }
@@ -81,13 +81,18 @@ extension Machine {
     private func startWallTimer(_ run: Run, _ wall: Duration) {
         let deadline = clua_monotonic_ns().addingReportingOverflow(wall.nanoseconds)
         run.control.pointer.pointee.deadline_ns = deadline.overflow ? .max : deadline.partialValue
+        run.wallTimer = stop(run, after: wall, Int32(CLUA_STOP_WALL))
+    }
+
+    /// Stops a run after some real time, unless it has ended or the answer is cancelled before.
+    func stop(_ run: Run, after time: Duration, _ reason: Int32) -> Task<Void, Never> {
         let id = run.id
         let control = run.control
-        run.wallTimer = Task(executorPreference: thread) { [weak self] in
+        return Task(executorPreference: thread) { [weak self] in
             // Task.sleep ends the program at durations that it cannot count.
-            guard (try? await Task.sleep(for: min(wall, .seconds(1_000_000_000)))) != nil, let self else { return }
+            guard (try? await Task.sleep(for: min(time, .seconds(1_000_000_000)))) != nil, let self else { return }
             guard !isClosed, let run = runs[id], run.control === control else { return }
-            if control.pointer.pointee.stop == 0 { control.pointer.pointee.stop = Int32(CLUA_STOP_WALL) }
+            if control.pointer.pointee.stop == 0 { control.pointer.pointee.stop = reason }
             schedule(run)
             pump()
         }
@@ -123,7 +128,8 @@ extension Machine {
     func finish(_ run: Run) {
         guard !run.isFinished else { return }
         run.isFinished = true
-        run.wallTimer?.cancel()
+        run.endTimers()
+        endCharge(of: run)
         let result = result(of: run)
         release(run)
         runs[run.id] = nil
@@ -137,7 +143,12 @@ extension Machine {
         _ = clua_run_check(run.control.pointer)
         if let forced = run.forcedError {
             error = forced
-        } else if let stopped = stopError(run) {
+        } else if var stopped = stopError(run) {
+            if stopped.location == nil, let task = run.rootFailure {
+                // A call raised what used the budget up: the error is the same, and has the line.
+                let last = readError(task.coroutine, -1, run: run)
+                if last.code == stopped.code { (stopped.location, stopped.traceback) = (last.location, last.traceback) }
+            }
             error = stopped
         } else if run.control.isCancelled {
             var cancelled = LuaError.cancelled

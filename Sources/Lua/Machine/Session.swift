@@ -48,7 +48,7 @@ extension Machine {
             clua_task_prepare(task.coroutine, count - 1)
         } catch {
             task.end = .failure
-            run.live[task.number] = nil
+            run.remove(task)
             run.liveChildren -= 1
             releaseAnchor(task)
             return continuation.resume(throwing: error)
@@ -66,7 +66,7 @@ extension Machine {
     /// Every call has the whole budget of CPU time and of instructions.
     private func renewBudget(of run: Run) {
         let pointer = run.control.pointer
-        pointer.pointee.cpu_used_ns = 0
+        run.control.account.renew()
         clua_run_refuel(pointer, run.limits.fuel)
         pointer.pointee.grace_limit_ns = 0
         pointer.pointee.stop = Int32(CLUA_STOP_NONE)

@@ -37,11 +37,8 @@ extension Machine {
             throw LuaError.misuse("script.bad_argument", "a task needs a function to run")
         }
         if parent.isCancelled { throw LuaError.taskCancelled }
-        if run.live.count > run.limits.tasks {
-            throw LuaError(
-                kind: .failure, code: "budget.tasks",
-                message: "the script has \(run.limits.tasks) tasks already",
-                hint: "await some of them before starting more")
+        if run.control.account.used(.tasks) > run.limits.tasks {
+            throw LuaError.taskBudget(run.limits.tasks)
         }
         let task = newTask(run, isDaemon: isDaemon, parent: parent)
         _ = lua_checkstack(L, count + 2)
@@ -63,7 +60,7 @@ extension Machine {
         let task = ScriptTask(
             number: run.lastTask, isDaemon: isDaemon, run: run, parent: parent, coroutine: coroutine, anchor: anchor)
         run.lastTask += 1
-        run.live[task.number] = task
+        run.add(task)
         return task
     }
 

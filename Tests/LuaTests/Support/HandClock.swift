@@ -21,7 +21,7 @@ extension Bench {
                 functions: [
                     .sync("clock.spend") { [state] call in
                         guard case .integer(let seconds)? = call.arguments.first else { return [] }
-                        state.machine.runs[call.run]?.control.pointer.pointee.cpu_used_ns += seconds * 1_000_000_000
+                        state.machine.runs[call.run]?.control.account.note(.cpu, Int(seconds) * 1_000_000_000)
                         HandClock.tick(2)
                         return []
                     }
