@@ -2,6 +2,8 @@ import Synchronization
 
 /// A run that is under way. Part of the dispatcher's state.
 struct ActiveRun {
+    /// Its place among all that this process has begun: tells it apart from another attempt at the same run.
+    let serial: Int
     /// As it was when it began.
     var run: RunRecord
     var task: Task<Void, Never>?
@@ -66,9 +68,7 @@ final class RunMonitor: Sendable {
                 state.report.add(step)
                 state.hasNews = true
             case .line(let line): state.report.add(line)
-            case .notification(let id):
-                state.report.note(id)
-                state.hasNews = true
+            case .notification(let id): state.hasNews = state.report.note(id) || state.hasNews
             }
             return state.hasNews && !before
         }

@@ -1,6 +1,6 @@
 // One run, from its turn to its end.
 extension FlowDispatcher {
-    func perform(_ queued: RunRecord) async {
+    func perform(_ queued: RunRecord, _ serial: Int) async {
         var run = queued
         let arguments = confidential[run.number]
         guard let flow = flows[run.flow] else {
@@ -33,6 +33,8 @@ extension FlowDispatcher {
         let order = RunOrder(
             flow: flow, run: run, arguments: arguments?.values ?? self.arguments(of: flow, run.arguments), caller: arguments?.caller)
         var end = await executor.run(order, progress: monitor.take)
+        // The server may have stopped without it.
+        guard active[run.number]?.serial == serial else { return }
         (run.report, run.version) = monitor.state
         let cancelledBy = active[run.number]?.cancelledBy
         if end.state == .cancelled {
@@ -46,7 +48,7 @@ extension FlowDispatcher {
     }
 
     /// The server stops while a run is under way.
-    private func leave(_ run: RunRecord) async {
+    func leave(_ run: RunRecord) async {
         var run = run
         active[run.number] = nil
         if run.guarantee == .atLeastOnce, run.withheld.isEmpty {

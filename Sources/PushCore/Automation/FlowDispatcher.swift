@@ -30,7 +30,9 @@ package actor FlowDispatcher {
     /// Runs of all flows at a time.
     var limit: Int
     var isStopping = false
-    private var hasStopped = false
+    /// Ends what is under way; nil before the end.
+    private var stopping: Task<Void, Never>?
+    private var begun = 0
     var hasBegun = false
     var alarm: Task<Void, Never>?
     var isRinging = false
@@ -44,6 +46,8 @@ package actor FlowDispatcher {
     /// A run that was under way at so many ends of the server is not begun again: it may be what ends it.
     static let mostAttempts = 5
     static let pause: Duration = .seconds(5)
+    /// Time that runs have to end when the server stops. A run cleans up for 5 s at most: this is for what else may hold it.
+    package static let stopTime: Duration = .seconds(10)
 
     /// - Parameter limit: runs of all flows at a time.
     package init(
@@ -138,25 +142,51 @@ package actor FlowDispatcher {
         alarm = nil
     }
 
-    /// Hears nothing any more, and ends what is under way: what may be begun again will be, by the next process. Answers when all of it is
-    /// kept.
+    /// Hears nothing any more, and ends what is under way: what may be begun again will be, by the next process. Returns when all of it is
+    /// stored, however many callers there are. A run that does not end in time is stored as if it had, and not waited for.
     package func stop() async {
-        guard !hasStopped else { return }
+        if let stopping { return await stopping.value }
         hush()
-        hasStopped = true
+        let task = Task { await endRuns() }
+        stopping = task
+        await task.value
+    }
+
+    private func endRuns() async {
         let tasks = active.values.compactMap(\.task)
         for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
+        await ended(tasks, within: Self.stopTime)
+        for one in active.values.sorted(by: { $0.run.number < $1.run.number }) {
+            note(.error, one.run, "did not end within \(Self.stopTime.short), and is not waited for")
+            await leave(one.current)
+        }
         for (_, continuations) in waiting { for continuation in continuations.values { continuation.resume() } }
         waiting = [:]
     }
 
+    private func ended(_ tasks: [Task<Void, Never>], within time: Duration) async {
+        guard !tasks.isEmpty else { return }
+        let (waiting, end) = AsyncStream<Void>.makeStream()
+        Task {
+            for task in tasks { await task.value }
+            end.finish()
+        }
+        let (steady, deadline) = (clock.steady, clock.steady.now + time)
+        let alarm = start {
+            guard (try? await steady.sleep(until: deadline)) != nil else { return }
+            end.finish()
+        }
+        for await _ in waiting {}
+        alarm.cancel()
+    }
+
     /// The same with what a backup has put in the place of everything, after `stop`.
     package func goOn(with store: any RunStore) async throws(PushError) {
-        guard hasStopped else { return }
+        guard let stopping else { return }
+        await stopping.value
         self.store = store
         (queue, ending, confidential, schedules) = ([], [:], [:], [:])
-        (isStopping, hasStopped) = (false, false)
+        (isStopping, self.stopping) = (false, nil)
         try await begin(served)
     }
 
@@ -258,8 +288,10 @@ package actor FlowDispatcher {
                 continue
             }
             queue.remove(at: place)
-            active[run.number] = ActiveRun(run: run)
-            let task = start { await self.perform(run) }
+            begun += 1
+            let serial = begun
+            active[run.number] = ActiveRun(serial: serial, run: run)
+            let task = start { await self.perform(run, serial) }
             active[run.number]?.task = task
         }
         if hasMoreEvents, !isTakingEvents { _ = start { await self.takeEvents() } }

@@ -153,8 +153,10 @@ package struct RunReport: Sendable, Equatable {
     private static let logSize = 256 << 10
 
     package mutating func add(_ step: Step) {
-        if steps.count < Self.steps { steps.append(step) } else { omitted += 1 }
         for id in step.notifications { note(id) }
+        guard steps.count < Self.steps else { return omitted += 1 }
+        steps.append(step)
+        steps[steps.count - 1].notifications = Array(step.notifications.prefix(Self.notifications))
     }
 
     package mutating func add(_ line: Line) {
@@ -169,8 +171,12 @@ package struct RunReport: Sendable, Equatable {
         }
     }
 
-    package mutating func note(_ notification: String) {
-        if !notifications.contains(notification), notifications.count < Self.notifications { notifications.append(notification) }
+    /// Adds the id of a notification; false where it is there already, or there are too many.
+    @discardableResult
+    package mutating func note(_ notification: String) -> Bool {
+        guard notifications.count < Self.notifications, !notifications.contains(notification) else { return false }
+        notifications.append(notification)
+        return true
     }
 
     private var logBytes = 0
