@@ -54,6 +54,42 @@ package struct FlowSend: Sendable {
     package var scheduledFor: Timestamp?
 }
 
+/// How much of sends and of what phones show a report has.
+package enum ReportDetail: Sendable {
+    /// The ids of sends: the record of a server's run.
+    case ids
+    /// A few lines for each step, and for each send outside of steps.
+    case summary
+    /// Everything: JSON.
+    case full
+
+    /// Lines of one kind that a summary has.
+    package static let linesAtOnce = 12
+
+    func size(of send: FlowSend) -> Int {
+        switch self {
+        case .ids: return send.id.utf8.count
+        case .summary, .full:
+            let lines = self == .full ? Int.max : Self.linesAtOnce
+            let texts = [send.faults, send.notices, send.skips.map { $0.reason ?? "" }]
+            return texts.reduce(160 + send.audience.utf8.count) { $1.prefix(lines).reduce($0) { $0 + 40 + $1.utf8.count } }
+        }
+    }
+
+    /// A send in a step, which a summary counts and does not list.
+    func sizeInStep(of send: FlowSend) -> Int { self == .full ? size(of: send) : 8 }
+
+    func size(of items: [ShownItem]) -> Int {
+        switch self {
+        case .ids: 0
+        case .summary, .full:
+            items.prefix(self == .full ? .max : Self.linesAtOnce).reduce(items.isEmpty ? 0 : 40) {
+                $0 + 60 + $1.device.utf8.count + $1.text.utf8.count
+            }
+        }
+    }
+}
+
 /// Devices that a notification left out, for one reason.
 package struct FlowSkip: Sendable, Equatable {
     package var count: Int
@@ -96,10 +132,12 @@ package struct FlowReport: Sendable {
         /// An expectation or check failed, and the script went on to its end.
         case failed
         case raised(LuaError)
+
+        var hasRaised: Bool { if case .raised = self { true } else { false } }
     }
 
     package var verdict: Verdict
-    var hasRaised: Bool { if case .raised = verdict { true } else { false } }
+    var hasRaised: Bool { verdict.hasRaised }
     package var result: JSON?
     /// The same without what secure payloads hold that the run has read, and without its secret arguments.
     package var recordableResult: JSON?
@@ -122,6 +160,30 @@ package struct FailedExpectation: Sendable {
 }
 
 extension FlowEvent {
+    /// About as many bytes as a report prints of it. Texts of the log and names of steps are charged when the script gives them.
+    ///
+    func outputSize(in detail: ReportDetail) -> Int {
+        switch self {
+        case .stepBegan, .log, .core, .crossed: 0
+        case .stepEnded(let step): 80 + detail.size(of: step.shown) + (step.reason?.utf8.count ?? 0)
+        case .sent(let send), .settled(let send): detail.size(of: send)
+        case .shown(let items): detail.size(of: items)
+        case .warning(let warning): 80 + warning.message.utf8.count + warning.near.reduce(0) { $0 + 10 + $1.utf8.count }
+        }
+    }
+
+    /// About as many bytes as a trace prints of it.
+    package var traceSize: Int {
+        switch self {
+        case .core(let event): 40 + event.text.utf8.count
+        case .crossed(let exchange):
+            (exchange.requestHeaders + exchange.responseHeaders).reduce(
+                100 + exchange.path.utf8.count + exchange.requestBody.count + exchange.responseBody.count
+            ) { $0 + 12 + $1.name.utf8.count + $1.value.utf8.count }
+        default: 0
+        }
+    }
+
     /// As the flow outside tells it: below its own steps.
     func deeper(by depth: Int) -> FlowEvent {
         switch self {

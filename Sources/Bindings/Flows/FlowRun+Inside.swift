@@ -39,7 +39,7 @@ extension FlowRun {
         let identity = Identity(run: "\(identity.run).\(number)", version: script.version)
         let child = FlowRun(
             script, runner: runner, identity: identity, parameters: parameters, origin: origin, seen: seen,
-            withheld: withheld, sink: sink)
+            withheld: withheld, account: account, sink: sink)
         child.state.withLock { ($0.devices, $0.registrations) = (devices, registrations) }
         return child
     }
@@ -54,12 +54,12 @@ extension FlowRun {
             state.noTargets += inner.noTargets
             state.firstNoTarget = state.firstNoTarget ?? inner.firstNoTarget
             state.expectations += inner.expectations - inner.failedCount
-            state.planned += inner.planned
+            state.planned.append(contentsOf: inner.planned)
         }
     }
 
-    /// Begins a line of an interactive flow: it may write as much as a whole run.
-    func beginLine() { state.withLock { $0.logBytes = 0 } }
+    /// Begins a line of an interactive flow: it may use as much as a whole run.
+    func beginLine() { account.renew() }
 
     /// The expectations that have failed since the last line. One without a matcher is no failure at a prompt.
     func takeFailedExpectations() -> [FailedExpectation] {

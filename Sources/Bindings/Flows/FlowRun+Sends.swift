@@ -7,14 +7,25 @@ extension FlowRun {
     /// Counts a send for the step it belongs to; outside of steps it is told at once, with what the phones show. `advice` is what to do
     /// where it reaches no device.
     func note(_ outcome: NotificationOutcome, audience: String, site: LuaCallSite, advice: String? = nil) async {
+        noteDevices(of: outcome)
         let send = send(outcome, audience: audience)
         state.withLock { $0.delivered += outcome.sent }
-        if !change(task: site.task, { $0.sends.append(send) }) {
+        if !report(send, task: site.task) {
             emit(.sent(send))
             let shown = await newlyShown()
             if !shown.isEmpty { emit(.shown(shown)) }
         }
         if outcome.state == .noTargetFound { warnOfNobody(outcome, audience: audience, location: site.location, advice: advice) }
+    }
+
+    /// Adds a send to the step that a task is in, as far as the budgets have room; false where it is in none.
+    private func report(_ send: FlowSend, task: Int) -> Bool {
+        let size = runner.detail.sizeInStep(of: send)
+        return change(task: task) { step in
+            guard account.admit(.output, size) else { return }
+            account.note(.memory, HostCost.reportedSend + send.faults.reduce(0) { $0 + $1.utf8.count })
+            step.sends.append(send)
+        }
     }
 
     /// A notification as reports show it.
@@ -63,9 +74,10 @@ extension FlowRun {
 
     /// Notes what is to go out later; `settleSchedules` counts it when the run is over.
     func noteSchedule(_ outcome: NotificationOutcome, audience: String, site: LuaCallSite) async {
-        state.withLock { $0.planned.append((outcome.id, audience, site.location)) }
+        account.note(.memory, HostCost.plannedNotification + audience.utf8.count)
+        state.withLock { $0.planned.append(PlannedSends.Entry(id: outcome.id, audience: audience, location: site.location)) }
         let send = send(outcome, audience: audience)
-        if !change(task: site.task, { $0.sends.append(send) }) { emit(.sent(send)) }
+        if !report(send, task: site.task) { emit(.sent(send)) }
     }
 
     /// A hub takes a moment that has passed to mean at once; mostly a year, a month or a time zone is wrong.
@@ -76,35 +88,73 @@ extension FlowRun {
         emit(.warning(FlowWarning(code: "schedule.past", message: message, near: [], location: site.location)))
     }
 
-    func forgetSchedule(_ id: String) { state.withLock { $0.planned.removeAll { $0.id == id } } }
+    func forgetSchedule(_ id: String) { state.withLock { $0.planned.remove(id) } }
 
-    /// Waits until what is due has gone out; where a push service is slow that takes time, and more may become due.
+    /// Waits until what is due has gone out; where a push service is slow that takes time, and more may become due. It ends with the
+    /// budgets of the run. Each notification is asked for twice at most.
     func finishDueSchedules() async {
         guard world.target.isSimulated else { return }
-        var hasFinished = true
-        while hasFinished, !Task.isCancelled {
-            hasFinished = false
-            for (id, _, _) in state.withLock({ $0.planned }) {
-                guard let outcome = try? await world.hub.outcome(of: id), outcome.isDue(at: world.clock.now) else { continue }
-                hasFinished = (try? await world.hub.finish(id))?.state.isFinal == true || hasFinished
+        var due: [String] = []
+        var later: [(time: Timestamp, id: String)] = []
+        for planned in state.withLock({ $0.planned }).inOrder {
+            guard mayGoOn else { return }
+            guard let outcome = try? await world.hub.outcome(of: planned.id), !outcome.state.isFinal else { continue }
+            if outcome.isDue(at: world.clock.now) {
+                due.append(planned.id)
+            } else if let time = outcome.scheduledFor {
+                later.append((time, planned.id))
+            }
+        }
+        // The last one is the next.
+        later.sort { $0.time > $1.time }
+        while !due.isEmpty {
+            for id in due {
+                guard mayGoOn else { return }
+                await runner.thread.whileAffordable(account) { [hub = world.hub] in _ = try? await hub.finish(id) }
+            }
+            due = []
+            while let next = later.last, next.time <= world.clock.now {
+                later.removeLast()
+                due.append(next.id)
             }
         }
     }
 
-    /// Counts what went out, and warns of what reached nobody and, when the run is over, of what has not gone out yet.
+    /// Whether the run has neither been cancelled nor spent a budget.
+    private var mayGoOn: Bool { !Task.isCancelled && account.mayGoOn }
+
+    /// Counts what went out, and warns of what reached no device and, when the run is over, of what has not gone out yet. A run that spent
+    /// a budget or was cancelled asks for so many at most.
     func settleSchedules(isOver: Bool = true) async {
-        for (id, audience, location) in state.withLock({ $0.planned }) {
-            guard let outcome = try? await world.hub.outcome(of: id), isOver || outcome.state.isFinal else { continue }
-            forgetSchedule(id)
+        let planned = state.withLock { $0.planned }.inOrder
+        for (place, entry) in planned.enumerated() {
+            guard mayGoOn || place < Self.settledInClosing, outputAccount.mayGoOn else {
+                // One line, which is told whatever is spent.
+                if isOver { relay(.warning(unsettled(planned.count - place))) }
+                return
+            }
+            guard let outcome = try? await world.hub.outcome(of: entry.id), isOver || outcome.state.isFinal else { continue }
+            forgetSchedule(entry.id)
             state.withLock { $0.delivered += outcome.sent }
-            emit(.settled(send(outcome, audience: audience)))
+            emit(.settled(send(outcome, audience: entry.audience)))
             switch outcome.state {
-            case .noTargetFound: warnOfNobody(outcome, audience: audience, location: location)
+            case .noTargetFound: warnOfNobody(outcome, audience: entry.audience, location: entry.location)
             case let state where !state.isFinal && world.target.isSimulated:
-                emit(.warning(unsent(outcome, audience: audience, location: location)))
+                emit(.warning(unsent(outcome, audience: entry.audience, location: entry.location)))
             default: break
             }
         }
+    }
+
+    private static let settledInClosing = 1_000
+
+    private func unsettled(_ count: Int) -> FlowWarning {
+        let rest = world.target.isSimulated && !world.target.outlivesRuns ? "were never sent" : "stay scheduled in the hub"
+        return FlowWarning(
+            code: "schedule.unsettled",
+            message:
+                "\(count) more scheduled notifications are left out of the report: the run is over its budget; those not sent yet \(rest)",
+            near: [], location: nil)
     }
 
     private func unsent(_ outcome: NotificationOutcome, audience: String, location: SourceLocation?) -> FlowWarning {

@@ -20,6 +20,8 @@ package final class FlowRun: Sendable {
     /// Shared in the same way: no report shows what a secure payload holds.
     let withheld: WithheldTexts
     let began: Timestamp
+    /// What the run uses is charged to it; shared with the runs inside of it.
+    let account: RunAccount
     let sink: @Sendable (FlowEvent) -> Void
     let state: Mutex<State>
 
@@ -82,10 +84,11 @@ package final class FlowRun: Sendable {
         var hasBegun = false
         var declaration: FlowDeclaration?
         var isDescribed = false
-        var logBytes = 0
+        /// What its report is charged to when a budget of the run is spent.
+        var closing: RunAccount?
         var tests: [TestCase] = []
-        /// Notifications that are to go out later: by id, to whom, and the line that planned them.
-        var planned: [(id: String, audience: String, location: SourceLocation?)] = []
+        /// Notifications that are to go out later.
+        var planned = PlannedSends()
         var children = 0
         /// Warnings of templates: each is given once.
         var templateWarnings: Set<String> = []
@@ -95,7 +98,7 @@ package final class FlowRun: Sendable {
         _ script: FlowScript, runner: FlowRunner, identity: Identity, parameters: FlowParameters = FlowParameters(),
         purpose: Purpose = .flow, phase: ScriptPhase = .flow, plugin: PluginContext? = nil, origin: [String] = [],
         seen: SeenEvents = SeenEvents(),
-        withheld: WithheldTexts = WithheldTexts(), sink: @escaping @Sendable (FlowEvent) -> Void
+        withheld: WithheldTexts = WithheldTexts(), account: RunAccount? = nil, sink: @escaping @Sendable (FlowEvent) -> Void
     ) {
         self.script = script
         self.runner = runner
@@ -108,11 +111,31 @@ package final class FlowRun: Sendable {
         self.sink = sink
         self.seen = seen
         self.withheld = withheld
+        self.account = account ?? RunAccount(runner.limits)
         began = runner.world.clock.now
         state = Mutex(State())
     }
 
-    func emit(_ event: FlowEvent) { sink(event.masked(by: withheld)) }
+    /// Tells what happened, if the output budget has room for it.
+    func emit(_ event: FlowEvent) {
+        let size = event.outputSize(in: runner.detail)
+        guard size == 0 || outputAccount.admit(.output, size) else { return }
+        // Such a report is written when the run is over.
+        if runner.detail == .full { account.note(.memory, 3 * size) }
+        sink(event.masked(by: withheld))
+    }
+
+    /// Tells what a run inside of this one has told, and has charged.
+    func relay(_ event: FlowEvent) { sink(event.masked(by: withheld)) }
+
+    /// What is printed is charged to it: the run's account, or that of its closing report.
+    var outputAccount: RunAccount { state.withLock { $0.closing } ?? account }
+
+    /// A run that spent a budget, or was cancelled, still gets a report, which has budgets of its own.
+    func beginClosing() {
+        let closing = RunAccount(FlowRunner.closingLimits)
+        state.withLock { state in if state.closing == nil { state.closing = closing } }
+    }
 
     // MARK: - Steps
 
@@ -151,6 +174,7 @@ package final class FlowRun: Sendable {
 
     func skipStep(_ name: String, task: Int, reason: String) throws(LuaError) {
         try begin()
+        try charge(name)
         let step = state.withLock { state in
             state.steps += 1
             return FlowStep(
@@ -172,7 +196,10 @@ package final class FlowRun: Sendable {
         }
     }
 
-    func join(step: Int, task: Int) { state.withLock { $0.joined[task] = step } }
+    func join(step: Int, task: Int) {
+        account.note(.memory, HostCost.joinedTask)
+        state.withLock { $0.joined[task] = step }
+    }
 
     /// Changes the step that a task is in. False when it is in none, or when that one has ended.
     func change(task: Int, _ body: (inout FlowStep) -> Void) -> Bool {
@@ -228,7 +255,8 @@ package final class FlowRun: Sendable {
 
     /// A value that a matcher will look at; answers the expectation's number.
     func openExpectation(at location: SourceLocation?) -> Int {
-        state.withLock { state in
+        account.note(.memory, HostCost.openExpectation)
+        return state.withLock { state in
             state.opened += 1
             state.unsettled[state.opened] = location ?? SourceLocation(chunk: "", line: 0)
             return state.opened
@@ -236,7 +264,10 @@ package final class FlowRun: Sendable {
     }
 
     /// A matcher was called; what it says is not waited for, because it may raise what the script catches.
-    func settleExpectation(_ id: Int) { state.withLock { _ = $0.unsettled.removeValue(forKey: id) } }
+    func settleExpectation(_ id: Int) {
+        let wasOpen = state.withLock { $0.unsettled.removeValue(forKey: id) != nil }
+        if wasOpen { account.release(.memory, HostCost.openExpectation) }
+    }
 
     /// At the end: an expectation without a matcher has looked at nothing, and that is a failure.
     func failOpenExpectations() {
@@ -268,21 +299,8 @@ package final class FlowRun: Sendable {
     }
 
     /// Charges what will be printed to the output budget.
-    private func charge(_ text: String) throws(LuaError) {
-        let total = state.withLock { state in
-            state.logBytes += text.utf8.count + 1
-            return state.logBytes
-        }
-        guard total <= Self.logLimit else {
-            var error = LuaError(
-                kind: .budget, code: "budget.output",
-                message: "the script wrote more than its output budget of \(Self.logLimit >> 20) MiB")
-            error.hint = "print less, or look for a loop without an end"
-            throw error
-        }
-    }
+    private func charge(_ text: String) throws(LuaError) { try account.charge(.output, text.utf8.count + 1) }
 
-    private static let logLimit = 4 << 20
     private static let keptFailures = 100
 
     /// Whether `push.args` may be called now: once, before everything else, or at any time by a person at a prompt.
@@ -293,8 +311,10 @@ package final class FlowRun: Sendable {
         }
     }
 
-    /// Called before every binding. Refuses options that nobody will read, before anything has happened.
+    /// Called before every binding. Refuses all where a budget is spent, and options that the flow does not read, before anything has
+    /// happened.
     func admit(_ binding: Binding) throws(LuaError) {
+        try account.check()
         try permit(binding)
         if binding.name != "push.args" { try begin() }
     }

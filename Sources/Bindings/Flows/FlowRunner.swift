@@ -26,6 +26,11 @@ package struct FlowRunner: Sendable {
     package var scripts: any ScriptLibrary
     /// On whose behalf the flow does what it does; none where a person runs it.
     package var origin: [String]
+    /// How much the reports of its runs have, and so what they are charged for.
+    package var detail = ReportDetail.summary
+
+    /// What the report of a run may use after the run has spent a budget, or was cancelled.
+    static let closingLimits = RunAccount.Limits(cpu: .seconds(1), time: .seconds(5), output: 256 << 10)
 
     package init(
         world: FlowWorld, thread: LuaThread, limits: LuaLimits, seed: UInt64, scripts: any ScriptLibrary = NoScripts(),
@@ -40,13 +45,15 @@ package struct FlowRunner: Sendable {
     }
 
     /// Runs to the end. Cancelling the task cancels the flow: its cleanup runs, then it ends with `cancelled`.
+    ///
+    /// - Parameter account: is charged for what the run uses; nil: one with the runner's limits.
     package func run(
-        _ script: FlowScript, run id: String, parameters: FlowParameters = FlowParameters(),
+        _ script: FlowScript, run id: String, parameters: FlowParameters = FlowParameters(), account: RunAccount? = nil,
         events sink: @escaping @Sendable (FlowEvent) -> Void
     ) async -> FlowReport {
         let run = FlowRun(
             script, runner: self, identity: FlowRun.Identity(run: id, version: script.version), parameters: parameters,
-            origin: origin, sink: sink)
+            origin: origin, account: account, sink: sink)
         // On the run's own thread to the last line, so that the clock cannot jump between the end and the report.
         return await onThread { await report(run) { try await execute(run) } }
     }
@@ -70,6 +77,13 @@ package struct FlowRunner: Sendable {
         _ run: FlowRun, isInside: Bool = false, _ execute: () async throws -> [LuaValue]
     ) async -> FlowReport {
         let began = world.clock.now
+        // Also what the host does before and after the script is the run's: the thread works for nothing else.
+        let charge = isInside ? nil : thread.charge(run.account)
+        if !isInside { world.memory?.charge(to: run.account) }
+        defer {
+            if let charge { thread.endCharge(charge) }
+            if !isInside { world.memory?.charge(to: nil) }
+        }
         var verdict: FlowReport.Verdict
         var result: JSON?
         do {
@@ -89,11 +103,26 @@ package struct FlowRunner: Sendable {
             verdict = .raised(((error as? LuaError) ?? .failure("host.error", "\(error)")).masked(by: run.withheld))
         }
         verdict = isInside ? verdict : world.connections?.takeFailure().map { .raised(LuaError($0)) } ?? verdict
+        if Task.isCancelled || !run.account.mayGoOn { run.beginClosing() }
         await settleSchedules(of: run, isInside: isInside)
         if case .passed = verdict, let failure = run.unreachedTest { verdict = .raised(failure) }
+        if !run.account.mayGoOn { run.beginClosing() }
         let shown = await run.newlyShown()
         if !shown.isEmpty { run.emit(.shown(shown)) }
+        if !verdict.hasRaised { verdict = overspent(run) ?? verdict }
         return run.report(verdict: verdict, result: result, began: began)
+    }
+
+    /// The verdict on a run whose budgets were spent after the end of its script; nil where there is something left.
+    private func overspent(_ run: FlowRun) -> FlowReport.Verdict? {
+        do throws(LuaError) {
+            try run.account.checkTime()
+            return nil
+        } catch {
+            var error = error
+            error.annotations = run.annotations
+            return .raised(error.code == "budget.cpu" ? error.withCPUHint : error)
+        }
     }
 
     /// What is due goes out before the run ends; what a flow inside has planned for later may do so before the outer one ends.
@@ -153,7 +182,8 @@ package struct FlowRunner: Sendable {
     /// To be called on the thread.
     private func execute(_ run: FlowRun, isInside: Bool = false) async throws -> [LuaValue] {
         let state = try LuaState(
-            thread: thread, limits: limits, seed: seed, absent: HostFunctions.absent, searchPath: scripts.modules(of: run.script))
+            thread: thread, limits: limits, seed: seed, absent: HostFunctions.absent, searchPath: scripts.modules(of: run.script),
+            account: run.account)
         try await state.define(PushModule.module(for: run))
         let id = LuaRunID(rawValue: 1)
         let stall = Stall()
@@ -185,9 +215,8 @@ package struct FlowRunner: Sendable {
             guard var diagnosis = LuaError.syntax(of: run.script) else { throw error }
             diagnosis.annotations = ["run": run.identity.run, "script": run.identity.version]
             throw diagnosis
-        } catch var error as LuaError where error.code == "budget.cpu" && error.hint == nil {
-            error.hint = "look for a loop without an end, or allow more with --cpu-limit"
-            throw error
+        } catch let error as LuaError where error.code == "budget.cpu" && error.hint == nil {
+            throw error.withCPUHint
         } catch let error as LuaError {
             throw error.explained(by: run.script)
         }
@@ -212,6 +241,12 @@ private final class Stall: Sendable {
 }
 
 extension LuaError {
+    fileprivate var withCPUHint: LuaError {
+        var error = self
+        error.hint = "look for a loop without an end, or allow more with --cpu-limit"
+        return error
+    }
+
     /// Of a run, or a line, that waited for what cannot come.
     var asStall: LuaError {
         var error = self

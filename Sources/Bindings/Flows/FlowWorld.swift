@@ -17,6 +17,10 @@ package struct FlowWorld: Sendable {
     package var faults: (any ServiceFaults)?
     /// What the world keeps open outside of this process's memory; nil where that is nothing.
     package var connections: (any WorldConnections)?
+    /// What the world stores in this process; nil where that is elsewhere, or on disk.
+    package var memory: WorldMemory?
+    /// The hub works for runs on threads of its own in this process.
+    package var worksElsewhere = false
 
     package struct Target: Sendable, Equatable {
         package var name: String

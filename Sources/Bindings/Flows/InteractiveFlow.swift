@@ -52,7 +52,8 @@ package final class InteractiveFlow: Sendable {
             script, runner: runner, identity: FlowRun.Identity(run: "r-0001", version: ""), purpose: .interactive, sink: sink)
         let state = try LuaState(
             thread: runner.thread, limits: runner.limits, seed: runner.seed, absent: HostFunctions.absent,
-            searchPath: runner.scripts.modules(of: script))
+            searchPath: runner.scripts.modules(of: script), account: run.account)
+        run.world.memory?.charge(to: run.account)
         try await state.define(PushModule.module(for: run))
         let handedOver = Mutex<[LuaFunctionReference]>([])
         try await state.define(

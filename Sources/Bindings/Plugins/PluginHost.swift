@@ -68,7 +68,7 @@ package final class PluginHost: Sendable {
             state.absent = absent
             state.live = plugins.map { plugin in
                 // Its state may have been made anew meanwhile.
-                if let script = plugin.script, let anew = before.first(where: { $0.insteadOf === script }) { return anew }
+                if let script = plugin.script, let anew = before.first(where: { $0.insteadOf === script.identity }) { return anew }
                 // What is known of other files, or other settings, says nothing of these.
                 let last = before.first { $0.plugin.name == plugin.name }?.plugin
                 let isSame = last?.source.hash == plugin.source.hash && last?.configuration.values == plugin.configuration.values
@@ -134,9 +134,10 @@ package final class PluginHost: Sendable {
                 var plugin = again
                 // Something may have been taken back since.
                 if !plugin.isGrantedAll { plugin.restrict(to: state.live[place].plugin.configuration.grants) }
-                state.live[place] = LivePlugin(slot: dead.slot, plugin: plugin, insteadOf: dead.insteadOf ?? instance)
+                state.live[place] = LivePlugin(slot: dead.slot, plugin: plugin, insteadOf: dead.insteadOf ?? instance.identity)
                 return true
             }
+            if isAnew { instance.retire() }
             if isAnew { tell(dead, .warn, "begins anew: its state was used up, and what it kept in variables is gone") }
         }
     }
@@ -259,8 +260,8 @@ final class PluginSlot: Sendable {
 struct LivePlugin: Sendable {
     let slot: PluginSlot
     var plugin: LoadedPlugin
-    /// The one that was installed, where its state was made anew.
-    var insteadOf: PluginInstance?
+    /// Stands for the instance that was installed, where its state was made anew. Not the instance itself, whose memory is given back.
+    var insteadOf: PluginInstance.Identity?
 }
 
 extension LivePlugin {

@@ -7,13 +7,21 @@ final class PluginInstance: Sendable {
     let source: PluginSource
     private let script: FlowScript
     let manifest: PluginManifest
+    /// Tells it apart from all others, also when it is gone.
+    let identity = Identity()
     let context: PluginContext
     /// Of its timers, by their names.
     let zones: [String: TimeZoneRules]
     private let thread: OwnThread
-    private let state: LuaState
-    private let program: LuaProgram
+    private let loaded: Mutex<Loaded?>
     private let runners = Mutex<[String: FlowRunner]>([:])
+
+    final class Identity: Sendable {}
+
+    private struct Loaded: Sendable {
+        let state: LuaState
+        let program: LuaProgram
+    }
 
     var name: String { source.name }
     var version: String { source.version }
@@ -47,18 +55,21 @@ final class PluginInstance: Sendable {
         self.thread = thread
         script = try source.script
         context = PluginContext(name: source.name, version: source.version, services: services)
-        state = try LuaState(thread: thread.base, limits: limits, absent: HostFunctions.absent, searchPath: source.modules)
+        let state = try LuaState(thread: thread.base, limits: limits, absent: HostFunctions.absent, searchPath: source.modules)
         let runner = FlowRunner(world: services.world, thread: thread.base, limits: limits, seed: 0)
-        let run = Self.run(id, phase: .load, script: script, runner: runner, context: context)
+        let run = Self.run(id, phase: .load, script: script, runner: runner, context: context, limits: limits)
         try await state.define(PushModule.module(for: run))
+        let program: LuaProgram
         do {
             program = try await state.load(
-                LuaScript(name: script.name, source: script.source), id: id, annotations: run.annotations, attachment: run)
+                LuaScript(name: script.name, source: script.source), id: id, annotations: run.annotations, attachment: run,
+                account: run.account)
         } catch let error as LuaError where error.kind == .syntax {
             throw LuaError.syntax(of: script) ?? error
         } catch let error as LuaError {
             throw error.explained(by: script)
         }
+        loaded = Mutex(Loaded(state: state, program: program))
         manifest = try PluginManifest(
             program.results, folder: source.name, file: script.name, files: Set(source.files.keys))
         guard let configuration else {
@@ -140,14 +151,17 @@ final class PluginInstance: Sendable {
     /// - Throws: A `LuaError`: that of the script, `budget.cpu`, or `hook.timeout`.
     func call(_ call: Call, _ arguments: [LuaValue], _ deadlines: Deadlines) async throws(LuaError) -> (values: [LuaValue], run: FlowRun) {
         let id = LuaRunID(rawValue: call.number)
+        let limits = LuaLimits(memory: Self.loadLimits.memory, cpu: call.work.cpu, tasks: Self.loadLimits.tasks)
         let run = Self.run(
-            id, phase: call.phase, script: script, runner: await runner(of: call.hub), context: context, origin: call.origin)
-        let deadline = deadlines.begin(after: call.work.timeout) { [state] in state.cancel(id) }
+            id, phase: call.phase, script: script, runner: await runner(of: call.hub), context: context, origin: call.origin,
+            limits: limits)
+        guard let loaded = loaded.withLock({ $0 }) else { throw Self.retired }
+        let deadline = deadlines.begin(after: call.work.timeout) { [state = loaded.state] in state.cancel(id) }
         defer { deadlines.end(deadline) }
         do {
-            let values = try await program.call(
+            let values = try await loaded.program.call(
                 call.work.function, arguments, id: id, annotations: run.annotations,
-                limits: LuaLimits(cpu: call.work.cpu, tasks: 1000), attachment: run)
+                limits: limits, attachment: run, account: run.account)
             return (values, run)
         } catch let error as LuaError {
             guard error.kind == .cancelled, deadline.hasPassed else { throw error }
@@ -161,6 +175,15 @@ final class PluginInstance: Sendable {
             throw .failure("host.error", "\(error)")
         }
     }
+
+    /// Lets go of its state, whose memory is given back when the calls under way have ended: another instance has taken its place.
+    func retire() { loaded.withLock { $0 = nil } }
+
+    var isRetired: Bool { loaded.withLock { $0 == nil } }
+
+    private static let retired = LuaError(
+        kind: .budget, code: "state.ended", message: "the state of the plugin has ended, and another one has taken its place",
+        hint: "try again")
 
     private func runner(of hub: String?) async -> FlowRunner {
         let key = hub ?? ""
@@ -176,12 +199,13 @@ final class PluginInstance: Sendable {
     static func runName(_ id: LuaRunID) -> String { "p-\(id.rawValue.padded(6))" }
 
     private static func run(
-        _ id: LuaRunID, phase: ScriptPhase, script: FlowScript, runner: FlowRunner, context: PluginContext, origin: [String] = []
+        _ id: LuaRunID, phase: ScriptPhase, script: FlowScript, runner: FlowRunner, context: PluginContext, origin: [String] = [],
+        limits: LuaLimits
     ) -> FlowRun {
         let name = runName(id)
         return FlowRun(
             script, runner: runner, identity: FlowRun.Identity(run: name, version: script.version), phase: phase, plugin: context,
-            origin: origin
+            origin: origin, account: RunAccount(limits)
         ) { event in
             func tell(_ level: PluginMessage.Level, _ text: String, _ location: SourceLocation?) {
                 context.services.log(

@@ -13,6 +13,7 @@ actor PluginTimers {
     private var generation = 0
     /// Timers whose call is under way.
     private var busy: Set<Key> = []
+    private var calls: [Key: Task<Void, Never>] = [:]
 
     /// Up to when moments have rung.
     private var heard: Timestamp?
@@ -66,10 +67,12 @@ actor PluginTimers {
         }
     }
 
+    /// Rings no more, and cancels the calls under way.
     func stop() {
         alarm?.cancel()
         alarm = nil
         generation += 1
+        for call in calls.values { call.cancel() }
     }
 
     private func ring(_ timers: [Key], at moment: Timestamp, _ generation: Int) {
@@ -85,12 +88,12 @@ actor PluginTimers {
                 host.tell(live, .warn, "every[\(place + 1)] is left out: the call before is still under way")
                 continue
             }
-            _ = start { [weak self] in
+            calls[key] = start { [weak self] in
                 do throws(LuaError) {
                     _ = try await host.call(
                         live, instance, instance.manifest.timers[place].work, .timer, hub: nil, origin: [], [])
                 } catch {
-                    host.failed(live, .timer, error)
+                    if !Task.isCancelled { host.failed(live, .timer, error) }
                 }
                 await self?.ended(key)
             }
@@ -98,7 +101,10 @@ actor PluginTimers {
         rearm()
     }
 
-    private func ended(_ key: Key) { busy.remove(key) }
+    private func ended(_ key: Key) {
+        busy.remove(key)
+        calls[key] = nil
+    }
 }
 
 extension PluginInstance {

@@ -29,6 +29,7 @@ extension Binding {
         example: "push.account { username = \"alice\", password = push.secret \"demo_password\" }",
         body: .async { arguments, run in
             let username = try arguments.text("username")
+            try run.store(HostCost.storedAccount, arguments)
             let state = try await run.world.backend.ensureAccount(
                 username: username, password: arguments.secret("password") ?? Secret(""))
             if state == .notManaged {
@@ -55,6 +56,7 @@ extension Binding {
         errors: ["auth.failed"],
         example: "local session = push.login { username = \"alice\", password = push.secret \"demo_password\" }",
         body: .async { arguments, run in
+            try run.store(HostCost.storedAccount, arguments)
             let session = try await run.world.backend.login(
                 username: try arguments.text("username"), password: arguments.secret("password") ?? Secret(""))
             return LuaObject(type: "session", payload: SessionObject(session))
@@ -79,6 +81,7 @@ extension Binding {
         body: .async { arguments, run in
             let session = try arguments.receiver(as: SessionObject.self).session
             let user = try arguments.username("to")
+            try run.store(HostCost.storedNotification, arguments)
             let outcome = try await run.world.backend.notify(
                 session, username: user, text: try arguments.text("alert"),
                 platform: try arguments.platform("platform"))

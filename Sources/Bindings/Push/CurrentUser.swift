@@ -16,6 +16,7 @@ extension Binding {
             let session = try arguments.receiver(as: SessionObject.self).session
             let device = try arguments.handle("device", as: DeviceObject.self)
             let lab = try run.lab
+            try run.store(HostCost.storedRegistration, arguments)
             let handle = try await lab.handle(of: device.id)
             let id: String
             if let given = arguments.string("installation_id") {

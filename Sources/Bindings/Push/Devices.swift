@@ -54,6 +54,7 @@ extension Binding {
             let description = DeviceDescription(
                 name: try arguments.text("name"), platform: try arguments.platform("platform") ?? .apns, user: arguments.string("user"),
                 locale: arguments.string("locale") ?? "en-US", timeZone: arguments.string("time_zone") ?? "UTC")
+            try run.store(HostCost.storedDevice, arguments)
             let id = try await run.lab.addDevice(description)
             return LuaObject(type: "device", payload: DeviceObject(id: id, description: description))
         })
@@ -161,6 +162,7 @@ extension Binding {
         ], needs: .phones,
         example: "phone:show { title = \"News\", body = \"Lua turns thirty-three\" }",
         body: .async { arguments, run in
+            try run.store(HostCost.storedOutcome, arguments)
             try await run.lab.perform(
                 .show(title: arguments.string("title") ?? "", body: arguments.string("body") ?? ""),
                 on: arguments.receiver(as: DeviceObject.self).id)
@@ -215,6 +217,7 @@ extension Binding {
         ],
         example: "phone:storage_write(\"categories\", \"Sports\")",
         body: .async { arguments, run in
+            try run.store(0, arguments)
             try await run.lab.store(
                 arguments.value("value")?.text, for: arguments.text("key"),
                 on: arguments.receiver(as: DeviceObject.self).id)

@@ -33,6 +33,7 @@ extension Binding {
         },
         body: .async { arguments, run in
             let id = try arguments.text("id")
+            try run.store(HostCost.storedRegistration, arguments)
             let handle = try await arguments.channel(run)
             var installation = Installation(
                 id: id, userID: arguments.string("user"), handle: handle, tags: try arguments.tags("tags"),
@@ -77,6 +78,7 @@ extension Binding {
         example: "push.patch(\"f81d4fae\", { { op = \"add\", path = \"/tags\", value = \"Sports\" } })",
         body: .async { arguments, run in
             let id = try arguments.text("id")
+            try run.store(0, arguments)
             try await run.world.hub.patchInstallation(id, try [PatchOperation](arguments.table("operations") ?? LuaTable()))
             return InstallationRecord(try await run.world.hub.installation(id))
         })

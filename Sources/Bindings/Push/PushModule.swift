@@ -55,8 +55,14 @@ enum PushModule {
                 let arguments = try Arguments(&reader, for: binding)
                 return {
                     do {
+                        try Task.checkCancellation()
+                        try run.account.checkTime()
                         // The work goes on beside the script, where no other call's origin must be found.
-                        return try await HookOrigin.$plugins.withValue(run.origin) { try await answer(arguments, run) }
+                        let results = try await RunAccount.$current.withValue(run.account) {
+                            try await HookOrigin.$plugins.withValue(run.origin) { try await answer(arguments, run) }
+                        }
+                        try run.account.checkTime()
+                        return results
                     } catch {
                         throw script(error)
                     }

@@ -43,6 +43,7 @@ extension Binding {
     private static func register(_ session: Session, _ arguments: Arguments, _ run: FlowRun) async throws -> RegistrationRecord {
         let device = try arguments.handle("device", as: DeviceObject.self)
         let lab = try run.lab
+        try run.store(HostCost.storedRegistration, arguments)
         let handle = try await lab.handle(of: device.id)
         let description = RegistrationDescription(
             handle: handle, tags: try arguments.tags("tags"),

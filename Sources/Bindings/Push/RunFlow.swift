@@ -15,6 +15,7 @@ extension Binding {
         example: "local run = push.run(\"notify_users.lua\", { user = \"alice\" })",
         body: .async { arguments, run in
             let script: FlowScript
+            try run.account.charge(.files, 1)
             do throws(PushError) {
                 script = try run.runner.scripts.script(at: try arguments.path("file"), from: run.script)
             } catch {
@@ -32,7 +33,7 @@ extension Binding {
                 script, parameters: FlowParameters(given: given.map { ($0.key.replacing("_", with: "-"), $0.value) }),
                 sink: { event in
                     heard.take(event)
-                    run.emit(event.deeper(by: depth))
+                    run.relay(event.deeper(by: depth))
                 })
             let report = await run.runner.run(inside: child)
             run.absorb(child)

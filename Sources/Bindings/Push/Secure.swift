@@ -34,6 +34,7 @@ extension Binding {
             } catch {
                 throw LuaError.misuse("secure.payload", "session:send_secure: \(error.message)", hint: error.hint)
             }
+            try run.store(HostCost.storedNotification, arguments)
             let receipt = try await run.world.backend.sendSecure(
                 session,
                 SecureRequest(

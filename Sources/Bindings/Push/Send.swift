@@ -103,7 +103,9 @@ extension Arguments {
     func notification(_ run: FlowRun) async throws -> (NotificationRequest, String) {
         let (audience, words) = try await audience(run)
         let (options, pace) = try options(run)
-        return (NotificationRequest(audience: audience, content: try content(), options: options, pace: pace), words)
+        let request = NotificationRequest(audience: audience, content: try content(), options: options, pace: pace)
+        try run.store(request)
+        return (request, words)
     }
 
     /// How it goes out.

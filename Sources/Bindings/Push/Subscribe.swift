@@ -25,6 +25,7 @@ extension Binding {
         body: .async { arguments, run in
             let device = try arguments.handle("device", as: DeviceObject.self)
             let lab = try run.lab
+            try run.store(HostCost.storedRegistration, arguments)
             let handle = try await lab.handle(of: device.id)
             let property = arguments.string("property") ?? "messageParam"
             let template =

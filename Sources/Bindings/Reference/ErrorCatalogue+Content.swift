@@ -137,6 +137,11 @@ extension ErrorCatalogue {
                     + "run are gone.",
                 cure: "Wait for it with push.sleep, or cancel it at the end of the flow with push.cancel. One that was left is taken back "
                     + "at the server: pushhost notification cancel ID."),
+            ErrorDescription(
+                "schedule.unsettled", .warning, means: "The report leaves scheduled notifications out.",
+                when: "The run had more than 1,000 of them when it was cancelled or had spent a budget.",
+                cure:
+                    "Look at the error that ended the run. push.outcome and pushhost notification show how one of them stands at a server."),
         ])
 
     private static let localization = ErrorArea(

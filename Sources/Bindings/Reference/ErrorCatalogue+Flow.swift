@@ -81,9 +81,10 @@ extension ErrorCatalogue {
         "budget", "what a run may use",
         [
             ErrorDescription(
-                "budget.cpu", .budget, means: "The script computed for too long.",
-                when: "It used more CPU than --cpu-limit allows, 10 s unless said otherwise. Mostly a loop that does not end; "
-                    + "waiting costs nothing.",
+                "budget.cpu", .budget, means: "The run computed for too long.",
+                when: "It used more CPU than --cpu-limit allows, 10 s unless said otherwise: in Lua, and in what push functions do for "
+                    + "it, such as delivering to simulated phones or hashing passwords. Mostly a loop that does not end; waiting costs "
+                    + "nothing.",
                 cure: "Wait with push.sleep or phone:wait_for instead of in a loop; raise --cpu-limit if the work is real.",
                 example: .lua(
                     "while #phone:inbox() == 0 do end",
@@ -94,9 +95,10 @@ extension ErrorCatalogue {
                     + "so that the same script stops at the same place every time.",
                 cure: "Raise --instruction-limit, or do less in a loop."),
             ErrorDescription(
-                "budget.memory", .budget, means: "The script used too much memory.",
-                when: "It holds more than --memory-limit allows, 256 MiB unless said otherwise.",
-                cure: "Look for a table or a text that grows in a loop; raise --memory-limit if the data is real.",
+                "budget.memory", .budget, means: "The run used too much memory.",
+                when: "It holds more than --memory-limit allows, 256 MiB unless said otherwise. In a rehearsal this counts what the hub "
+                    + "and the phones store, too: registrations, notifications, inboxes.",
+                cure: "Look for a table or a text that grows in a loop, or for sends in one; raise --memory-limit if the data is real.",
                 example: .lua("local text = (\"x\"):rep(1 << 30)", cure: "local text = (\"x\"):rep(1 << 10)")),
             ErrorDescription(
                 "budget.step", .budget, means: "A single step of the script took too long, and nothing could interrupt it.",
@@ -114,10 +116,15 @@ extension ErrorCatalogue {
                     + "through a pipe, and not to its end in that time: then nothing has run.",
                 cure: "Raise --timeout, or find with --trace what the run waits for."),
             ErrorDescription(
-                "budget.output", .budget, means: "The script wrote too much.",
-                when: "print, push.log and the names of steps came to more than 4 MiB together.",
-                cure: "Print less; look for a loop that prints without end.",
+                "budget.output", .budget, means: "The run wrote too much.",
+                when: "print, push.log, the names of steps, and the lines about sends, warnings and what phones show came to more than "
+                    + "4 MiB together.",
+                cure: "Print less; look for a loop that prints or sends without end.",
                 example: .lua("while true do print((\"waiting \"):rep(1000)) end", cure: "print \"waiting\"")),
+            ErrorDescription(
+                "budget.files", .budget, means: "The run opened too many files.",
+                when: "push.run and require opened more than 10,000 files together, each time counted.",
+                cure: "Load a module once and keep it in a variable; look for push.run in a loop that does not end."),
             ErrorDescription(
                 "budget.tasks", .failure, means: "Too many tasks live at the same time.",
                 when: "push.spawn or push.all would make more than 10,000 tasks that have not ended.",

@@ -78,6 +78,9 @@ package struct Arguments: Sendable {
 // MARK: - Reading
 
 extension Arguments {
+    /// Bytes of all texts that were given.
+    var byteCount: Int { values.reduce(0) { $0 + ($1?.byteCount ?? 0) } }
+
     func value(_ name: String) -> LuaValue? {
         binding.parameters.firstIndex { $0.name == name }.flatMap { values[$0] }
     }

@@ -52,11 +52,15 @@ struct FlowSession {
             header: TextReport.Header(
                 flow: script.title, target: plan.name, seed: command.seed, version: script.version),
             output: output, hasTimings: command.timings, isJSON: command.json, isFollowed: !plan.isRehearsal)
+        var limits = RunAccount.Limits(command.budgets.limits(wall: command.timeout))
+        if command.trace || command.json { limits.output = Self.fullOutput }
+        let account = RunAccount(limits)
         let place: FlowPlace
         do throws(PushError) {
             place = try await interruption.cancelling { [self] () async throws(PushError) in
                 try await FlowPlace(
-                    plan, for: script, run: run, command, thread, sources, errors, printing, trace: command.trace ? printing.take : nil,
+                    plan, for: script, run: run, command, thread, sources, errors, printing,
+                    trace: command.trace ? Self.tracing(printing, account) : nil,
                     planningFor: isPlanned ? told : nil)
             }
         } catch {
@@ -65,11 +69,12 @@ struct FlowSession {
         if place.isLent {
             interruption.onSecond { [errors] in Self.warn(of: nil, on: errors) }
         }
-        let runner = FlowRunner(
+        var runner = FlowRunner(
             world: place.world, thread: thread, limits: command.budgets.limits(wall: command.timeout),
             seed: command.seed, scripts: ProjectScripts(sources: sources))
+        if command.json { runner.detail = .full }
         let end = await run(
-            script, options, runner, printing, interruption, planning: place.planning, isRehearsal: plan.isRehearsal,
+            script, options, runner, account, printing, interruption, planning: place.planning, isRehearsal: plan.isRehearsal,
             longest: plan.isRehearsal ? nil : command.timeout.map { $0 + Self.respite })
         let notice = Task { [errors] in
             try await Task.sleep(for: .seconds(1))
@@ -79,6 +84,14 @@ struct FlowSession {
         notice.cancel()
         if let failure { Self.warn(of: failure, on: errors) }
         return end
+    }
+
+    /// Bytes of a report that lists everything.
+    private static let fullOutput = 64 << 20
+
+    /// A trace is output, too.
+    private static func tracing(_ printing: RunPrinting, _ account: RunAccount) -> @Sendable (FlowEvent) -> Void {
+        { event in if account.admit(.output, event.traceSize) { printing.take(event) } }
     }
 
     /// Nobody knows whether the lab has taken its session back.
@@ -94,7 +107,8 @@ struct FlowSession {
 
     /// - Parameter longest: when it is given up to wait for the target, in real time; nil for no end.
     private func run(
-        _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ printing: RunPrinting,
+        _ script: FlowScript, _ options: [(name: String, value: String?)], _ runner: FlowRunner, _ account: RunAccount,
+        _ printing: RunPrinting,
         _ interruption: Interruption, planning: PlanningHub?, isRehearsal: Bool, longest: Duration?
     ) async -> SessionEnd {
         let text = printing.text
@@ -102,8 +116,10 @@ struct FlowSession {
         if command.tutorialMode { printing.take(.warning(.tutorialMode)) }
         let clock = ContinuousClock()
         let began = clock.now
+        // What was asked before the run begins takes none of its time.
+        account.renew()
         let task = Task {
-            await runner.run(script, run: run, parameters: FlowParameters(given: options), events: printing.take)
+            await runner.run(script, run: run, parameters: FlowParameters(given: options), account: account, events: printing.take)
         }
         interruption.onInterrupt { task.cancel() }
         output.onLostReader { task.cancel() }

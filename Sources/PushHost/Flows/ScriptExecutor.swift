@@ -119,10 +119,14 @@ struct ScriptExecutor: FlowExecutor {
     private func runner(
         hub: any HubGateway, thread: LuaThread, limits: LuaLimits, seed: UInt64, origin: [String]
     ) -> FlowRunner {
-        let world = FlowWorld(
+        var world = FlowWorld(
             target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: hub, backend: backend(hub), lab: nil,
             wire: nil, clock: clock, secrets: secrets, zones: SystemTimeZones.shared)
-        return FlowRunner(world: world, thread: thread, limits: limits, seed: seed, scripts: ProjectScripts(), origin: origin)
+        world.worksElsewhere = true
+        var runner = FlowRunner(world: world, thread: thread, limits: limits, seed: seed, scripts: ProjectScripts(), origin: origin)
+        // A run's record has the ids of its notifications, and the beginning and the end of its log.
+        runner.detail = .ids
+        return runner
     }
 
     private func end(_ report: FlowReport, _ progress: (RunProgress) -> Void) -> RunEnd {

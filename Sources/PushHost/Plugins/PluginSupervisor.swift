@@ -14,8 +14,8 @@ actor PluginSupervisor {
     private let log: @Sendable (PluginMessage) -> Void
     private let tryOut: @Sendable (PluginSource) async throws -> Void
     private var live: [String: LoadedPlugin] = [:]
-    /// Those that were taken out, as they were then.
-    private var former: [String: LoadedPlugin] = [:]
+    /// The files of those that were taken out.
+    private var former: [String: PluginSource] = [:]
     /// What each was granted when it was taken over.
     private var granted: [String: [Capability]] = [:]
     private var refused: [String: Refusal] = [:]
@@ -117,7 +117,7 @@ actor PluginSupervisor {
 
     /// The version that was live last, in this server or before it.
     private func formerSource(of name: String) -> PluginSource? {
-        former[name]?.source
+        former[name]
             ?? versions.last(of: name).flatMap { try? versions.source(of: name, $0.hash, folder: "\(folder.shown)/\(name)") }
     }
 
@@ -197,7 +197,7 @@ actor PluginSupervisor {
         let used = Set(entries.filter(\.isEnabled).map(\.name))
         let gone = live.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
         for plugin in gone {
-            (live[plugin.name], former[plugin.name]) = (nil, plugin)
+            (live[plugin.name], former[plugin.name]) = (nil, plugin.source)
             restricted.remove(plugin.name)
         }
         refused = refused.filter { used.contains($0.key) }

@@ -5,6 +5,7 @@ import Lua
 import PushCore
 import Simulators
 import Storage
+import Synchronization
 
 /// The whole of push in this process: hub, backend, connectors, simulated services, phones, on a virtual clock.
 ///
@@ -17,6 +18,8 @@ struct EmbeddedWorld {
     /// Where every rehearsal begins: Monday, 5 January 2026, 09:00 UTC.
     static let dawn = Timestamp(seconds: 1_767_603_600)
 
+    private static let recordedExchanges = 10_000
+
     /// - Parameters:
     ///   - wire: how the hub reaches the services; over the network, ``FlowWorld/end()`` is to be awaited at the end.
     ///   - around: may put something around the hub that everybody sees, scripts and the backend alike.
@@ -25,11 +28,14 @@ struct EmbeddedWorld {
         trace: (@Sendable (FlowEvent) -> Void)? = nil, around: (any HubGateway, VirtualClock) -> any HubGateway = { hub, _ in hub }
     ) throws(PushError) {
         let clock = VirtualClock(now: Self.dawn)
+        let memory = WorldMemory()
+        let recorded = Atomic(0)
         var observer: (@Sendable (CoreEvent) -> Void)?
-        var wireObserver: (@Sendable (WireExchange) -> Void)?
-        if let trace {
-            observer = { trace(.core($0)) }
-            wireObserver = { trace(.crossed($0)) }
+        if let trace { observer = { trace(.core($0)) } }
+        let wireObserver: @Sendable (WireExchange) -> Void = { exchange in
+            // The wire keeps the last of them: beyond its capacity each takes the place of another.
+            if recorded.wrappingAdd(1, ordering: .relaxed).oldValue < Self.recordedExchanges { memory.note(exchange.storedBytes) }
+            trace?(.crossed(exchange))
         }
         let socket = HookSocket()
         let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in
@@ -38,7 +44,7 @@ struct EmbeddedWorld {
         let serverKey = ApplicationServerKey(seed: seed)
         let lab = SimulatedLab(
             clock: clock, random: SeededRandom.derived(from: seed, for: "phones"),
-            applicationServerKey: { serverKey.publicKey }, observer: observer)
+            applicationServerKey: { serverKey.publicKey }, memory: memory, observer: observer)
         let environment = HubEnvironment(
             clock: clock, random: SeededRandom.derived(from: seed, for: "hub"), start: start, observer: observer, hooks: socket,
             witness: SimulatedWitness(phones: lab.phones))
@@ -48,6 +54,7 @@ struct EmbeddedWorld {
         let wire = RecordingTransport(
             FaultyTransport(
                 base: base, clock: clock, faults: wireFaults, platform: { services.platform(of: $0) }), clock: clock,
+            capacity: Self.recordedExchanges,
             observer: wireObserver,
             service: { services.platform(of: $0) ?? .browser })
         let hub = around(
@@ -66,6 +73,7 @@ struct EmbeddedWorld {
             backend: AppBackend(environment: environment, accounts: accounts, hub: hub, securePayloads: securePayloads),
             lab: lab, wire: wire, clock: clock, secrets: secrets, zones: SystemTimeZones.shared,
             faults: SimulatedFaults(wires: wireFaults) { services[$0] }, connections: connections)
+        world.memory = memory
         let plugins = PluginHost(
             services: PluginServices(
                 world: world, keyValues: MemoryKeyValueSpaces(), http: NoServers(), log: { _ in }, start: start), thread: thread)
@@ -73,5 +81,14 @@ struct EmbeddedWorld {
         plugins.startTimers()
         world.plugins = plugins
         self.world = world
+    }
+}
+
+extension WireExchange {
+    /// Bytes that a record of it takes.
+    fileprivate var storedBytes: Int {
+        (requestHeaders + responseHeaders).reduce(500 + requestBody.count + responseBody.count) {
+            $0 + 60 + $1.name.utf8.count + $1.value.utf8.count
+        }
     }
 }

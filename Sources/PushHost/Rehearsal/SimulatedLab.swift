@@ -1,3 +1,4 @@
+import Bindings
 import PushCore
 import Simulators
 import Synchronization
@@ -24,14 +25,17 @@ final class SimulatedLab: DeviceLab {
     }
 
     /// Phones of its own. The rehearsal's web app subscribes with `applicationServerKey`.
+    ///
+    /// - Parameter memory: is charged for what the phones store.
     convenience init(
         clock: any HubClock, random: any RandomSource, applicationServerKey: @escaping @Sendable () -> [UInt8],
-        observer: (@Sendable (CoreEvent) -> Void)? = nil
+        memory: WorldMemory = WorldMemory(), observer: (@Sendable (CoreEvent) -> Void)? = nil
     ) {
         let events = EventLog()
         let phones = PhoneLab(
             clock: SimulatorClock(now: { clock.now.milliseconds }), random: SimulatorRandom(bytes: random.bytes),
             observer: { event in
+                memory.note(event.storedBytes)
                 events.list.withLock { $0.append(event) }
                 guard let observer else { return }
                 let told = DeviceEvent(event)
@@ -202,6 +206,17 @@ extension PushCore.InboxItem {
             id: item.id, receivedAt: Timestamp(milliseconds: item.receivedAt), title: item.title, body: item.body,
             text: item.text, badge: item.badge, payload: item.data, source: item.source == .local ? .local : .push,
             isShown: item.isShown, isBackground: item.isBackground, reasonNotShown: item.reasonNotShown)
+    }
+}
+
+extension PhoneEvent {
+    /// Bytes that stay of it, in the list of events and in the phone's inbox.
+    fileprivate var storedBytes: Int {
+        switch kind {
+        case .shown(let text): 300 + 3 * text.utf8.count
+        case .delivered, .stored: 400
+        case .deferred, .replaced, .expired, .dropped: 300
+        }
     }
 }
 

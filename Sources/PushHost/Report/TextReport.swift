@@ -176,7 +176,7 @@ final class TextReport: Sendable {
     }
 
     /// Lines about phones that one step may fill; JSON has them all.
-    private static let shownAtOnce = 12
+    private static let shownAtOnce = ReportDetail.linesAtOnce
 
     private func printRest(of total: Int, _ noun: String, indent: Int) {
         guard total > Self.shownAtOnce else { return }

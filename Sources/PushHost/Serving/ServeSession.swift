@@ -1,5 +1,6 @@
 import Bindings
 import CoreMetrics
+import Dispatch
 import Glibc
 import Logging
 import Lua
@@ -174,6 +175,7 @@ struct ServeSession {
                 if asked.again() { _exit(ExitStatus.interrupted) }
                 log.notice("ending: requests that have begun are finished")
                 manager.tell("STOPPING=1")
+                Self.endInAnyCase(log)
                 task.cancel()
                 Task { await group.triggerGracefulShutdown() }
                 Task { await ending() }
@@ -191,6 +193,17 @@ struct ServeSession {
         await task.value
         if let failure { throw failure }
     }
+
+    /// Ends the process before systemd kills it, should anything hold it up. What is stored survives that as it survives a crash.
+    private static func endInAnyCase(_ log: Logger) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.longestEnd) {
+            log.error("the server has not ended within \(Self.longestEnd) s: it ends at once; the next start goes on with what is stored")
+            _exit(ExitStatus.failed)
+        }
+    }
+
+    /// Seconds from the first signal. The service file allows 40.
+    private static let longestEnd = 37.0
 
     /// Every minute, and at SIGHUP, until it is cancelled.
     private static func keepUp(

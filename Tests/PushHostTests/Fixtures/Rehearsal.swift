@@ -101,7 +101,8 @@ let flowOpening =
 /// `phone(session, name, platform, tags)` registers a phone. `prepare` may change the world before it begins.
 func rehearse(
     _ lua: String, opening begin: String = flowOpening, options: [(name: String, value: String?)] = [], seed: UInt64 = 1,
-    limits: LuaLimits = LuaLimits(), beside scripts: [String: String] = [:], over wire: RehearsalWire = .process,
+    limits: LuaLimits = LuaLimits(), account: RunAccount? = nil, beside scripts: [String: String] = [:],
+    over wire: RehearsalWire = .process,
     prepare: (FlowWorld) async throws -> Void = { _ in }
 ) async throws -> Rehearsal {
     let source = begin + lua
@@ -113,7 +114,7 @@ func rehearse(
     try await prepare(world.world)
     let report = await FlowRunner(world: world.world, thread: thread, limits: limits, seed: seed, scripts: TestScripts(texts: scripts)).run(
         FlowScript(name: "flow.lua", source: Array(source.utf8), version: "abc123"), run: "r-0007",
-        parameters: FlowParameters(given: options), events: take)
+        parameters: FlowParameters(given: options), account: account, events: take)
     await world.world.end()
     return Rehearsal(report: report, events: events.withLock { $0 }, source: source)
 }

@@ -93,6 +93,32 @@ import Testing
         try await bench.end()
     }
 
+    @Test func `A script that loops over what the server does for it ends by its time-out, and the server does not wait for it`()
+        async throws
+    {
+        let bench = try await Bench(
+            """
+            flows:
+              - { name: short, script: loop.lua, http: send, timeout: 1s }
+              - { name: long, script: loop.lua, http: send }
+
+            """,
+            [
+                "loop.lua": """
+                local push = require "push"
+                push.log "begun"
+                while true do pcall(push.schedule, { after = "6d", to = "nobody", properties = { message = "x" } }) end
+                """
+            ])
+        _ = try await bench.shell("curl -s --unix-socket pushhost-data/pushhost.sock -X POST 'http://localhost/flows/short' -d '{}'")
+        let short = try await bench.until("r-1", is: "failed")
+        #expect(short["failure"]?["code"] == "budget.wall", "\(short.text())")
+        _ = try await bench.shell(
+            "curl -s --unix-socket pushhost-data/pushhost.sock -H 'Prefer: respond-async' -X POST 'http://localhost/flows/long' -d '{}'")
+        _ = try await bench.until("r-2", is: "running")
+        try await bench.end()
+    }
+
     @Test func `After kill -9 what may be begun again has run, and what may not has not run twice`() async throws {
         let script = """
             local push = require "push"

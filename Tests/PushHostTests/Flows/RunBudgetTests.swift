@@ -1,0 +1,108 @@
+import Bindings
+import Lua
+import PushCore
+import Testing
+
+@testable import PushHost
+
+/// What the host does, stores and prints for a run counts against the run's budgets.
+@Suite struct RunBudgetTests {
+    private static let phone = "local p = push.device { name = 'p' } push.install('p', { device = p, tags = { 't' } }) "
+
+    /// Bytes of the texts in what a report prints.
+    private func bytes(of events: [FlowEvent]) -> Int {
+        events.reduce(0) { sum, event in
+            switch event {
+            case .log(_, let text, _): sum + text.utf8.count
+            case .shown(let items): sum + items.reduce(0) { $0 + $1.text.utf8.count }
+            case .stepEnded(let step): sum + step.shown.reduce(0) { $0 + $1.text.utf8.count } + step.sends.count * 20
+            case .sent(let send), .settled(let send): sum + 20 + send.audience.utf8.count
+            case .warning(let warning): sum + warning.message.utf8.count
+            default: sum
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "while true do push.send { to = 't', alert = ('x'):rep(3000) } end",
+        "while true do pcall(push.send, { to = 't', alert = ('x'):rep(3000) }) end",
+        "while true do push.step('s', function() push.send { to = 't', alert = ('x'):rep(3000) } end) end",
+        "while true do push.send { to = ('nobody'):rep(15), alert = 'x' } end",
+        "while true do push.schedule { after = '1d', to = ('nobody'):rep(15), alert = 'x' } end",
+        "while true do push.rehearse(('x'):rep(3000), function() end) end",
+    ])
+    func `lines about sends, and what phones show, count against the output`(lua: String) async throws {
+        let limit = 300 << 10
+        let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30, output: limit))
+        let run = try await rehearse(Self.phone + lua, limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)), account: account)
+        #expect(run.error?.code == "budget.output", "\(run.report.verdict)")
+        let told = run.events.filter { if case .core = $0 { false } else if case .crossed = $0 { false } else { true } }
+        // The run's, and that of its closing report.
+        #expect(bytes(of: told) <= limit + (256 << 10))
+    }
+
+    @Test(arguments: [
+        "local i = 0 while true do i = i + 1 push.device { name = 'd' .. i } end",
+        "local i = 0 while true do i = i + 1 pcall(push.device, { name = 'd' .. i }) end",
+        "while true do push.send { to = 't', payload = { fcm = { data = { x = ('x'):rep(3000) } } } } end",
+        "local i = 0 while true do i = i + 1 push.account { username = ('u'):rep(100) .. i, password = 'x' .. i } end",
+        "while true do p:show { body = ('x'):rep(3000) } end",
+        "while true do push.expect(1) end",
+        "push.step('s', function() while true do push.send { to = ('nobody'):rep(15), alert = 'x' } end end)",
+    ])
+    func `what the hub and the phones store counts against the memory`(lua: String) async throws {
+        let run = try await rehearse(Self.phone + lua, limits: LuaLimits(memory: 6 << 20, cpu: .seconds(600)))
+        #expect(["budget.memory", "budget.output"].contains(run.error?.code), "\(run.report.verdict)")
+        #expect(run.error?.kind == .budget)
+    }
+
+    @Test func `a run inside another one has the same account`() async throws {
+        let child = "print(('x'):rep(1 << 20))"
+        let run = try await rehearse("for i = 1, 10 do pcall(push.run, 'child.lua') end", beside: ["child.lua": child])
+        #expect(run.error?.code == "budget.output")
+        #expect(run.log.count == 3)
+    }
+
+    @Test func `a loop over what the host does ends by the CPU budget, also when it catches every error`() async throws {
+        let error = try await failure(
+            of: "while true do pcall(push.installation, 'none') end", limits: LuaLimits(cpu: .milliseconds(300)))
+        #expect(error.code == "budget.cpu")
+    }
+
+    @Test func `the report of a run over its budget is short, and says what it leaves out`() async throws {
+        let run = try await rehearse(
+            """
+            for i = 1, 1200 do push.schedule { after = "1d", to = "t", alert = "x" } end
+            print(("x"):rep(5 << 20))
+            """, limits: LuaLimits(memory: 256 << 20, cpu: .seconds(600)))
+        #expect(run.error?.code == "budget.output")
+        #expect(run.error?.location?.line == 2)
+        #expect(run.settled.count <= 1000)
+        #expect(run.warnings.last?.code == "schedule.unsettled")
+        #expect(run.warnings.last?.message.contains("more scheduled notifications are left out") == true)
+    }
+
+    @Test func `budgets that are spent after the script has ended fail the run`() async throws {
+        // Delivered at the end of the run, when all of it is due.
+        let run = try await rehearse(
+            Self.phone
+                + """
+                local text = ("x"):rep(3000)
+                for i = 1, 300 do push.schedule { after = 0, to = "t", payload = { apns = { aps = { alert = text } } } } end
+                print "end"
+                """,
+            limits: LuaLimits(memory: 5 << 20, cpu: .seconds(600)))
+        #expect(run.log == ["end"])
+        #expect(run.error?.code == "budget.memory", "\(run.report.verdict)")
+    }
+
+    @Test func `what runs use is small where they do little`() async throws {
+        let run = try await rehearse(
+            """
+            local s = login "ana" local p = phone(s, "ana-1", "apns")
+            for i = 1, 50 do push.send { to = "username:ana", alert = "hello " .. i } end
+            push.expect(p:inbox()).to.have_length(50)
+            """, limits: LuaLimits(memory: 4 << 20))
+        #expect(run.hasPassed, "\(run.report.verdict)")
+    }
+}
