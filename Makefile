@@ -26,7 +26,7 @@ WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(or $(SWT_EXPERIMENTAL_
 # with marks in them, so that what they hold looks lost, and a test leaks on purpose to show what an error must not do.
 SANITIZER_OPTIONS := TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=detect_leaks=0
 
-.PHONY: help demo test examples check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery bench-plugins install test-installed unit setup setup-tests clean
+.PHONY: help demo test examples check sanitize format docs bench bench-http bench-lua bench-lua-check build-bench-lua bench-storage bench-hub bench-delivery bench-plugins bench-budgets install test-installed unit setup setup-tests clean
 
 help:
 	@echo "make demo     build, then run a push flow on simulated phones"
@@ -38,6 +38,7 @@ help:
 	@echo "make bench-http       what a request costs the server, beside one in Go, and memory"
 	@echo "make bench-delivery   what a push costs, beside h2load, aioapns, firebase-admin and pywebpush"
 	@echo "make bench-storage    sends that a hub keeps a second, beside what SQLite itself takes"
+	@echo "make bench-budgets    how long and how large runs get that try to outlive their budgets"
 	@echo "make bench-hub        whom a tag expression names, beside PostgreSQL and SQLite"
 	@echo "make install  build for release, install to $(PREFIX)/bin with shell completion and a service for systemd"
 
@@ -146,6 +147,11 @@ bench-plugins: setup
 	@swift build --configuration release --product pushhost --static-swift-stdlib
 	@/usr/bin/python3 Benchmarks/Plugins/routes.py .build/release/pushhost .build/bench-plugins/data
 	@/usr/bin/python3 Benchmarks/Plugins/reload.py .build/release/pushhost .build/bench-plugins/data
+
+# Whether runs stay within their budgets: scripts that loop over what the host does for them.
+bench-budgets: setup
+	@swift build --configuration release --product pushhost --static-swift-stdlib
+	@/usr/bin/python3 Benchmarks/Budgets/bounds.py .build/release/pushhost
 
 install: setup
 	@echo "Building for release (the first time takes some minutes) …"

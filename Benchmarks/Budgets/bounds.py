@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Scripts that try to outlive their budgets: real seconds, CPU seconds, memory and output of the whole process.
+
+Usage: bounds.py PUSHHOST [QUICK]. Ends with 1 where a run stays longer, grows larger or writes more than its bound. With QUICK
+budgets are small, for a try with a debug build.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+PHONE = "local push = require 'push' local p = push.device { name = 'p' } push.install('p', { device = p, tags = { 't' } }) "
+
+# Name, script, whether it catches every error.
+RUNS = [
+    ("sends with long texts", PHONE + "while true do push.send { to = 't', alert = ('x'):rep(3000) } end"),
+    ("sends in one step", PHONE + "push.step('s', function() while true do push.send { to = 't', alert = ('x'):rep(3000) } end end)"),
+    ("sends, errors caught", PHONE + "while true do pcall(push.send, { to = 't', alert = 'x' }) end"),
+    ("schedules", PHONE + "while true do push.schedule { after = '6d', to = 't', alert = 'x' } end"),
+    ("devices", "local push = require 'push' local i = 0 while true do i = i + 1 pcall(push.device, { name = 'd' .. i }) end"),
+    ("accounts", "local push = require 'push' local i = 0 while true do i = i + 1 pcall(push.account, { username = 'u' .. i, password = 'x' .. i }) end"),
+    ("flows in flows", "local push = require 'push' while true do pcall(push.run, 'child.lua') end"),
+    ("modules", "while true do pcall(require, 'child') end"),
+    ("log lines", "while true do pcall(print, ('x'):rep(1000)) end"),
+]
+
+# Beside its memory budget a process has the program itself, and what the allocator has not given back.
+BASE_MIB = 96
+
+
+def measure(program, folder, arguments, limit):
+    began = time.monotonic()
+    with open(f"{folder}/out", "wb") as output:
+        child = subprocess.Popen([program, "run", "s.lua"] + arguments, cwd=folder, stdout=output, stderr=subprocess.PIPE)
+        killer = None
+        while True:
+            ended, status, usage = os.wait4(child.pid, os.WNOHANG)
+            if ended:
+                break
+            if time.monotonic() - began > limit:
+                child.kill()
+                killer = True
+                ended, status, usage = os.wait4(child.pid, 0)
+                break
+            time.sleep(0.02)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        errors = child.stderr.read().decode(errors="replace")
+    code = re.search(r"error\[([a-z._]+)\]", errors)
+    return {
+        "real": time.monotonic() - began, "cpu": usage.ru_utime + usage.ru_stime, "mib": usage.ru_maxrss / 1024,
+        "output": os.path.getsize(f"{folder}/out"), "code": "killed" if killer else code.group(1) if code else f"exit {child.returncode}",
+    }
+
+
+def runs(program, cpu, memory, slack):
+    failures = 0
+    print(f"`pushhost run` with {cpu} s of CPU time and {memory} MiB")
+    print(f"| script | ended by | real s | CPU s | MiB | output, KiB |\n|---|---|---:|---:|---:|---:|")
+    for name, script in RUNS:
+        with tempfile.TemporaryDirectory() as folder:
+            for file, text in {"s.lua": script, "child.lua": "return 1"}.items():
+                with open(f"{folder}/{file}", "w") as out:
+                    out.write(text)
+            figures = measure(program, folder, ["--cpu-limit", f"{cpu}s", "--memory-limit", str(memory)], limit=10 * cpu + 60)
+        is_bounded = (
+            figures["code"].startswith("budget.") and figures["cpu"] <= cpu + slack and figures["mib"] <= BASE_MIB + 2 * memory
+            and figures["output"] <= 6 << 20)
+        failures += not is_bounded
+        print(
+            f"| {name} | {figures['code']} | {figures['real']:.1f} | {figures['cpu']:.1f} | {figures['mib']:.0f} | "
+            f"{figures['output'] / 1024:.0f} |{'' if is_bounded else ' beyond its bounds'}", flush=True)
+    return failures
+
+
+def server(program, kind, port):
+    """A flow that loops in a server: how it ends by its time-out, and how the server ends while it goes on."""
+    body = {
+        "schedules": "pcall(push.schedule, { after = '6d', to = 't', properties = { m = 'x' } })",
+        "sends": "pcall(push.send, { to = 't', properties = { m = 'x' } })",
+        "accounts": "i = (i or 0) + 1 pcall(push.account, { username = 'u' .. i, password = 'long enough ' .. i })",
+    }[kind]
+    results = []
+    for timeout in ["1s", None]:
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/scripts")
+            with open(f"{folder}/scripts/f.lua", "w") as file:
+                file.write(f"local push = require 'push' local i while true do {body} end")
+            with open(f"{folder}/pushhost.yaml", "w") as file:
+                extra = f", timeout: {timeout}" if timeout else ""
+                file.write(f"flows: [{{ name: f, script: scripts/f.lua, http: open{extra} }}]\nlog: {{ level: error }}\n")
+            child = subprocess.Popen(
+                [program, "serve", "--port", str(port), "--tls-port", "none"], cwd=folder, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL)
+            url = f"http://127.0.0.1:{port}"
+            for _ in range(600):
+                try:
+                    urllib.request.urlopen(f"{url}/health/ready").read()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+            began = time.monotonic()
+            request = urllib.request.Request(f"{url}/flows/f", data=b"{}", headers={"Prefer": "wait=60" if timeout else "respond-async"})
+            try:
+                urllib.request.urlopen(request, timeout=90).read()
+            except OSError:
+                pass  # a flow that failed is answered with an error
+            took = time.monotonic() - began
+            if timeout:
+                results.append(took)
+            else:
+                time.sleep(2)
+            began = time.monotonic()
+            child.send_signal(signal.SIGTERM)
+            try:
+                child.wait(timeout=90)
+                results.append(time.monotonic() - began)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                results.append(float("inf"))
+    return results
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    is_quick = len(sys.argv) > 2
+    failures = runs(program, cpu=2 if is_quick else 10, memory=32 if is_quick else 256, slack=3 if is_quick else 2)
+    print("\nA flow in `pushhost serve`\n| loop over | ended by `timeout: 1s` after | idle server ended after SIGTERM | "
+          "busy server ended after SIGTERM |\n|---|---:|---:|---:|")
+    for number, kind in enumerate(["schedules", "sends", "accounts"]):
+        ended, idle, busy = server(program, kind, 22510 + number)
+        failures += ended > 5 or busy > 38
+        print(f"| {kind} | {ended:.1f} s | {idle:.1f} s | {busy:.1f} s |", flush=True)
+    sys.exit(1 if failures else 0)
+
+
+main()
