@@ -76,7 +76,7 @@ import Testing
         #expect(chargedAfter == 0)
         #expect(notesAfter <= underWayThen)
         // What was charged fits, whatever was noted beside it.
-        #expect(admitted[.cpu, default: 0] <= limits.cpu.nanoseconds)
+        #expect(Int64(admitted[.cpu, default: 0]) <= limits.cpu.nanoseconds)
         #expect(admitted[.memory, default: 0] <= limits.memory)
         #expect(admitted[.output, default: 0] <= limits.output)
         #expect(admitted[.files, default: 0] <= limits.files)
@@ -86,7 +86,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (RunAccount.Resource.cpu, "budget.cpu"), (.memory, "budget.memory"), (.output, "budget.output"), (.files, "budget.files"),
+        (RunAccount.Resource.cpu, "budget.cpu"), (RunAccount.Resource.memory, "budget.memory"),
+        (RunAccount.Resource.output, "budget.output"), (RunAccount.Resource.files, "budget.files"),
     ])
     func `a charge that does not fit is not made, and the error names the budget from then on`(
         resource: RunAccount.Resource, code: String
@@ -200,7 +201,8 @@ import Testing
         func failure(of source: String) async throws -> LuaError {
             do {
                 let values = try await run(source)
-                throw LuaError.failure("test.none", "it returned \(values)")
+                Issue.record("it returned \(values)")
+                throw Bench.refusal
             } catch let error as LuaError {
                 return error
             }

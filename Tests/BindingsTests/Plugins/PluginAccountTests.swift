@@ -14,7 +14,8 @@ import Testing
 
     private func failure(of body: String, _ bench: PluginBench, grants: [String] = []) async throws -> PushError {
         try await bench.install(hook(body), grants: grants)
-        let error = await #expect(throws: PushError.self) { [draft = try bench.draft()] in try await bench.host.beforeSend(draft) }
+        let draft = try bench.draft()
+        let error = await #expect(throws: PushError.self) { try await bench.host.beforeSend(draft) }
         return try #require(error)
     }
 
