@@ -51,16 +51,25 @@ package struct SASVerifier: Sendable {
             return (rule, proof)
         }
         let token = try SASToken(authorization: authorization)
-        // An unknown name and a wrong key are one answer, so that nobody learns which names there are.
-        guard let rule = rule(token.keyName),
-            let key = [rule.primaryKey, rule.secondaryKey].first(where: { token.isSigned(by: $0) })
-        else {
+        let named = rule(token.keyName)
+        // An unknown name and a wrong key are one answer after the same work, so that answers do not show which names there are.
+        let matches = Self.candidates(of: named).filter { token.isSigned(by: $0) }
+        guard let rule = named, let key = matches.first else {
             throw SASRefusal.signature.error("InvalidSignature: The token has an invalid signature")
         }
         let proof = ProvedTokens.Proof(token: token, place: SASPlace(PercentEncoding.decodeForm(token.resource)), key: key)
         if let authorization { proved.add(proof, authorization) }
         return (rule, proof)
     }
+
+    /// The keys to try: both of a rule, or as many of no rule for an unknown name. A token that is signed with those is refused as well.
+    static func candidates(of rule: AuthorizationRule?) -> [Secret] {
+        guard let rule else { return [absent, absent] }
+        return [rule.primaryKey, rule.secondaryKey]
+    }
+
+    /// As long as a key that the server makes.
+    private static let absent = Secret(String(repeating: "A", count: 44))
 
     /// Whether a signed resource is the host of a request and its path or one above it, or the same below the public address. Scheme,
     /// port, query, the slash at the end and the case do not matter.
