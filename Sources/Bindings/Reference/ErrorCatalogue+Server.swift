@@ -10,6 +10,11 @@ extension ErrorCatalogue {
                 when: "Another program has the port, the address is none of this machine, or the system keeps the port for itself.",
                 cure: "End the other program, or choose another port or address: see listen.* in pushhost reference settings."),
             ErrorDescription(
+                "serve.files", .refusal, means: "The system allows too few open files for a server.",
+                when: "ulimit -n is below what the server needs for its event loops, its database, its sockets and a few clients. "
+                    + "The message says how many it needs.",
+                cure: "Allow more with ulimit -n, or with LimitNOFILE= in the unit of systemd."),
+            ErrorDescription(
                 "serve.failed", .failure, means: "The server could not go on.",
                 when: "The system took away what it needs to take connections.", cure: "Look at the log before this line."),
         ])
@@ -119,6 +124,16 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "request.broken", .answer, means: "The body of the request did not arrive whole.",
                 when: "The connection ended, or broke the rules of HTTP, before the body did. Status 400.", cure: "Send it again."),
+            ErrorDescription(
+                "request.busy", .answer, means: "The server has no memory left for the body of the request.",
+                when:
+                    "Too many bytes of requests and answers wait for the client's address or for the whole server: see limits.address_bytes "
+                    + "and limits.server_bytes. Status 503. A request that is refused before it begins gets 503 without a body.",
+                cure: "Read the answers of earlier requests, and send it again in a second."),
+            ErrorDescription(
+                "request.encoding", .answer, means: "The body of the request has a content coding that the server does not decode.",
+                when: "The request has Content-Encoding: gzip, or another coding. Status 415; Accept-Encoding says what is taken.",
+                cure: "Send the body as it is, without Content-Encoding."),
             ErrorDescription(
                 "request.host", .answer, means: "The request names no host.",
                 when: "It has no header Host, an empty one, or one that is no name and no address. Status 400.",

@@ -37,6 +37,35 @@ enum OpenFiles {
     /// The event loops of the process, which all begin at once.
     static var ofSharedLoops: Int { ofLoop * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
+    /// Of a server beside its loops: the database, its sockets, connections to push services, and what commands need for a while.
+    private static let ofServer = 28
+    /// Of a lab in it: its ports, its files, and its connections to the services in it.
+    private static let ofLab = 24
+    /// With less a server serves nobody.
+    private static let leastConnections = 16
+
+    /// Throws `serve.files` where a server would run out of files at once.
+    static func requireForServer(isLab: Bool) throws(PushError) {
+        guard let limit = raisedLimit else { return }
+        let needed = ofSharedLoops + ofServer + (isLab ? ofLab : 0) + leastConnections
+        guard let free = shortage(of: needed, limit) else { return }
+        throw PushError(
+            "serve.files",
+            "the server needs \(needed) files and sockets, and the system allows \(limit), of which \(free) are free; it was not started",
+            hint: "allow more with ulimit -n, or LimitNOFILE= of systemd; each client needs one more")
+    }
+
+    /// How many are free where these are fewer than so many.
+    private static func shortage(of count: Int, _ limit: Int) -> Int? {
+        // The numbers that are free are the lowest, but for a few.
+        var free = 0
+        for number in 0..<limit where fcntl(Int32(number), F_GETFD) == -1 {
+            free += 1
+            if free == count { return nil }
+        }
+        return free
+    }
+
     /// Throws `simulators.unusable` where so many more files cannot be opened.
     ///
     /// - Parameters:
@@ -44,12 +73,7 @@ enum OpenFiles {
     ///   - hint: what else there is to do.
     static func require(_ count: Int, for purpose: String, hint: String? = nil) throws(PushError) {
         guard let limit = raisedLimit else { return }
-        // The numbers that are free are the lowest, but for a few.
-        var free = 0
-        for number in 0..<limit where fcntl(Int32(number), F_GETFD) == -1 {
-            free += 1
-            if free == count { return }
-        }
+        guard let free = shortage(of: count, limit) else { return }
         throw PushError(
             "simulators.unusable",
             "\(purpose) opens up to \(count) files and sockets, and the system allows \(limit) in all, of which \(free) are free",

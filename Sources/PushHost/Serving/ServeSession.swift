@@ -54,6 +54,7 @@ struct ServeSession {
 
     private func serve(_ settings: ServerSettings, _ given: GivenSettings) async throws(PushError) {
         var settings = settings
+        try OpenFiles.requireForServer(isLab: settings.isLab)
         let folder = try DataFolder(path: settings.data)
         var lab: Lab?
         if settings.isLab {

@@ -3,9 +3,13 @@ import NIOCore
 
 /// Keeps a port open where a connection could not be taken for want of files or memory: those that wait are taken when there is
 /// room again. The system tells of them without end meanwhile, and the library would try without end.
-final class AcceptPause {
+final class AcceptPause: ChannelDuplexHandler {
+    typealias InboundIn = any Channel
+    typealias OutboundIn = Never
+
     private let tell: @Sendable (IOError) -> Void
     private var latest: NIODeadline?
+    private var resumption: Scheduled<Void>?
 
     /// Between two attempts.
     private static let pause = TimeAmount.milliseconds(200)
@@ -19,20 +23,34 @@ final class AcceptPause {
     ///
     /// - Parameter tell: Called once for a shortage, however many connections it befalls.
     static func watch(_ port: any Channel, tell: @escaping @Sendable (IOError) -> Void) throws {
-        let pause = AcceptPause(tell)
         // How many are taken before it is asked again whether there is room.
         try port.syncOptions?.setOption(.maxMessagesPerRead, value: 4)
-        try port.pipeline.syncOperations.addHandler(
-            AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { pause.length(after: $0) }, position: .first)
+        try port.pipeline.syncOperations.addHandler(AcceptPause(tell), position: .first)
     }
 
-    /// Nil, for none, where one client was gone before it was taken.
-    private func length(after error: IOError) -> TimeAmount? {
-        guard Self.shortages.contains(error.errnoCode) else { return nil }
+    func read(context: ChannelHandlerContext) {
+        if resumption == nil { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? IOError else { return context.fireErrorCaught(error) }
+        // One client that was gone before it was taken is none.
+        guard Self.shortages.contains(error.errnoCode), resumption == nil else { return }
         let now = NIODeadline.now()
         let isNews = latest.map { now - $0 > Self.silence } ?? true
         latest = now
+        let port = context.channel
+        resumption = context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
+            resumption = nil
+            try? port.syncOptions?.setOption(.autoRead, value: true)
+        }
+        // A pause between two attempts to read alone does not do it: the port would stay registered with the system.
+        try? port.syncOptions?.setOption(.autoRead, value: false)
         if isNews { tell(error) }
-        return Self.pause
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        resumption?.cancel()
+        context.fireChannelInactive()
     }
 }
