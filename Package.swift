@@ -119,7 +119,8 @@ let package = Package(
         .target(
             name: "PushHost",
             dependencies: [
-                "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", crypto,
+                "PushCore", "Lua", "LuaSyntax", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators",
+                "CMalloc", crypto,
                 cryptoExtras, httpTypes, argumentParser, asyncHTTPClient, coreMetrics, logging, metrics, nioCore, nioHTTP1, nioSSL,
                 serviceLifecycle,
                 hummingbird,

@@ -35,7 +35,8 @@ import Testing
             "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials",
         ],
         "PushHost": [
-            "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", "Crypto",
+            "Lua", "LuaSyntax", "PushCore", "Bindings", "Storage", "Delivery", "HubWire", "RemoteHub", "WebAPI", "Simulators", "CMalloc",
+            "Crypto",
             "CryptoExtras",
             "HTTPTypes", "ArgumentParser", "AsyncHTTPClient", "CoreMetrics", "Logging", "Metrics", "NIOCore", "NIOHTTP1",
             "NIOSSL", "ServiceLifecycle", "Yams",

@@ -37,8 +37,7 @@ final class PushServer: Sendable {
     private let transports: [HTTPClientTransport]
     private let lab: LabInterface?
     private let throttles: Throttles
-    private let limits: ConnectionLimits
-    private let connections: Connections
+    private let connections: ServerConnections
     let database: DatabaseHealth
     private let isStopping = Mutex(false)
     private let listening = Mutex(ListeningPorts())
@@ -47,8 +46,6 @@ final class PushServer: Sendable {
 
     /// With what they are sent and what comes of it, about 1.3 kB each.
     private static let concurrentDevices = 200_000
-    /// Of commands; however many clients there are, there is room for the owner.
-    private static let commandConnections = 256
 
     /// Opens what is kept, and goes on with what was accepted before. Where it cannot, nothing stays open.
     static func opening(
@@ -175,10 +172,7 @@ final class PushServer: Sendable {
         (self.jobPlaces, self.transports, self.socket, self.lab) = (jobPlaces, transports, socket, lab)
         (self.plugins, self.flows, self.audit, self.sendGuard) = (plugins, flows, audit, sendGuard)
         throttles = Throttles(requestsPerMinute: settings.requestsPerMinute, testSendsPerMinute: settings.testSendsPerMinute)
-        limits = ConnectionLimits(
-            connections: OpenFiles.room(for: settings.connections, log), head: settings.headTimeout, body: settings.bodyTimeout,
-            idle: settings.idleTimeout)
-        connections = Connections(limit: limits.connections)
+        connections = ServerConnections(settings, clock, log)
         database = DatabaseHealth(storage, at: folder.database, clock: clock, log: log)
     }
 
@@ -189,8 +183,8 @@ final class PushServer: Sendable {
         let settings = settings
         let web = WebSettings(isSecure: tls != nil, publicURL: settings.publicURL, policy: settings.clients)
         return try WebServer(
-            address: .hostname(settings.host, port: port), responder: responder(web, throttles), tls: tls, limits: limits,
-            connections: connections, log: log
+            address: .hostname(settings.host, port: port), responder: responder(web, throttles), tls: tls,
+            limits: connections.limits, connections: connections.ofPorts, log: log
         ) { [self] port in
             listening.withLock { tls == nil ? ($0.http = port) : ($0.tls = port) }
             await onRunning(port)
@@ -201,8 +195,8 @@ final class PushServer: Sendable {
     func controlApplication(onRunning: @escaping @Sendable () -> Void) throws(PushError) -> any Service {
         let responder = responder(WebSettings(isTrusted: true, policy: settings.clients), Throttles())
         return try WebServer(
-            address: .unixDomainSocket(path: socket.address), responder: responder, tls: nil, limits: limits,
-            connections: Connections(limit: Self.commandConnections), log: log
+            address: .unixDomainSocket(path: socket.address), responder: responder, tls: nil,
+            limits: connections.limits, connections: connections.ofCommands, log: log
         ) { [socket] _ in
             socket.keepToOwner()
             onRunning()
@@ -341,7 +335,7 @@ final class PushServer: Sendable {
     }
 
     private func metricsText() async -> String {
-        Meter(label: "pushhost_http_connections").set(connections.count)
+        connections.measure(metrics)
         database.measure()
         for hub in namespace.hubs {
             let (registrations, installations, backlog) = await withTaskExecutorPreference(lab?.lab.thread) {

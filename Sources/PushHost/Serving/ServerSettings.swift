@@ -37,6 +37,8 @@ struct ServerSettings: Sendable, Equatable {
     /// For a handshake and a head.
     var headTimeout: Duration = .seconds(15)
     var bodyTimeout: Duration = .seconds(30)
+    /// Bytes that may wait for clients.
+    var buffers = ClientBuffers.Limits()
     /// Between two requests of a connection.
     var idleTimeout: Duration = .seconds(75)
     /// Whether pushes and jobs may go to addresses that are not public.
@@ -201,6 +203,6 @@ extension ServerSettings {
                 "log.level", .choice(["debug", "info", "notice", "warning", "error"]), "The least that is logged.", default: "info",
                 isLive: true
             ) { $0.logLevel = $1.text },
-        ] + apnsSettings + credentialSettings + backendSettings + deliverySettings + serviceSettings + feedbackSettings + guardSettings
-        + clientSettings
+        ] + bufferSettings + apnsSettings + credentialSettings + backendSettings + deliverySettings + serviceSettings + feedbackSettings
+        + guardSettings + clientSettings
 }

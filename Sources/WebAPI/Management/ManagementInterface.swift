@@ -1,5 +1,6 @@
 import HTTPTypes
 import HubWire
+import NIOCore
 import PushCore
 
 /// The JSON interface: everything under `/api/`, and the document that describes it, `/openapi.json`.
@@ -10,13 +11,16 @@ struct ManagementInterface: Sendable {
     private let accounts: AccountService
     private let flows: FlowDispatcher?
     private let routes = ManagementRoute.all
-    private let document: [UInt8]
+    /// One for all requests.
+    private let document: ByteBuffer
 
     /// - Parameter flows: nil for a server without.
     init(access: HubAccess, accounts: AccountService, flows: FlowDispatcher? = nil) {
         (self.access, self.accounts, self.flows) = (access, accounts, flows)
-        document = OpenAPIDocument(routes: routes).json.serialized(pretty: true)
+        document = ByteBuffer(bytes: OpenAPIDocument(routes: routes).json.serialized(pretty: true))
     }
+
+    var documentSize: Int { document.readableBytes }
 
     /// Whether a path is one of this interface, whatever is there.
     static func covers(_ path: String) -> Bool { path == documentPath || path == "/api" || path.hasPrefix("/api/") }
@@ -24,7 +28,7 @@ struct ManagementInterface: Sendable {
     func answer(_ request: WebRequest) async throws(PushError) -> WebAnswer {
         guard request.path != Self.documentPath else {
             guard request.method == .get else { throw HubResponder.notAllowed(request, "GET") }
-            return WebAnswer(.ok, "application/json", document)
+            return WebAnswer(.ok, "application/json", shared: document)
         }
         let parts = Self.parts(request.path)
         let found = routes.compactMap { route in route.match(parts).map { (route: route, names: $0) } }

@@ -5,26 +5,28 @@ import PushCore
 /// no token.
 package struct SystemRoutes: Sendable {
     private let isReady: @Sendable () async -> String?
-    private let metrics: @Sendable () async -> String
+    private let metrics: MetricsText
     private let about: JSON
+
+    static let metricsPath = "/metrics"
+    static let paths = ["/health/live", "/health/ready", metricsPath, "/api/v1/about"]
 
     /// - Parameters:
     ///   - isReady: why the server is not ready; nil when it is.
-    ///   - metrics: everything that is counted, as Prometheus reads it.
+    ///   - metrics: everything that is counted, as Prometheus reads it; called at most once a second, however many ask.
     ///   - about: what the server says of itself to everybody.
     package init(
         isReady: @escaping @Sendable () async -> String?, metrics: @escaping @Sendable () async -> String,
         about: JSON = .object(JSONObject())
     ) {
         self.isReady = isReady
-        self.metrics = metrics
+        self.metrics = MetricsText(metrics)
         self.about = about
     }
 
     /// Nil where the path is none of these.
     func answer(_ request: WebRequest) async throws(PushError) -> WebAnswer? {
-        let paths = ["/health/live", "/health/ready", "/metrics", "/api/v1/about"]
-        guard paths.contains(request.path) else { return nil }
+        guard Self.paths.contains(request.path) else { return nil }
         guard request.method == .get else {
             throw PushError(
                 "request.method", "\(request.method.rawValue) is nothing that can be done here", hint: "use GET", status: 405,
@@ -36,9 +38,13 @@ package struct SystemRoutes: Sendable {
         case "/health/ready":
             guard let why = await isReady() else { return text("ready\n") }
             return WebAnswer(.serviceUnavailable, "text/plain; charset=utf-8", Array("\(why)\n".utf8))
-        default: return WebAnswer(.ok, "text/plain; version=0.0.4; charset=utf-8", Array(await metrics().utf8))
+        default:
+            return WebAnswer(.ok, "text/plain; version=0.0.4; charset=utf-8", shared: await metrics.text(now: request.now))
         }
     }
+
+    /// Bytes that the metrics had when they were last asked for.
+    var metricsSize: Int { metrics.size }
 
     private func text(_ text: String) -> WebAnswer { WebAnswer(.ok, "text/plain; charset=utf-8", Array(text.utf8)) }
 }

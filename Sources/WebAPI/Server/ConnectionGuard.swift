@@ -30,15 +30,19 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isInputClosed = false
     private var context: ChannelHandlerContext?
     private var alarm: Alarm?
-    /// Bytes of answers that the client has not taken yet.
-    private var untaken = 0
-    /// Requests that are not begun before the client has taken more, the first the longest; and whether one of them is answered now.
-    private var held: [RequestGuard] = []
-    private var isReleasing = false
+    /// Bytes that wait for this connection.
+    private let account: BufferAccount
+    /// Requests that do not begin before the client has taken more of its answers, in the order in which they came, each with the
+    /// expected size of its answer.
+    private var held: [(request: RequestGuard, answer: Int)] = []
+    private var isAdmitting = false
+    /// Bytes of a handshake or a head that is not complete: those that came, and those that are reserved.
+    private var (opening, reservedOpening) = (0, 0)
 
-    init(limits: ConnectionLimits, connections: Connections) {
+    init(limits: ConnectionLimits, connections: Connections, account: BufferAccount) {
         self.limits = limits
         self.connections = connections
+        self.account = account
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -50,6 +54,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         alarm?.cancel()
         alarm = nil
+        account.release(reservedOpening)
+        reservedOpening = 0
         self.context = nil
     }
 
@@ -58,6 +64,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// A head has arrived.
     func begin() {
         requests += 1
+        if reservedOpening > 0 { account.release(reservedOpening) }
+        (opening, reservedOpening) = (0, 0)
         guard phase != .lingering, let context else { return }
         phase = .busy
         alarm?.set(nil)
@@ -72,31 +80,52 @@ final class ConnectionGuard: ChannelDuplexHandler {
         // An idle connection of HTTP/2 is asked to leave before it is closed.
         alarm?.set(isMultiplexed ? limits.idle + limits.head : limits.idle)
         connections.idle(context.channel)
+        admitHeld()
     }
 
-    // MARK: - Answers
+    // MARK: - Memory
 
-    /// Bytes of an answer have been written.
-    func owe(_ bytes: Int) { untaken += bytes }
-
-    /// The client has taken them, or they are gone with their stream.
-    func settle(_ bytes: Int) {
-        untaken -= bytes
-        guard !isReleasing, untaken <= limits.untakenBytes, !held.isEmpty else { return }
-        isReleasing = true
-        held.removeFirst().release()
+    /// Reserves bytes for a request that has begun: the accounts of its address and of the server must have as much left.
+    func reserve(_ bytes: Int) -> Bool {
+        do throws(BufferAccount.Refusal) {
+            try account.reserve(bytes, beyondOwnLimit: true)
+            return true
+        } catch {
+            return false
+        }
     }
+
+    /// Every reservation must be paired with a release, when the bytes were sent or are gone.
+    func release(_ bytes: Int) {
+        account.release(bytes)
+        if !held.isEmpty { admitHeld() }
+    }
+
+    /// A request or a body was refused because too many bytes wait.
+    func noteRefusal() { connections.buffers.countRefusal() }
 
     /// Whether a request of HTTP/2 must wait, since the client has asked for more than it takes; then it is released later.
-    func holds(_ request: RequestGuard) -> Bool {
-        guard untaken > limits.untakenBytes || !held.isEmpty else { return false }
-        held.append(request)
+    /// - Parameter answer: the expected size of its answer.
+    func holds(_ request: RequestGuard, answer: Int) -> Bool {
+        guard !held.isEmpty || !mayBegin(answer: answer) else { return false }
+        held.append((request, answer))
         return true
     }
 
-    /// A request that was held has its answer, or is gone.
-    func leave(_ request: RequestGuard, isReleased: Bool) {
-        if isReleased { isReleasing = false } else { held.removeAll { $0 === request } }
+    /// A request that was held is gone.
+    func leave(_ request: RequestGuard) { held.removeAll { $0.request === request } }
+
+    /// One request may always be answered, however large its answer is.
+    private func mayBegin(answer: Int) -> Bool { requests == 0 || answer <= connections.buffers.limits.connection - account.bytes }
+
+    private func admitHeld() {
+        guard !isAdmitting else { return }
+        isAdmitting = true
+        while let first = held.first, mayBegin(answer: first.answer) {
+            held.removeFirst()
+            first.request.release()
+        }
+        isAdmitting = false
     }
 
     // MARK: - Bytes
@@ -112,10 +141,15 @@ final class ConnectionGuard: ChannelDuplexHandler {
             alarm?.set(limits.head)
         default: break
         }
+        if phase == .opening || phase == .head { opening += unwrapInboundIn(data).readableBytes }
         context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        if opening > reservedOpening, !isMultiplexed {
+            guard (try? account.reserve(opening - reservedOpening)) != nil else { return context.close(promise: nil) }
+            reservedOpening = opening
+        }
         guard phase == .lingering else { return context.fireChannelReadComplete() }
         // Whoever reads requests has stopped asking.
         context.read()

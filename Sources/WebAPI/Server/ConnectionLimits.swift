@@ -18,8 +18,8 @@ package struct ConnectionLimits: Sendable, Equatable {
     package var linger: Duration = .seconds(2)
     /// Bytes of that.
     package var lingerBytes = 16 << 20
-    /// Bytes of answers that a client of HTTP/2 may leave lying before its next requests have to wait.
-    package var untakenBytes = 4 << 20
+    /// Bytes that a request takes beside its body and its answer: its head, its stream and its task.
+    static let requestBytes = 16 << 10
 
     package init(
         connections: Int = 8192, head: Duration = .seconds(15), body: Duration = .seconds(30), idle: Duration = .seconds(75)

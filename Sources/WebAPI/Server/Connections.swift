@@ -47,11 +47,14 @@ package final class Connections: Sendable {
     /// Most connections that are on their way out, to make room or because there is none.
     private static let leaving = 8
 
+    /// What waits for them.
+    package let buffers: ClientBuffers
     private let limit: Int
     private let state = Mutex(State())
 
-    package init(limit: Int) {
+    package init(limit: Int, buffers: ClientBuffers = ClientBuffers()) {
         self.limit = min(limit, .max - Self.leaving)
+        self.buffers = buffers
     }
 
     package var count: Int { state.withLock { $0.entries.count } }

@@ -25,7 +25,9 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
         // A socket of the file system has no such option.
         try? channel.syncOptions?.setOption(Self.unsentBytes, value: 128 << 10)
         do {
-            try channel.pipeline.syncOperations.addHandler(ConnectionGuard(limits: limits, connections: connections))
+            let account = connections.buffers.account(for: ClientAddress.name(of: channel.remoteAddress))
+            try channel.pipeline.syncOperations.addHandler(
+                ConnectionGuard(limits: limits, connections: connections, account: account))
         } catch {
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(error)

@@ -10,8 +10,12 @@ final class HTTP1Guard: ChannelInboundHandler {
 
     static let close = "close"
 
+    private let chunks: ChunkGuard?
     private var isBroken = false
     private var isUpgrade = false
+
+    /// - Parameter chunks: counts what stands around bodies.
+    init(chunks: ChunkGuard?) { self.chunks = chunks }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isBroken else { return }
@@ -21,8 +25,11 @@ final class HTTP1Guard: ChannelInboundHandler {
                 isBroken = true
                 return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
             }
+            chunks?.begin()
             context.fireChannelRead(wrapInboundOut(.head(head)))
-        case .body: context.fireChannelRead(data)
+        case .body(let part):
+            chunks?.take(part.readableBytes)
+            context.fireChannelRead(data)
         case .end:
             context.fireChannelRead(data)
             // The parser only gathers what comes behind such a request.

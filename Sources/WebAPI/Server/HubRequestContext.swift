@@ -1,4 +1,3 @@
-import Glibc
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -13,15 +12,7 @@ package struct HubRequestContext: InitializableFromSource {
     }
 
     /// As `WebRequest` has it.
-    var clientAddress: String {
-        guard let text = channel.remoteAddress?.ipAddress else { return "local" }
-        var bytes = [UInt8](repeating: 0, count: 16)
-        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &bytes) == 1 else { return text }
-        // An IPv4 address in the clothes of IPv6 is one.
-        return bytes.prefix(12).elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])
-            ? bytes.suffix(4).map(String.init).joined(separator: ".")
-            : bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
-    }
+    var clientAddress: String { ClientAddress.name(of: channel.remoteAddress) }
 
     /// Returns when the client has closed its side or its connection is gone, or when the task is cancelled. Who closes one side alone
     /// after a request is taken for gone, too: nothing else tells a client that was ended from one that listens.

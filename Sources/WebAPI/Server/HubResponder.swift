@@ -111,10 +111,24 @@ package struct HubResponder: HTTPResponder {
         log.log(
             level: status >= 500 ? .error : .info, "\(request.method.rawValue) \(path.printableASCII) \(status)", metadata: metadata)
         let response = Response(
-            status: answer.status, headers: answer.fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+            status: answer.status, headers: answer.fields,
+            body: ResponseBody(byteBuffer: answer.shared ?? ByteBuffer(bytes: answer.body)))
         // A body after HEAD would be read as the next answer.
         return request.method == .head ? response.createHeadResponse() : response
     }
+
+    /// Bytes that the answer to a request is expected to have: exactly for those that anybody may ask for and that are large.
+    func expectedAnswer(to request: HTTPRequest) -> Int {
+        guard request.method == .get else { return Self.smallAnswer }
+        switch (request.path ?? "").prefix(while: { $0 != "?" }) {
+        case ManagementInterface.documentPath[...]: return management.documentSize
+        case SystemRoutes.metricsPath[...]: return system.metricsSize
+        default: return SystemRoutes.paths.contains(where: { request.path == $0 }) ? Self.smallAnswer : Self.usualAnswer
+        }
+    }
+
+    private static let smallAnswer = 4 << 10
+    private static let usualAnswer = 64 << 10
 
     private func answer(
         _ request: WebRequest, at place: HubPath?, _ backendPath: BackendPath?, _ plugin: PluginPlace?, _ flow: String?
@@ -199,7 +213,8 @@ package struct HubResponder: HTTPResponder {
             base: settings.publicURL ?? "\(settings.isSecure ? "https" : "http")://\(authority)", authority: authority,
             path: path, query: query, fields: request.headers, trackingID: trackingID, now: now,
             body: RequestBody { limit throws(PushError) in
-                try await Self.collect(request, context, limit: limit)
+                if !isPlugin { try Self.checkCoding(request) }
+                return try await Self.collect(request, context, limit: limit)
             }, address: context.clientAddress, client: ClientPresence { await context.departure($0) }, revision: namespace.revision)
     }
 
@@ -231,6 +246,15 @@ package struct HubResponder: HTTPResponder {
         } catch is RequestGuard.BodyTooSlow {
             throw PushError(
                 "request.too_slow", "the body did not arrive in time", hint: "send it again", status: 408, isRetryable: true)
+        } catch is RequestGuard.NoMemory {
+            throw PushError(
+                "request.busy", "too many bytes of other requests and answers wait for this client or for the server",
+                hint: "read the answers of earlier requests, and send this one again in a second", status: 503, isRetryable: true,
+                details: ["retryAfter": 1])
+        } catch is ChunkGuard.TooMuchOverhead {
+            throw PushError(
+                "request.broken", "the chunks of the body have more than \(ChunkGuard.tolerance / 1024) KiB of extensions",
+                hint: "send the body without chunk extensions", status: 400)
         } catch {
             throw brokenBody
         }
@@ -240,6 +264,17 @@ package struct HubResponder: HTTPResponder {
 
     private static var brokenBody: PushError {
         PushError("request.broken", "the connection ended before the body did", hint: "send it again", status: 400)
+    }
+
+    /// Bodies are read as they are. A plugin gets them with their header, and may decode them.
+    private static func checkCoding(_ request: Request) throws(PushError) {
+        guard let coding = request.headers[.contentEncoding] else { return }
+        // Some clients name the character set here.
+        let harmless = ["", "identity", "utf-8", "utf8"]
+        guard let name = coding.split(separator: ",").map(\.trimmed).first(where: { !harmless.contains($0.lowercased()) }) else { return }
+        throw PushError(
+            "request.encoding", "the body has the content coding \"\(name.prefix(40))\", which this server does not decode",
+            hint: "send the body without Content-Encoding", status: 415, details: ["acceptEncoding": "identity"])
     }
 
     private static func tooLarge(_ limit: Int) -> PushError {
@@ -293,6 +328,7 @@ package struct HubResponder: HTTPResponder {
         if let run = error.details["run"]?.string { answer.fields[.runID] = run }
         if let challenge = error.details["challenge"]?.string { answer.fields[.wwwAuthenticate] = challenge }
         if let methods = error.details["allow"]?.string { answer.fields[.allow] = methods }
+        if let codings = error.details["acceptEncoding"]?.string { answer.fields[.acceptEncoding] = codings }
         return answer
     }
 }

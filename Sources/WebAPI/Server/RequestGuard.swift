@@ -8,7 +8,7 @@ import NIOHTTPTypesHTTP1
 /// Follows the requests of a connection of HTTP/1.1, or of a stream of HTTP/2. A connection whose client has more to send than
 /// was read ends with the answer: nothing is read only to be thrown away, but for a little. A body that takes too long ends with
 /// an error for whoever reads it. An answer is given when the client has taken it, for which it has time as long as it takes
-/// any of it.
+/// any of it. Memory for a request is reserved before it begins, for its body as it arrives, and for its answer before that is made.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -19,6 +19,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private static let slice = 16 << 10
 
     private let limits: ConnectionLimits
+    private let expectedAnswer: @Sendable (HTTPRequest) -> Int
     private var context: ChannelHandlerContext?
     private var connection: ConnectionGuard?
     private var isStream = false
@@ -31,24 +32,32 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// The last answer of a connection of HTTP/1.1 is written.
     private var isOver = false
     private var unread = 0
-    /// What was written and not taken yet: writes that are followed, and their bytes.
-    private var (writes, untaken) = (0, 0)
+    /// Writes that were not taken yet.
+    private var writes = 0
+    private let memory = RequestReservations()
+    /// The server has no memory left for what the client sends: nothing is read any more but to be thrown away.
+    private var isRefused = false
+    /// The answer that is written was replaced by a refusal.
+    private var isReplaced = false
     /// Bytes of the answer that is written which are in no followed write.
     private var rest = 0
     /// Where the channel is to be closed when everything has been taken.
     private var closings: [(mode: CloseMode, promise: EventLoopPromise<Void>?)] = []
-    /// What has come of a request that is held, and whether more was asked for.
-    private var held: [NIOAny]?
-    private var isReleased = false
+    /// What has come of a request that is held, what is reserved for it, and whether more was asked for.
+    private var held: (parts: [HTTPRequestPart], claim: RequestReservations.Claim)?
     private var wantsMore = false
     /// For a body that has not come with its head, and for an answer that the client does not take.
     private var (bodyAlarm, answerAlarm): (Alarm?, Alarm?)
 
     /// A body did not arrive in time.
     struct BodyTooSlow: Error {}
+    /// The server has no memory left for a body.
+    struct NoMemory: Error {}
 
-    init(limits: ConnectionLimits) {
+    /// - Parameter expectedAnswer: bytes that the answer to a request is expected to have.
+    init(limits: ConnectionLimits, expectedAnswer: @escaping @Sendable (HTTPRequest) -> Int) {
         self.limits = limits
+        self.expectedAnswer = expectedAnswer
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -57,7 +66,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if let codec = try? pipeline.handler(type: HTTP1ToHTTPServerCodec.self) {
             connection = try? pipeline.handler(type: ConnectionGuard.self)
             do {
-                try pipeline.addHandler(HTTP1Guard(), position: .before(codec))
+                let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+                let chunks = ChunkGuard()
+                try pipeline.addHandler(chunks, position: .before(decoder))
+                try pipeline.addHandler(HTTP1Guard(chunks: chunks), position: .before(codec))
             } catch {
                 context.close(promise: nil)
             }
@@ -66,15 +78,16 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             connection = try? context.channel.parent?.pipeline.syncOperations.handler(type: ConnectionGuard.self)
             connection?.isMultiplexed = true
         }
+        memory.connection = connection
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         bodyAlarm?.cancel()
         answerAlarm?.cancel()
         (bodyAlarm, answerAlarm) = (nil, nil)
-        if held != nil || isReleased { connection?.leave(self, isReleased: isReleased) }
+        if held != nil { connection?.leave(self) }
         held = nil
-        connection?.settle(untaken)
+        memory.releaseAll()
         for _ in given..<max(given, heads) { connection?.end() }
         connection = nil
         self.context = nil
@@ -85,34 +98,96 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: - Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard held == nil else {
-            held?.append(data)
-            return
-        }
         let part = unwrapInboundIn(data)
-        guard !isOver else {
+        guard held == nil else { return hold(part, context) }
+        guard !isOver, !isRefused else {
             // Nothing behind the last answer is for anybody, while it is on its way.
-            if case .body(let part) = part { _ = take(part, context) }
+            switch part {
+            case .body(let part): _ = take(part, context)
+            case .end: ends += 1
+            case .head: break
+            }
             return
         }
         switch part {
         case .head(let request):
-            if isStream, !isReleased, connection?.holds(self) == true {
-                held = [data]
+            let answer = expectedAnswer(request)
+            guard let claim = memory.claim() else { return refuse(context) }
+            if isStream, connection?.holds(self, answer: answer) == true {
+                held = ([part], claim)
                 return
             }
-            if request.headerFields[.connection] == HTTP1Guard.close { last = heads }
-            heads += 1
-            connection?.begin()
+            guard begin(request, claim, answer: answer, context) else { return }
         case .body(let part) where isStream && isClosing:
             guard take(part, context) else { return }
-        case .body: break
+        case .body(let part):
+            guard reserveBody(part.readableBytes, context) else { return }
         case .end:
             ends += 1
             bodyAlarm?.set(nil)
         }
         context.fireChannelRead(data)
     }
+
+    /// False where there is no memory left for its answer.
+    private func begin(
+        _ request: HTTPRequest, _ claim: RequestReservations.Claim, answer: Int, _ context: ChannelHandlerContext
+    ) -> Bool {
+        guard memory.begin(claim, answer: answer) else {
+            refuse(context)
+            return false
+        }
+        if request.headerFields[.connection] == HTTP1Guard.close { last = heads }
+        heads += 1
+        connection?.begin()
+        return true
+    }
+
+    /// Stores a part of a request that has to wait.
+    private func hold(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        if case .body(let body) = part {
+            guard memory.reserve(body.readableBytes) else {
+                connection?.leave(self)
+                return refuse(context)
+            }
+            held?.claim.body += body.readableBytes
+        }
+        held?.parts.append(part)
+    }
+
+    /// False where the server has no memory left for it, which is an error for the task that reads the body.
+    private func reserveBody(_ bytes: Int, _ context: ChannelHandlerContext) -> Bool {
+        guard !memory.reserveBody(bytes) else { return true }
+        isRefused = true
+        connection?.noteRefusal()
+        context.fireErrorCaught(NoMemory())
+        return false
+    }
+
+    /// Answers a request for which the server has no memory, without asking what it wants. Requests of HTTP/1.1 that came before it get
+    /// their answers, then the connection ends.
+    private func refuse(_ context: ChannelHandlerContext) {
+        isRefused = true
+        connection?.noteRefusal()
+        if let held {
+            memory.release(held.claim)
+            for case .end in held.parts { ends += 1 }
+        }
+        held = nil
+        guard answers == heads else {
+            last = heads - 1
+            return
+        }
+        heads += 1
+        memory.beginRefused()
+        last = heads - 1
+        connection?.begin()
+        write(context: context, data: wrapOutboundOut(.head(Self.refusal)), promise: nil)
+        write(context: context, data: wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    /// Without a body, which a client could leave lying as well.
+    private static let refusal = HTTPResponse(status: .serviceUnavailable, headerFields: [.contentLength: "0", .retryAfter: "1"])
 
     func channelReadComplete(context: ChannelHandlerContext) {
         guard held == nil else { return }
@@ -129,12 +204,19 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if held == nil { context.read() } else { wantsMore = true }
     }
 
-    /// The client has taken enough of its other answers.
+    /// Begins a request that was held: the client has taken enough of its other answers.
     func release() {
-        guard let parts = held, let context else { return }
+        guard let (parts, claim) = held, let context else { return }
         held = nil
-        isReleased = true
-        for part in parts { channelRead(context: context, data: part) }
+        for part in parts {
+            switch part {
+            case .head(let request):
+                if parts.count > 1, case .end = parts[parts.count - 1] { ends += 1 }
+                guard begin(request, claim, answer: expectedAnswer(request), context) else { return }
+            case .body, .end: break
+            }
+            context.fireChannelRead(wrapInboundOut(part))
+        }
         channelReadComplete(context: context)
         if wantsMore { context.read() }
     }
@@ -155,14 +237,18 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head(var response):
+        case .head(let response):
             guard response.status.kind != .informational else { break }
-            isClosing = ends <= answers || last == answers
-            guard !isStream, isClosing else { break }
-            response.headerFields[.connection] = HTTP1Guard.close
-            if heads == answers, failure == .headerOverflow { response.status = .requestHeaderFieldsTooLarge }
-            return context.write(wrapOutboundOut(.head(response)), promise: promise)
+            return writeHead(response, context, promise)
         case .body(var part):
+            guard !isReplaced else {
+                promise?.succeed()
+                return
+            }
+            guard memory.countWritten(part.readableBytes) else {
+                promise?.fail(NoMemory())
+                return context.close(promise: nil)
+            }
             while part.readableBytes > Self.slice, let slice = part.readSlice(length: Self.slice) {
                 context.write(wrapOutboundOut(.body(slice)), promise: follow(slice.readableBytes, context))
             }
@@ -173,23 +259,39 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
+    private func writeHead(_ response: HTTPResponse, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        var response = response
+        isReplaced = !memory.reserveAnswer(response.headerFields[.contentLength].flatMap { Int($0) } ?? 0)
+        if isReplaced {
+            connection?.noteRefusal()
+            response = Self.refusal
+        }
+        isClosing = ends <= answers || last == answers || isRefused && answers + 1 >= heads
+        if !isStream, isClosing {
+            response.headerFields[.connection] = HTTP1Guard.close
+            if heads == answers, failure == .headerOverflow { response.status = .requestHeaderFieldsTooLarge }
+        }
+        context.write(wrapOutboundOut(.head(response)), promise: promise)
+    }
+
     private func writeEnd(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        let (isAnswer, isLast) = (answers < heads, isClosing)
+        let (isAnswer, isLast) = (answers < heads, isClosing || isRefused && answers + 1 == heads)
+        isReplaced = false
         answers += 1
         let taken = follow(rest, context)
         rest = 0
         if let promise { taken.futureResult.cascade(to: promise) }
+        let request = isAnswer ? memory.endFirst() : 0
         taken.futureResult.assumeIsolated().whenSuccess { [self] in
+            memory.release(request)
             if isAnswer, connection != nil {
                 given += 1
                 connection?.end()
             }
             guard isStream, isLast else { return }
-            context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.linger)) { context.close(promise: nil) }
-        }
-        if isReleased {
-            isReleased = false
-            connection?.leave(self, isReleased: true)
+            // The body of one that has not begun is of no use.
+            let linger = isRefused && request == 0 ? TimeAmount.zero : TimeAmount(limits.linger)
+            context.eventLoop.assumeIsolated().scheduleTask(in: linger) { context.close(promise: nil) }
         }
         guard isLast else { return context.write(data, promise: taken) }
         isOver = !isStream
@@ -200,8 +302,6 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// A promise for a write, which is kept when the client has taken these bytes.
     private func follow(_ bytes: Int, _ context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         writes += 1
-        untaken += bytes
-        connection?.owe(bytes)
         if writes == 1 {
             let alarm = answerAlarm ?? Alarm(context.eventLoop) { [unowned self] in self.context?.close(promise: nil) }
             answerAlarm = alarm
@@ -214,8 +314,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func wasTaken(_ bytes: Int) {
         writes -= 1
-        untaken -= bytes
-        connection?.settle(bytes)
+        memory.release(bytes)
         answerAlarm?.set(writes == 0 ? nil : limits.idle)
         guard writes == 0, !closings.isEmpty, let context else { return }
         let closings = self.closings

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HubWire
+import NIOCore
 import PushCore
 
 /// A request as routes see it: its head, and a way to its body, which is read when the caller has proved who it is.
@@ -57,6 +58,8 @@ struct WebAnswer: Sendable {
     var status: HTTPResponse.Status
     var fields: HTTPFields
     var body: [UInt8]
+    /// A body that is the same for many requests, instead of `body`: all of them share the memory.
+    var shared: ByteBuffer?
 
     init(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:], body: [UInt8] = []) {
         self.status = status
@@ -67,6 +70,11 @@ struct WebAnswer: Sendable {
     init(_ status: HTTPResponse.Status, _ contentType: String, _ body: [UInt8], _ fields: HTTPFields = [:]) {
         self.init(status, fields, body: body)
         self.fields[.contentType] = contentType
+    }
+
+    init(_ status: HTTPResponse.Status, _ contentType: String, shared: ByteBuffer) {
+        self.init(status, contentType, [])
+        self.shared = shared
     }
 }
 

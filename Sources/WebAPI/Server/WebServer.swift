@@ -29,7 +29,8 @@ package struct WebServer: Sendable {
         decoder.maxHeaderListSize = Self.headerLimit
         decoder.maxHeaderFieldCount = 200
         let http1 = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestGuard(limits: limits)], httpDecoderConfiguration: decoder)
+            additionalChannelHandlers: [RequestGuard(limits: limits) { responder.expectedAnswer(to: $0) }],
+            httpDecoderConfiguration: decoder)
         let server: HTTPServerBuilder
         if let tls {
             let configuration: TLSConfiguration
@@ -58,7 +59,7 @@ package struct WebServer: Sendable {
             onServerRunning: { channel in
                 connections.watch(channel)
                 do {
-                    try await AcceptErrors.watch(channel)
+                    try await AcceptErrors.watch(channel, log)
                 } catch {
                     log.error("a port ends with the first connection that it cannot take: \(error)")
                 }
