@@ -229,8 +229,8 @@ package struct HubResponder: HTTPResponder {
         if request.path == "*", request.method != .options { throw notAllowed(request, "OPTIONS") }
     }
 
-    /// How long it may take is for the guard of its connection to say.
-    /// The body, whole: as long as its Content-Length says, or up to its last chunk or the end of its stream.
+    /// The body, whole: as long as its Content-Length says, or up to its last chunk or the end of its stream. The guard of its connection
+    /// limits the time.
     private static func collect(_ request: Request, _ context: Context, limit: Int) async throws(PushError) -> [UInt8] {
         let length = request.headers[.contentLength].flatMap { Int($0) }
         if let length, length > limit { throw tooLarge(limit) }
