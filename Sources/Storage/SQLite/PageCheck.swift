@@ -31,8 +31,7 @@ final class PageCheck: Sendable {
         state.withLock { $0.connection = nil }
         try connection.close()
         do {
-            let flaws = try flaws.get()
-            return flaws == ["ok"] ? nil : flaws.first?.asClause ?? "no answer"
+            return SQLiteFile.firstFlaw(try flaws.get())
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
             return nil
         }

@@ -85,10 +85,16 @@ enum SQLiteFile {
         try queue.close()
     }
 
-    /// Refuses a backup whose pages or rows are damaged, or which is none.
-    static func checkIntegrity(_ database: Database, _ path: String) throws {
-        let flaws = try database.all("PRAGMA integrity_check(1)") { $0.text(0) }
-        guard flaws == ["ok"] else { throw StorageError.corrupt("the database \(path)", flaws.first?.asClause ?? "no answer") }
+    /// Looks for damaged pages and rows.
+    ///
+    /// - Returns: what is damaged, nil where nothing is.
+    static func flaw(in database: Database) throws -> String? {
+        firstFlaw(try database.all("PRAGMA integrity_check(1)") { $0.text(0) })
+    }
+
+    /// - Parameter answers: of a check of SQLite. Some begin with a line that names the schema.
+    static func firstFlaw(_ answers: [String]) -> String? {
+        answers == ["ok"] ? nil : answers.first?.split(separator: "\n").last.map { String($0).asClause } ?? "no answer"
     }
 
     /// Puts one file in the place of another that nobody has open. There is a whole database at any moment, if there was one before.

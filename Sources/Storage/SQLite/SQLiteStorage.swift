@@ -75,7 +75,7 @@ package struct SQLiteStorage: StorageEngine {
         return try await SQLiteDatabase.blocking {
             try SQLiteFile.check(path)
             let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
-            try queue.read { try SQLiteFile.checkIntegrity($0, path) }
+            if let flaw = try queue.read({ try SQLiteFile.flaw(in: $0) }) { throw StorageError.corruptPages(path, flaw) }
             try queue.close()
             return true
         }.mapError { PushError($0, database: path) }.get()
@@ -227,7 +227,9 @@ package struct SQLiteStorage: StorageEngine {
             guard try database.first("PRAGMA application_id", read: { $0.integer(0) }) == SQLiteSchema.applicationID else {
                 throw SQLiteFile.foreign(path, "it is empty")
             }
-            try SQLiteFile.checkIntegrity(database, path)
+            if let flaw = try SQLiteFile.flaw(in: database) {
+                throw StorageError.corrupt("the database \(path)", flaw, hint: "name another backup")
+            }
             try copy(database, to: staged)
         }
         let migrated = try DatabaseQueue(path: staged, configuration: SQLiteFile.configuration(readonly: false))
