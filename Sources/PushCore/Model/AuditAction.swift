@@ -27,6 +27,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case settingsChange = "settings.change"
     case serverBackup = "server.backup"
     case serverRestore = "server.restore"
+    case secretsRenew = "secrets.renew"
     case accessRefuse = "access.refuse"
     case approvalRequest = "approval.request"
     case approvalApprove = "approval.approve"

@@ -311,29 +311,31 @@ package actor Namespace {
     ///   - reopened: where hubs lie from then on, also when it failed.
     ///   - replace: calls what it is given before it changes something. Where it throws before that, everything goes on as if
     ///     nothing had been asked.
+    /// - Returns: what `replace` answers.
     /// Throws `hub.restoring` (503) while another one is under way.
-    package func restore(
+    package func restore<Answer: Sendable>(
         _ reopened: @Sendable () -> any NamespaceStore,
-        _ replace: @Sendable (_ willReplace: @escaping @Sendable () async -> Void) async throws(PushError) -> Void
-    ) async throws(PushError) {
+        _ replace: @Sendable (_ willReplace: @escaping @Sendable () async -> Void) async throws(PushError) -> Answer
+    ) async throws(PushError) -> Answer {
         guard !isRestoring else { throw Self.restoring }
         isRestoring = true
         defer { isRestoring = false }
-        var failure: PushError?
+        var result: Result<Answer, PushError>
         do throws(PushError) {
-            try await replace { await self.close() }
+            result = .success(try await replace { await self.close() })
         } catch {
-            failure = error
+            result = .failure(error)
         }
         if isClosed {
             do throws(PushError) {
                 try await reopen(reopened())
             } catch {
-                failure = failure ?? error
+                if case .success = result { result = .failure(error) }
             }
         }
-        if let failure { throw failure }
+        let answer = try result.get()
         environment.note(.hub, "a backup was restored")
+        return answer
     }
 
     /// Where this fails before hubs are there, requests go on being refused.
