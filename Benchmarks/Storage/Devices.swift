@@ -16,7 +16,7 @@ struct Devices {
 
     /// Writes the registrations, and goes on as a new process.
     func run() async throws {
-        let storage = try await SQLiteStorage.open(folder.newFile())
+        let storage = try await SQLiteStorage.open(folder.newFile(), seal: .bench)
         let store = storage.namespace.store(ofHub: 1)
         let templates = try (0..<8).map { try RegistrationTemplate(body: #"{"aps":{"alert":"\#($0) $(text)"}}"#, platform: .apns) }
         var random = Numbers(seed: 1)
@@ -51,7 +51,7 @@ struct Devices {
 
     /// Reads what `run` has written.
     func read() async throws {
-        let storage = try await SQLiteStorage.open(file)
+        let storage = try await SQLiteStorage.open(file, seal: .bench)
         let store = storage.namespace.store(ofHub: 1)
         let (before, used) = (Self.residentBytes, ProcessorTime.now)
         let environment = HubEnvironment(clock: MachineClock(), random: MachineRandom(), start: { work in Task { await work() } })

@@ -1,5 +1,6 @@
 import Glibc
 import PushCore
+import Storage
 
 /// The clock of the machine, read as a server reads it.
 struct MachineClock: HubClock {
@@ -18,6 +19,11 @@ struct MachineRandom: RandomSource {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
     }
+}
+
+extension SecretSeal {
+    /// Databases of benchmarks have no secrets.
+    static let bench = SecretSeal(payloadKey: [UInt8](repeating: 7, count: 32), random: MachineRandom())
 }
 
 /// What the process has used of the processors so far, in seconds: other work on the machine counts for less in it than in time

@@ -24,7 +24,7 @@ struct Outcomes {
             """)
         for step in [500, 5_000] {
             let path = folder.newFile()
-            let storage = try await SQLiteStorage.open(path)
+            let storage = try await SQLiteStorage.open(path, seal: .bench)
             let store = storage.namespace.store(ofHub: 1)
             try await register(in: store)
             let alone = try await sendersAlone(store)

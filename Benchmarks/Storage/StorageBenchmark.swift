@@ -27,7 +27,7 @@ struct StorageBenchmark {
             """)
         for (name, makeTarget) in targets where name.contains(wanted) {
             for (writers, total) in [(1, 20_000), (8, 80_000), (64, 100_000), (512, 100_000)] {
-                let storage = try await SQLiteStorage.open(folder.newFile())
+                let storage = try await SQLiteStorage.open(folder.newFile(), seal: .bench)
                 let before = ProcessorTime.now
                 let rate = try await Load(writers: writers, total: total).rate(try await makeTarget(storage))
                 let used = used(since: before, by: total)

@@ -24,11 +24,16 @@ package protocol StorageEngine: Sendable {
     /// Puts what a backup holds in the place of everything, in one step. Whoever has loaded a hub loads it again, from
     /// `namespace`: stores from before are `storage.unavailable`.
     ///
-    /// - Parameter whenChecked: called when the backup is known to be good, and before anything changes.
+    /// - Parameters:
+    ///   - secrets: what becomes of those in the backup that do not open.
+    ///   - whenChecked: called when the backup is known to be good, and before anything changes.
     ///
-    /// Throws `storage.not_found` (404), `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt` or `storage.memory`
-    /// (400) for a file that cannot be used; then nothing has changed.
-    func restore(from path: String, whenChecked: @Sendable () async -> Void) async throws(PushError)
+    /// - Returns: what was renewed.
+    /// Throws `storage.not_found` (404), `storage.foreign_file`, `storage.newer_schema`, `storage.sealed`, `storage.corrupt` or
+    /// `storage.memory` (400) for a file that cannot be used; then nothing has changed.
+    func restore(
+        from path: String, _ secrets: LostSecrets, whenChecked: @Sendable () async -> Void
+    ) async throws(PushError) -> RenewedSecrets
     /// Writes a little that changes nothing. Throws `storage.unavailable` (503) where new work could not be kept.
     func checkWriting() async throws(PushError)
     /// `storage.corrupt`, once a damaged page was met, until a backup is restored.
@@ -42,5 +47,5 @@ package protocol StorageEngine: Sendable {
 }
 
 extension StorageEngine {
-    package func restore(from path: String) async throws(PushError) { try await restore(from: path) {} }
+    package func restore(from path: String) async throws(PushError) { _ = try await restore(from: path, .refused) {} }
 }

@@ -28,6 +28,23 @@ enum StorageError {
         PushError("storage.damaged", "the database \(path) \(finding)", hint: hint, status: 500)
     }
 
+    /// - Parameters:
+    ///   - path: of the database.
+    ///   - keyID: of the key that it is sealed with.
+    ///   - seal: of the key that is there.
+    static func sealed(_ path: String, keyID: [UInt8], _ seal: SecretSeal) -> PushError {
+        PushError(
+            "storage.sealed",
+            "the secrets of the database \(path) are sealed with the key \(keyID.hexadecimal), "
+                + "and the key file holds the key \(seal.keyID.hexadecimal)",
+            hint: "put the key file of the server that wrote it in place; if that is lost, pushhost hub renew-secrets, or hub restore "
+                + "--renew-secrets for a backup, goes on with new access keys and without push credentials", status: 409)
+    }
+
+    static let unsealed = PushError(
+        "storage.sealed", "the database has secrets in clear, and there is no key to seal them with", hint: "give the key file", status: 409
+    )
+
     static func conflict(_ message: String) -> PushError {
         PushError(
             "storage.conflict", message, hint: "this is a fault of the server, or two servers use the same storage", status: 500)

@@ -1,5 +1,6 @@
 import Glibc
 import PushCore
+import Storage
 
 /// Seconds that have passed, and seconds of the processors that the process has used.
 struct Moment {
@@ -44,4 +45,9 @@ struct MachineRandom: RandomSource {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
     }
+}
+
+extension SecretSeal {
+    /// Databases of benchmarks have no secrets.
+    static let bench = SecretSeal(payloadKey: [UInt8](repeating: 7, count: 32), random: MachineRandom())
 }

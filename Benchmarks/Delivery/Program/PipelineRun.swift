@@ -14,7 +14,7 @@ struct PipelineRun {
 
     /// Writes a hub of APNs registrations with five tags each, one of its own.
     static func prepare(file: String, devices: Int) async throws {
-        let storage = try await SQLiteStorage.open(file)
+        let storage = try await SQLiteStorage.open(file, seal: .bench)
         let store = storage.namespace.store(ofHub: 1)
         let random = SeededRandom(seed: 1)
         for first in stride(from: 0, to: devices, by: 5_000) {
@@ -35,7 +35,7 @@ struct PipelineRun {
     }
 
     func run() async throws {
-        let storage = try await SQLiteStorage.open(file)
+        let storage = try await SQLiteStorage.open(file, seal: .bench)
         let store = storage.namespace.store(ofHub: 1)
         let transport = try sink.transport()
         let connector = try sink.apns(transport)

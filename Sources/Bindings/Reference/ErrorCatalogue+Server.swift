@@ -29,10 +29,16 @@ extension ErrorCatalogue {
                 "data.in_use", .refusal, means: "Another server uses the data folder.",
                 when: "A second pushhost serve is started on the same folder.", cure: "End the other one, or name another folder."),
             ErrorDescription(
-                "data.payload_key", .refusal, means: "The key that seals secure payloads is not usable.",
-                when: "payload.key of the data folder was changed or cut short. Nothing is written over it.",
-                cure: "Put the right file back. Where it is lost, so are the payloads that are kept: remove the file, and a new key is "
-                    + "made."),
+                "data.payload_key", .refusal, means: "The key file of the server is not usable.",
+                when: "payload.key of the data folder, or the file of key.file, was changed or cut short, or cannot be made or read. "
+                    + "Nothing is written over it.",
+                cure: "Put the right file back. If it is lost, remove the file and run pushhost hub renew-secrets."),
+            ErrorDescription(
+                "data.key_missing", .refusal, means: "The key file of a used data folder is missing.",
+                when: "The database was used with a key file that is not there, for example because a disk is not mounted or key.file "
+                    + "names another place. No new key is made, and nothing is changed.",
+                cure: "Put the file back or name it with key.file. If it is lost, pushhost hub renew-secrets makes a new key, gives access "
+                    + "keys new values and removes push credentials; devices and notifications stay."),
         ])
 
     private static let tls = ErrorArea(
@@ -67,6 +73,12 @@ extension ErrorCatalogue {
                     + "is changed.",
                 cure: "Put a backup in its place with pushhost hub restore FILE. To begin anew, move the data folder away, or name another "
                     + "one with --data."),
+            ErrorDescription(
+                "storage.sealed", .refusal, .answer, means: "The secrets of a database are sealed with another key.",
+                when: "The key file is not that of the server that wrote the database or the backup. Nothing is changed. Status 409.",
+                cure: "Put the right key file in place, for example the copy that is stored apart from the backups. If it is lost, go on "
+                    + "with new access keys and without push credentials: pushhost hub renew-secrets for the data folder, or "
+                    + "pushhost hub restore FILE --renew-secrets for a backup."),
             ErrorDescription(
                 "storage.conflict", .answer, means: "A number or an id was given out twice.",
                 when: "Two servers that cannot be one use the same data. Status 500.", cure: "Let one server use the data folder."),

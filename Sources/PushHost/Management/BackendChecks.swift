@@ -1,3 +1,4 @@
+import Crypto
 import Delivery
 import Glibc
 import PushCore
@@ -13,10 +14,10 @@ struct BackendChecks {
     /// Its hub, its accounts, and the key of its secure payloads.
     func kept() async -> [Check] {
         let path = "\(settings.data)/\(DataFolder.databaseName)"
-        guard access(path, F_OK) == 0 else { return hub([]) + payloadKey([:]) }
+        guard access(path, F_OK) == 0 else { return hub([]) }
         // What is wrong with the database is told by another check; nothing is known of what is in it.
         guard let contents = try? await SQLiteStorage.contents(of: path) else { return [] }
-        return hub(contents.hubs) + accounts(contents.cheapAccounts) + payloadKey(contents.payloadsByKey)
+        return hub(contents.hubs) + accounts(contents.cheapAccounts) + payloadKey(contents.payloadsByKey, contents.sealing)
     }
 
     private func accounts(_ cheap: Int) -> [Check] {
@@ -35,23 +36,43 @@ struct BackendChecks {
         return [.wrong("backend", absence.finding, absence.hint)]
     }
 
-    private func payloadKey(_ counts: [[UInt8]: Int]) -> [Check] {
-        let (name, file) = ("payload key", "\(settings.data)/\(PayloadKeyFile.name)")
-        let isThere = access(file, F_OK) == 0
-        guard isThere || !counts.isEmpty else { return [] }
+    private func payloadKey(_ counts: [[UInt8]: Int], _ sealing: SealingState?) -> [Check] {
+        let (name, file) = ("payload key", PayloadKeyFile(settings))
         do throws(PushError) {
-            let lost = SecurePayloadService.sealedOtherwise(counts, than: isThere ? try PayloadKeyFile.read(in: settings.data) : nil)
-            guard isThere else {
-                let finding = "\(file) is gone, without which \(PayloadKeyFile.payloads(lost)) cannot be opened"
-                return [.wrong(name, finding, PayloadKeyFile.remedy)]
+            guard !file.isMissing else {
+                let lost = SecurePayloadService.sealedOtherwise(counts, than: nil)
+                let payloads = lost > 0 ? ", and \(PayloadKeyFile.payloads(lost)) cannot be opened" : ""
+                return [.wrong(name, "\(file.path) is gone: the server does not start without it\(payloads)", Self.wayOut)]
             }
-            let unmarked = counts[[]] ?? 0
-            guard lost + unmarked > 0 else { return [.well(name, "it opens the secure payloads that are kept")] }
-            return (lost > 0 ? [.wrong(name, PayloadKeyFile.warning(lost, in: settings.data), PayloadKeyFile.remedy)] : [])
-                + (unmarked > 0 ? [.wrong(name, PayloadKeyFile.doubt(unmarked, in: settings.data), PayloadKeyFile.trial)] : [])
+            let key = try file.read()
+            let (lost, unmarked) = (SecurePayloadService.sealedOtherwise(counts, than: key), counts[[]] ?? 0)
+            var checks = secrets(sealing, file, key)
+            if lost > 0 { checks.append(.wrong(name, file.warning(lost), PayloadKeyFile.remedy)) }
+            if unmarked > 0 { checks.append(.wrong(name, file.doubt(unmarked), PayloadKeyFile.trial)) }
+            if lost + unmarked == 0 { checks.append(.well(name, "it opens the secure payloads that are kept")) }
+            if file.isOpenToOthers {
+                checks.append(.wrong(name, "others may read \(file.path)", "chmod 600 \(file.path): it opens every secret"))
+            }
+            return checks
         } catch {
             return [.wrong(name, error)]
         }
+    }
+
+    private static let wayOut =
+        "put the file back, or name it with key.file; if it is lost, pushhost hub renew-secrets goes on with new access keys"
+
+    /// Access keys, push credentials and what else is sealed in the database.
+    private func secrets(_ sealing: SealingState?, _ file: PayloadKeyFile, _ key: SymmetricKey) -> [Check] {
+        let name = "secrets"
+        guard let sealing else {
+            return [.wrong(name, "an older version stored them in clear", "start the server: this version seals them")]
+        }
+        guard sealing.isSealed(with: PayloadKeyFile.seal(of: key)) else {
+            return [.wrong(name, "\(file.path) is not the key that they are sealed with: the server does not start", Self.wayOut)]
+        }
+        guard sealing.isClean else { return [.wrong(name, PayloadKeyFile.residue, PayloadKeyFile.erasing)] }
+        return [.well(name, "sealed with the key in \(file.path)")]
     }
 
     /// The keys of the issuer of tokens, from a file or over the network.

@@ -6,9 +6,10 @@ import Storage
 /// Copies of everything that a server keeps: taken and brought back while it runs, through the server itself, and while it does not,
 /// with its data folder locked.
 struct BackupFile {
-    /// The data folder.
-    let folder: String
+    let settings: ServerSettings
 
+    /// The data folder.
+    private var folder: String { settings.data }
     private static let pieceSize = 1 << 20
     /// How long the server may take.
     private static let patience = Duration.seconds(6 * 3600)
@@ -25,14 +26,8 @@ struct BackupFile {
             if let lock = try await lockIfFree(makingFolder: false) {
                 let database = try await FolderDatabase.examining(lock)
                 guard !database.isNew else { throw missing() }
-                let storage = try await database.open { _ in }
-                do throws(PushError) {
-                    try await storage.backup(to: copy)
-                } catch {
-                    try? await storage.close()
-                    throw error
-                }
-                try await storage.close()
+                // Needs no key: what is sealed stays so.
+                try await SQLiteStorage.copy(lock.database, to: copy)
             } else {
                 try await ask("backup", name)
             }
@@ -61,21 +56,25 @@ struct BackupFile {
         return String(cString: real)
     }
 
-    /// Throws `storage.not_found`, `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt`, `backup.failed`.
+    /// Throws `storage.not_found`, `storage.foreign_file`, `storage.newer_schema`, `storage.sealed`, `storage.corrupt`, `backup.failed`.
     ///
-    /// - Returns: what was wrong with the database that was there before, where nothing but replacing was left to do with it.
-    func restore(_ path: String) async throws(PushError) -> PushError? {
+    /// - Parameter renewsSecrets: whether secrets that the key file does not open get new values.
+    /// - Returns: what was wrong with the database that was there before, where nothing but replacing was left to do with it, and what was
+    ///   renewed.
+    func restore(_ path: String, renewsSecrets: Bool) async throws(PushError) -> (flaw: PushError?, renewed: JSON) {
         guard access(path, R_OK) == 0 else {
             throw PushError(
                 "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))", hint: "name a backup")
         }
         try checkPlace(path, Self.real(path))
-        if let lock = try await lockIfFree(makingFolder: true) { return try await Self.replace(in: lock, from: path) }
+        if let lock = try await lockIfFree(makingFolder: true) { return try await replace(in: lock, from: path, renewsSecrets) }
+        var renewed = RenewedSecrets().json
         try await withName { name throws(PushError) in
             // By SQLite, which takes in what is in a log beside the file.
             try await SQLiteStorage.copy(path, to: "\(folder)/\(name)")
             do throws(PushError) {
-                try await ask("restore", name)
+                let answer = try await ask("restore", name, renewsSecrets ? ["renewSecrets": true] : [:])
+                if answer.object != nil { renewed = answer }
             } catch {
                 // The operator knows it by another name.
                 var error = error
@@ -86,16 +85,35 @@ struct BackupFile {
                 throw error
             }
         }
-        return nil
+        return (nil, renewed)
     }
 
     /// The entry of it is the first one behind those of the backup.
-    private static func replace(in folder: DataFolder, from path: String) async throws(PushError) -> PushError? {
-        let end = await lastEntry(of: folder)
-        let (storage, flaw) = try await FolderDatabase.replace(in: folder, from: path)
-        await AuditLog(trail: storage.auditTrail, clock: SystemClock()).noteRestoration(end)
-        try await storage.close()
-        return flaw
+    private func replace(
+        in folder: DataFolder, from path: String, _ renewsSecrets: Bool
+    ) async throws(PushError) -> (flaw: PushError?, renewed: JSON) {
+        let (file, clock) = (PayloadKeyFile(settings), SystemClock())
+        let (key, isNew) = try file.keyOrNew()
+        let end = await Self.lastEntry(of: folder)
+        let replaced: FolderDatabase.Replacement
+        do throws(PushError) {
+            replaced = try await FolderDatabase.replace(
+                in: folder, from: path, seal: PayloadKeyFile.seal(of: key), renewsSecrets ? .renewed(at: clock.now) : .refused
+            ) { () throws(PushError) in
+                // Before there is a database that is sealed with it.
+                if isNew { try file.store(key) }
+            }
+        } catch {
+            guard isNew, error.code == "storage.sealed" else { throw error }
+            var error = error
+            error.message = "the backup \(path) is sealed, and the key file \(file.path) is missing; nothing was restored"
+            throw error
+        }
+        let audit = AuditLog(trail: replaced.storage.auditTrail, clock: clock)
+        await audit.noteRestoration(end)
+        await audit.note(replaced.renewed)
+        try await replaced.storage.close()
+        return (replaced.flaw, replaced.renewed.json)
     }
 
     /// Nil where it cannot be read. A damaged database is not opened, for that could change it.
@@ -121,9 +139,11 @@ struct BackupFile {
         PushError("storage.not_found", "there is no server's data in \(folder)", hint: "name its data folder with --data or --config")
     }
 
-    private func ask(_ what: String, _ name: String) async throws(PushError) {
-        try await ManagementClient.with(.folder(folder)) { client throws(PushError) in
-            _ = try await client.post(ManagementClient.path(what), body: ["file": .string(name)], patience: Self.patience)
+    @discardableResult
+    private func ask(_ what: String, _ name: String, _ more: JSONObject = [:]) async throws(PushError) -> JSON {
+        let body = JSON.object(JSONObject([("file", .string(name))] + more.members.map { ($0.key, $0.value) }))
+        return try await ManagementClient.with(.folder(folder)) { client throws(PushError) in
+            try await client.post(ManagementClient.path(what), body: body, patience: Self.patience)
         }
     }
 

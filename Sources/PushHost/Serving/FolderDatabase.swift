@@ -34,10 +34,12 @@ struct FolderDatabase: Sendable {
 
     /// Opens it, makes it where it is new, and marks the folder as used.
     ///
-    /// - Parameter warn: called with what an operator should know and what does not keep a server from starting.
+    /// - Parameters:
+    ///   - seal: of its secrets.
+    ///   - warn: called with what an operator should know and what does not keep a server from starting.
     /// Throws what `SQLiteStorage.open` throws, and `data.unusable` for a new one.
-    func open(_ warn: (String) -> Void) async throws(PushError) -> SQLiteStorage {
-        let storage = try await SQLiteStorage.open(folder.database)
+    func open(seal: SecretSeal, _ warn: (String) -> Void) async throws(PushError) -> SQLiteStorage {
+        let storage = try await SQLiteStorage.open(folder.database, seal: seal)
         if let exchange { warn(exchange) }
         if hasLostLog {
             warn(
@@ -72,18 +74,29 @@ struct FolderDatabase: Sendable {
         try FolderMark(folder: folder.path).write(DatabaseMark(identity: identity, isUsed: true))
     }
 
+    /// What took the place of a database.
+    struct Replacement: Sendable {
+        let storage: SQLiteStorage
+        /// What was wrong with the one before.
+        let flaw: PushError?
+        /// Secrets of the backup that got new values.
+        let renewed: RenewedSecrets
+    }
+
     /// Puts a backup in the place of the database, whatever state that is in, and opens it.
     ///
-    /// - Returns: with what was wrong with the one before.
+    /// - Parameter whenChecked: called when the backup is known to be good, and before anything changes.
     /// Throws what `SQLiteStorage.replace` throws; then nothing has changed.
     static func replace(
-        in folder: DataFolder, from path: String
-    ) async throws(PushError) -> (storage: SQLiteStorage, flaw: PushError?) {
+        in folder: DataFolder, from path: String, seal: SecretSeal, _ secrets: LostSecrets,
+        whenChecked: () async throws(PushError) -> Void
+    ) async throws(PushError) -> Replacement {
         let mark = try FolderMark(folder: folder.path).read()
-        let flaw = try await SQLiteStorage.replace(folder.database, from: path, mark: mark)
-        let storage = try await SQLiteStorage.open(folder.database)
+        let (flaw, renewed) = try await SQLiteStorage.replace(
+            folder.database, from: path, mark: mark, seal: seal, secrets, whenChecked: whenChecked)
+        let storage = try await SQLiteStorage.open(folder.database, seal: seal)
         // Where the disk is full now, the next start marks the folder.
         try? await Self.mark(folder, mark, .present(nil), storage)
-        return (storage, flaw)
+        return Replacement(storage: storage, flaw: flaw, renewed: renewed)
     }
 }

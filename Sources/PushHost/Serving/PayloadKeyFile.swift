@@ -3,43 +3,132 @@ import Glibc
 import PushCore
 import Storage
 
-/// The file of the data folder with the key that seals secure payloads. It is in no backup: who has one has not yet the payloads.
+/// The key file of a server. Its key seals secure payloads, and a key derived from it the secrets in the database. It is in no backup: who
+/// has a backup has neither the payloads nor the secrets.
 struct PayloadKeyFile {
     static let name = "payload.key"
     private static let length = 32
 
-    let folder: DataFolder
+    let path: String
+    /// The data folder.
+    private let folder: String
+    /// Whether the setting `key.file` names it.
+    private let isNamed: Bool
 
-    /// Makes the file where there is none. Throws `data.payload_key` for one that is no key, and changes it never.
+    /// - Parameter path: nil for the file of the data folder.
+    init(folder: String, named path: String? = nil) {
+        self.folder = folder
+        self.path = path ?? "\(folder)/\(Self.name)"
+        isNamed = path != nil
+    }
+
+    init(_ settings: ServerSettings) { self.init(folder: settings.data, named: settings.keyFile) }
+
+    var isMissing: Bool { access(path, F_OK) != 0 && errno == ENOENT }
+
+    /// Makes the file for a folder that has no database yet. Throws `data.key_missing` for one that has, `data.payload_key` for a file that
+    /// is no key, and never changes one.
     func key() throws(PushError) -> SymmetricKey {
-        let path = folder.file(Self.name)
-        let key = SymmetricKey(size: .bits256)
-        // In its place only when it is whole: a key of which half is on the disk would be lost.
-        let partial = folder.file(".\(Self.name)")
-        unlink(partial)
-        if access(path, F_OK) != 0 {
-            let file = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard file >= 0 else { throw DataFolder.unusable(folder.path, errno, file: path) }
-            FileOwner.give(file, toOwnerOf: folder.path)
-            let isWritten = key.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == Self.length && fsync(file) == 0
-            let number = errno
-            close(file)
-            guard isWritten, link(partial, path) == 0 || errno == EEXIST else {
-                throw DataFolder.unusable(folder.path, isWritten ? errno : number, file: path)
-            }
-            unlink(partial)
+        if isMissing {
+            try checkMove()
+            let database = "\(folder)/\(DataFolder.databaseName)"
+            guard access(database, F_OK) != 0 else { throw missing(database) }
+            try store(Self.new())
         }
-        return try Self.read(in: folder.path)
+        return try read()
     }
 
-    /// That so many do not open. - Parameter folder: the data folder.
-    static func warning(_ count: Int, in folder: String) -> String {
-        "\(payloads(count)) cannot be opened: \(folder)/\(name) is not the key that sealed \(count == 1 ? "it" : "them")"
+    /// The key, or a new one for a file that is missing, which `store` makes. For those who put new secrets in the place of lost ones.
+    func keyOrNew() throws(PushError) -> (key: SymmetricKey, isNew: Bool) {
+        guard isMissing else { return (try read(), false) }
+        try checkMove()
+        return (Self.new(), true)
     }
 
-    /// That nobody knows it of so many. - Parameter folder: the data folder.
-    static func doubt(_ count: Int, in folder: String) -> String {
-        "whether \(folder)/\(name) opens \(payloads(count)) is not known: an older version did not note which key sealed "
+    private static func new() -> SymmetricKey { SymmetricKey(size: .bits256) }
+
+    static func seal(of key: SymmetricKey) -> SecretSeal {
+        SecretSeal(payloadKey: key.withUnsafeBytes { Array($0) }, random: SystemRandom())
+    }
+
+    /// Makes the file. Where there is one already, that one stays.
+    func store(_ key: SymmetricKey) throws(PushError) {
+        // In its place only when it is whole: a key of which half is on the disk would be lost.
+        let slash = path.lastIndex(of: "/")
+        let (parent, file) = (slash.map { String(path[...$0]) } ?? "./", slash.map { String(path[path.index(after: $0)...]) } ?? path)
+        let partial = "\(parent).\(file)"
+        unlink(partial)
+        let output = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard output >= 0 else { throw unusable("made", errno) }
+        FileOwner.give(output, toOwnerOf: parent)
+        let isWritten = key.withUnsafeBytes { write(output, $0.baseAddress, $0.count) } == Self.length && fsync(output) == 0
+        let number = errno
+        close(output)
+        guard isWritten, link(partial, path) == 0 || errno == EEXIST else { throw unusable("made", isWritten ? errno : number) }
+        unlink(partial)
+        let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        fsync(directory)
+        close(directory)
+    }
+
+    /// Throws `data.payload_key` for a file that is no key, and `data.unusable` for one that cannot be read.
+    func read() throws(PushError) -> SymmetricKey {
+        // In the data folder a link could be somebody else's work; where the operator names the file, secrets are often mounted as links.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (isNamed ? 0 : O_NOFOLLOW))
+        guard file >= 0 else { throw unusable("read", errno) }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: Self.length + 1)
+        let count = Glibc.read(file, &bytes, bytes.count)
+        guard count == Self.length else {
+            throw PushError(
+                "data.payload_key",
+                "\(path) holds no key: it has \(count > Self.length ? "more than" : "\(max(count, 0)) bytes, not") 32 bytes",
+                hint: "put the right file back; if it is lost, remove this one and run pushhost hub renew-secrets")
+        }
+        return SymmetricKey(data: bytes.prefix(Self.length))
+    }
+
+    /// Whether others than the owner may read it.
+    var isOpenToOthers: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+    }
+
+    // MARK: - Errors
+
+    /// A folder whose key lies in it is not to get another key at the place that the settings name.
+    private func checkMove() throws(PushError) {
+        let own = "\(folder)/\(Self.name)"
+        guard isNamed, access(own, F_OK) == 0 else { return }
+        throw PushError(
+            "data.key_missing", "key.file: there is no file \(path), and the key of this data folder is still \(own); nothing was changed",
+            hint: "move it there: mv \(own) \(path)")
+    }
+
+    private func missing(_ database: String) -> PushError {
+        PushError(
+            "data.key_missing", "the key file \(path) is missing, and \(database) was used with one; nothing was changed",
+            hint: "put the file back, or name it with key.file; if it is lost, pushhost hub renew-secrets goes on with new access keys")
+    }
+
+    private func unusable(_ what: String, _ number: Int32) -> PushError {
+        guard isNamed else { return DataFolder.unusable(folder, number, file: path) }
+        return PushError(
+            "data.payload_key", "key.file: \(path) cannot be \(what): \(String(cString: strerror(number)))",
+            hint: "name a file that the server may \(what == "made" ? "make" : "read"), in a folder that exists")
+    }
+
+    // MARK: - Findings
+
+    /// That so many secure payloads do not open.
+    func warning(_ count: Int) -> String {
+        "\(Self.payloads(count)) cannot be opened: \(path) is not the key that sealed \(count == 1 ? "it" : "them")"
+    }
+
+    /// That nobody knows it of so many.
+    func doubt(_ count: Int) -> String {
+        "whether \(path) opens \(Self.payloads(count)) is not known: an older version did not note which key sealed "
             + (count == 1 ? "it" : "them")
     }
 
@@ -49,20 +138,7 @@ struct PayloadKeyFile {
 
     static let remedy = "put the old \(name) back and start the server again, or have them sent again"
 
-    /// Throws `data.payload_key` for a file that is no key, and `data.unusable` for none. - Parameter folder: the data folder.
-    static func read(in folder: String) throws(PushError) -> SymmetricKey {
-        let path = "\(folder)/\(name)"
-        let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard file >= 0 else { throw DataFolder.unusable(folder, errno, file: path) }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: length + 1)
-        let count = Glibc.read(file, &bytes, bytes.count)
-        guard count == length else {
-            throw PushError(
-                "data.payload_key",
-                "\(path) holds no key: it has \(count > length ? "more than" : "\(max(count, 0)) bytes, not") 32 bytes",
-                hint: "put the right file back; without it the secure payloads that are kept cannot be read, so that it may be removed")
-        }
-        return SymmetricKey(data: bytes.prefix(length))
-    }
+    static let residue = "older pages of the database may still hold secrets in clear"
+
+    static let erasing = "make as much room as the database takes, and start the server again"
 }

@@ -54,14 +54,15 @@ final class PushServer: Sendable {
         let (clock, random) = (SystemClock(), SystemRandom())
         if let keys = settings.backend.keys { try await IssuerKeySource(keys)?.checkFile() }
         let database = try await FolderDatabase.preparing(folder)
-        let payloadKey = try PayloadKeyFile(folder: folder).key()
+        let payloadKey = try PayloadKeyFile(settings).key()
         let route = try settings.simulatorRoute
         let apnsTransport = try settings.delivery.transport(random: random)
         let network = settings.allowsPrivate ? nil : PublicNetwork()
         let channelTransport = try settings.delivery.channelTransport(network)
         let trust = try ServiceTransports.Trust(settings.delivery)
         let socket = try ControlSocket(folder: settings.data)
-        let storage = try await database.open { log.warning("\($0)") }
+        let storage = try await database.open(seal: PayloadKeyFile.seal(of: payloadKey)) { log.warning("\($0)") }
+        if let residue = storage.residue { log.warning("\(PayloadKeyFile.residue); \(residue.message); \(PayloadKeyFile.erasing)") }
         let services = ServiceTransports(settings.delivery, trust, network: network, clock: clock, random: random)
         let routed = route.map { HTTPClientTransport(route: $0) }
         let issuerTransport = HTTPClientTransport(limits: .init(answerBody: IssuerKeySource.largestDocument))
@@ -212,7 +213,7 @@ final class PushServer: Sendable {
             backend: backend, credentials: connectors.services, audit: audit, sendGuard: sendGuard,
             control: ControlRoutes(
                 backup: { [self] name throws(PushError) in try await backup(to: folder.file(name)) },
-                restore: { [self] name throws(PushError) in try await restore(from: folder.file(name)) },
+                restore: { [self] name, renews throws(PushError) in try await restore(folder.file(name), renewing: renews).json },
                 channels: { [self] order throws(PushError) in try await channels(order) }, server: { [self] in await description },
                 plugins: { [self] in await plugins.supervisor.json }),
             lab: lab?.routes, plugins: PluginRouteServices(routing: plugins.host, spaces: storage.keyValues), flows: flows,
@@ -244,7 +245,7 @@ final class PushServer: Sendable {
         }
         do throws(PushError) {
             let count = try await backend.securePayloads.sealedOtherwise()
-            if count > 0 { log.warning("\(PayloadKeyFile.warning(count, in: folder.path)); \(PayloadKeyFile.remedy)") }
+            if count > 0 { log.warning("\(PayloadKeyFile(settings).warning(count)); \(PayloadKeyFile.remedy)") }
         } catch {
             log.warning("whether secure payloads can be read is not known: \(error.message)")
         }

@@ -17,6 +17,8 @@ struct ServerSettings: Sendable, Equatable {
     /// Names beyond localhost for the certificate that the server makes itself.
     var certificateNames: [String] = []
     var data = "pushhost-data"
+    /// The key file; nil for that of the data folder.
+    var keyFile: String?
     /// Made at the first start.
     var hub = "hub"
     /// What hubs accept from their clients.
@@ -99,6 +101,11 @@ extension ServerSettings {
             Setting("data", .text, "Folder for everything that is kept; made if it does not exist.", default: "pushhost-data") {
                 $0.data = $1.text
             },
+            Setting(
+                "key.file", .text,
+                "File of the key that seals the secrets in the database, outside of the data folder; made with the folder. `payload.key` "
+                    + "of the data folder by default."
+            ) { $0.keyFile = $1.text },
             Setting("hub", .text, "Hub that is made at the first start.", default: "hub") { $0.hub = $1.text },
             Setting("plugins", .text, "Folder of plugins; those that its plugins.yaml lists are live.", default: "plugins") {
                 $0.plugins = $1.text

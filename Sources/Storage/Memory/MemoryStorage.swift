@@ -19,7 +19,9 @@ package struct MemoryStorage: StorageEngine {
     }
 
     package func backup(to path: String) throws(PushError) { throw StorageError.memory }
-    package func restore(from path: String, whenChecked: @Sendable () async -> Void) throws(PushError) {
+    package func restore(
+        from path: String, _ secrets: LostSecrets, whenChecked: @Sendable () async -> Void
+    ) throws(PushError) -> RenewedSecrets {
         throw StorageError.memory
     }
     package func checkWriting() {}

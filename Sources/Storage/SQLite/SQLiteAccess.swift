@@ -14,6 +14,8 @@ struct SQLiteAccess: Sendable {
 
     var templates: TemplateKeys { database.templates }
 
+    var seal: SecretSeal { database.seal }
+
     /// Makes a change; answers when it is on the disk.
     ///
     /// - Parameter size: about how much is written, in bytes; a large change lets others go first.

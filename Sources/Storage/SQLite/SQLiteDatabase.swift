@@ -10,24 +10,33 @@ final class SQLiteDatabase: Sendable {
     let path: String
     let pool: DatabasePool
     let templates = TemplateKeys()
+    /// Of the secrets in it.
+    let seal: SecretSeal
+    /// Why pages or the log may still hold secrets that an older version stored in clear; nil where they do not.
+    let residue: PushError?
     private let queue: ChangeQueue
     private let restorations = Atomic(0)
     private let foundDamage = Mutex<PushError?>(nil)
 
     /// Blocks. Makes the file where there is none, and brings the tables of an older version up to date.
     ///
-    /// Throws `storage.foreign_file` (400), `storage.newer_schema` (500), `storage.corrupt` (500) and `storage.unavailable` (503).
-    init(opening path: String) throws(PushError) {
+    /// Throws `storage.foreign_file` (400), `storage.newer_schema` (500), `storage.sealed` (409), `storage.corrupt` (500) and
+    /// `storage.unavailable` (503).
+    init(opening path: String, seal: SecretSeal) throws(PushError) {
         try SQLiteFile.prepare(path)
         try SQLiteFile.check(path)
         do {
             pool = try DatabasePool(path: path, configuration: Self.configuration)
-            try pool.writeWithoutTransaction { try Self.setUp($0) }
-            try SQLiteSchema.migrator.migrate(pool)
+            try pool.writeWithoutTransaction { database in
+                try Self.setUp(database)
+                try SealingState.check(database, path, opensWith: seal)
+            }
+            try SQLiteSchema.migrator(sealingWith: seal).migrate(pool)
         } catch {
             throw PushError(error, database: path)
         }
-        self.path = path
+        residue = Self.eraseResidue(pool, path)
+        (self.path, self.seal) = (path, seal)
         queue = ChangeQueue(pool: pool) { [templates] in templates.forget() }
     }
 
@@ -65,6 +74,18 @@ final class SQLiteDatabase: Sendable {
             try source.read { try $0.backup(to: database) }
             templates.forget()
             foundDamage.withLock { $0 = nil }
+            // Pages of a database that was not clean are not to stay in the log.
+            if residue != nil { try? SealingState.emptyLog(of: database) }
+        }
+    }
+
+    /// What cannot be erased now, for example on a full disk, is tried again at the next start.
+    private static func eraseResidue(_ pool: DatabasePool, _ path: String) -> PushError? {
+        do {
+            try SealingState.eraseResidue(pool)
+            return nil
+        } catch {
+            return PushError(error, database: path)
         }
     }
 

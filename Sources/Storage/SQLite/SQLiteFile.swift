@@ -158,6 +158,10 @@ enum SQLiteFile {
             hint: "name another file; in a data folder, put a backup in its place with pushhost hub restore FILE", status: 400)
     }
 
+    static func missing(_ path: String) -> PushError {
+        PushError("storage.not_found", "there is no file \(path)", hint: "name a backup", status: 404)
+    }
+
     static func failure(_ what: String, _ path: String) -> PushError {
         StorageError.unavailable(
             "the file \(path) cannot be \(what): \(String(cString: strerror(errno)).asClause)",

@@ -3,36 +3,39 @@ import PushCore
 
 extension SQLiteHubStore: JobStore {
     func putJob(_ job: NotificationHubJob) async throws(PushError) {
+        let secrets = try database.seal.seal(job.storedJSON, for: .job(job.id, hub: hub))
         try await database.write { [hub] database in
             try database.run(
                 """
-                INSERT INTO job (hub, id, kind, status, is_final, progress, created_at, updated_at, content)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO job (hub, id, kind, status, is_final, progress, created_at, updated_at, content, secrets)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?)
                 ON CONFLICT (hub, id) DO UPDATE SET kind = excluded.kind, status = excluded.status, is_final = excluded.is_final,
                     progress = excluded.progress, created_at = excluded.created_at, updated_at = excluded.updated_at,
-                    content = excluded.content
+                    content = excluded.content, secrets = excluded.secrets
                 """, hub, job.id, job.kind.rawValue, job.status.rawValue, job.status.isFinal, Int64((job.progress * 100).rounded()),
-                job.createdAt.milliseconds, job.updatedAt.milliseconds, job.storedJSON.text())
+                job.createdAt.milliseconds, job.updatedAt.milliseconds, secrets)
         }
     }
 
     func job(_ id: String) async throws(PushError) -> NotificationHubJob? {
-        try await database.read { [hub] database in
-            try database.first("SELECT \(Self.jobColumns) FROM job WHERE hub = ? AND id = ?", hub, id, read: Self.job)
+        try await database.read { [hub, seal = database.seal] database in
+            try database.first("SELECT \(Self.jobColumns) FROM job WHERE hub = ? AND id = ?", hub, id) { try Self.job($0, seal) }
         }
     }
 
     func jobs(limit: Int) async throws(PushError) -> [NotificationHubJob] {
-        try await database.read { [hub] database in
+        try await database.read { [hub, seal = database.seal] database in
             try database.all(
-                "SELECT \(Self.jobColumns) FROM job WHERE hub = ? ORDER BY created_at DESC, id DESC LIMIT ?", hub, limit, read: Self.job)
+                "SELECT \(Self.jobColumns) FROM job WHERE hub = ? ORDER BY created_at DESC, id DESC LIMIT ?", hub, limit
+            ) { try Self.job($0, seal) }
         }
     }
 
     func unfinishedJobs() async throws(PushError) -> [NotificationHubJob] {
-        try await database.read { [hub] database in
-            try database.all(
-                "SELECT \(Self.jobColumns) FROM job WHERE hub = ? AND is_final = 0 ORDER BY created_at, id", hub, read: Self.job)
+        try await database.read { [hub, seal = database.seal] database in
+            try database.all("SELECT \(Self.jobColumns) FROM job WHERE hub = ? AND is_final = 0 ORDER BY created_at, id", hub) {
+                try Self.job($0, seal)
+            }
         }
     }
 
@@ -48,13 +51,13 @@ extension SQLiteHubStore: JobStore {
         }
     }
 
-    private static let jobColumns = "id, kind, status, progress, created_at, updated_at, content, hub"
+    private static let jobColumns = "id, kind, status, progress, created_at, updated_at, secrets, hub"
 
-    private static func job(_ row: SQLRow) throws -> NotificationHubJob {
+    private static func job(_ row: SQLRow, _ seal: SecretSeal) throws -> NotificationHubJob {
         try reading("the job \(row.text(0)) of hub \(row.integer(7))") {
             try NotificationHubJob(
                 id: row.text(0), kind: row.text(1), status: row.text(2), progress: row.integer(3), createdAt: row.time(4),
-                updatedAt: row.time(5), stored: row.json(6))
+                updatedAt: row.time(5), stored: seal.json(row.bytes(6), of: .job(row.text(0), hub: row.integer(7))))
         }
     }
 }

@@ -15,10 +15,10 @@ struct SQLiteKeyValueSpaces: KeyValueSpaces {
     }
 
     func removeExpired(now: Timestamp, limit: Int) async throws(PushError) -> Int {
-        try await database.write { database in
+        try await database.write { [seal = database.seal] database in
             var removed = 0
             for name in try Self.names(in: database) where removed < limit {
-                var space = try SQLiteSpace(name, in: database)
+                var space = try SQLiteSpace(name, in: database, seal)
                 removed += try space.removeExpired(now: now, limit: limit - removed)
             }
             return removed
@@ -41,13 +41,13 @@ struct SQLiteKeyValueStore: KeyValueStore {
 
     func value(_ key: String, now: Timestamp) async throws(PushError) -> KeyValueEntry? {
         try KeyValueRules.check(key: key)
-        return try await database.read { [space] in try SQLiteSpace(space, in: $0).entry(key, now: now) }
+        return try await database.read { [space, seal = database.seal] in try SQLiteSpace(space, in: $0, seal).entry(key, now: now) }
     }
 
     func values(_ keys: [String], now: Timestamp) async throws(PushError) -> [KeyValueEntry?] {
         try KeyValueRules.check(keys: keys)
-        return try await database.read { [space] database in
-            let space = try SQLiteSpace(space, in: database)
+        return try await database.read { [space, seal = database.seal] database in
+            let space = try SQLiteSpace(space, in: database, seal)
             return try keys.map { try space.entry($0, now: now) }
         }
     }
@@ -58,8 +58,8 @@ struct SQLiteKeyValueStore: KeyValueStore {
         try KeyValueRules.check(key: key)
         try KeyValueRules.check(expires: expires, now: now)
         let content = try KeyValueRules.content(of: value, for: key)
-        return try await database.write(size: content.count) { [self] database in
-            var space = try SQLiteSpace(space, in: database)
+        return try await database.write(size: content.count) { [self, seal = database.seal] database in
+            var space = try SQLiteSpace(space, in: database, seal)
             let row = try space.row(.value, key)
             let present = row.flatMap { $0.isLive(now) ? $0.version : nil }
             guard condition.holds(for: present) else { return .conflict(version: present) }
@@ -79,8 +79,8 @@ struct SQLiteKeyValueStore: KeyValueStore {
 
     func remove(_ key: String, if condition: KeyValueCondition, now: Timestamp) async throws(PushError) -> KeyValueRemoval {
         try KeyValueRules.check(key: key)
-        return try await database.write { [space] database in
-            var space = try SQLiteSpace(space, in: database)
+        return try await database.write { [space, seal = database.seal] database in
+            var space = try SQLiteSpace(space, in: database, seal)
             let row = try space.row(.value, key).flatMap { $0.isLive(now) ? $0 : nil }
             guard condition.holds(for: row?.version) else { return .conflict(version: row?.version) }
             guard let row else { return .missing }
@@ -92,8 +92,8 @@ struct SQLiteKeyValueStore: KeyValueStore {
     func add(_ amount: Int64, to key: String, expiresIfNew: Timestamp?, now: Timestamp) async throws(PushError) -> Int64 {
         try KeyValueRules.check(key: key)
         try KeyValueRules.check(expires: expiresIfNew, now: now)
-        return try await database.write { [self] database in
-            var space = try SQLiteSpace(space, in: database)
+        return try await database.write { [self, seal = database.seal] database in
+            var space = try SQLiteSpace(space, in: database, seal)
             let entry = try space.entry(key, now: now)
             let sum = try KeyValueRules.sum(entry?.value ?? 0, amount, for: key)
             _ = try keep(
@@ -109,8 +109,8 @@ struct SQLiteKeyValueStore: KeyValueStore {
         // Nothing lies between a key and the same with a zero behind it.
         let next: [UInt8] = after.map { Array($0.utf8) + [0] } ?? []
         let lowest = prefix.lexicographicallyPrecedes(next) ? next : prefix
-        return try await database.read { [space] database in
-            try SQLiteSpace(space, in: database).keys(prefix: prefix, from: lowest, limit: limit, now: now)
+        return try await database.read { [space, seal = database.seal] database in
+            try SQLiteSpace(space, in: database, seal).keys(prefix: prefix, from: lowest, limit: limit, now: now)
         }
     }
 
@@ -122,8 +122,8 @@ struct SQLiteKeyValueStore: KeyValueStore {
         try KeyValueRules.check(keys: keys)
         try KeyValueRules.check(token: token, limit: limit, period: period)
         let token = SlotWindow.Token(token)
-        return try await database.write(size: keys.count * Self.slotSize) { [self] database in
-            var space = try SQLiteSpace(space, in: database)
+        return try await database.write(size: keys.count * Self.slotSize) { [self, seal = database.seal] database in
+            var space = try SQLiteSpace(space, in: database, seal)
             var answers: [[UInt8]: Bool] = [:]
             var changes: [SQLiteSpace.Change] = []
             let result = try keys.map { key in
@@ -148,14 +148,14 @@ struct SQLiteKeyValueStore: KeyValueStore {
     // MARK: - Room
 
     func usage() async throws(PushError) -> KeyValueUsage {
-        try await database.read { [space] in try SQLiteSpace(space, in: $0).usage }
+        try await database.read { [space, seal = database.seal] in try SQLiteSpace(space, in: $0, seal).usage }
     }
 
     func clear() async throws(PushError) {
         var removed = 0
         repeat {
-            removed = try await database.write { [space] database in
-                var space = try SQLiteSpace(space, in: database)
+            removed = try await database.write { [space, seal = database.seal] database in
+                var space = try SQLiteSpace(space, in: database, seal)
                 return try space.removeSome(limit: Self.clearedAtOnce)
             }
         } while removed == Self.clearedAtOnce

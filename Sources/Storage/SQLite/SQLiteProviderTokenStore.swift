@@ -6,18 +6,22 @@ struct SQLiteProviderTokenStore: ProviderTokenStore {
     let database: SQLiteDatabase
 
     func token(_ key: String) async throws(PushError) -> ProviderToken? {
-        try await database.read { database in
-            try database.first("SELECT token, issued_at FROM provider_token WHERE key = ?", key) { row in
-                ProviderToken(token: Secret(row.text(0)), issuedAt: row.time(1))
+        try await database.read { [seal = database.seal] database in
+            try database.first("SELECT secrets, issued_at FROM provider_token WHERE key = ?", key) { row in
+                try reading("the token for a push service of the key \(key)") {
+                    let token = String(decoding: try seal.open(row.bytes(0), of: .providerToken(key)), as: UTF8.self)
+                    return ProviderToken(token: Secret(token), issuedAt: row.time(1))
+                }
             }
         }
     }
 
     func put(_ token: ProviderToken, for key: String) async throws(PushError) {
+        let secrets = try database.seal.seal(Array(token.token.reveal().utf8), for: .providerToken(key))
         try await database.write { database in
             try database.run(
-                "INSERT OR REPLACE INTO provider_token (key, token, issued_at) VALUES (?, ?, ?)", key, token.token.reveal(),
-                token.issuedAt.milliseconds)
+                "INSERT OR REPLACE INTO provider_token (key, token, issued_at, secrets) VALUES (?, '', ?, ?)", key,
+                token.issuedAt.milliseconds, secrets)
         }
     }
 }

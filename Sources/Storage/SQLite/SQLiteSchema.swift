@@ -12,7 +12,12 @@ enum SQLiteSchema {
         return left == right ? .orderedSame : left < right ? .orderedAscending : .orderedDescending
     }
 
-    static let migrator: DatabaseMigrator = {
+    /// For what needs no key: which versions there are, and whether a database has been superseded.
+    static let migrator = migrator(sealingWith: nil)
+
+    /// - Parameter seal: of secrets that a database of an older version has in clear. Without it the migration that seals them throws
+    ///   `storage.sealed`.
+    static func migrator(sealingWith seal: SecretSeal?) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("tables") { database in
             try database.execute(sql: namespace)
@@ -63,8 +68,12 @@ enum SQLiteSchema {
             try database.execute(sql: "CREATE INDEX notification_by_plan ON notification (plan) WHERE plan IS NOT NULL")
         }
         migrator.registerMigration("held removals") { database in try database.execute(sql: HeldRemovalTable.schema) }
+        migrator.registerMigration("sealed secrets") { database in
+            guard let seal else { throw StorageError.unsealed }
+            try SecretMigration.seal(with: seal, in: database)
+        }
         return migrator
-    }()
+    }
 
     /// The tables that belong to a hub, with the columns of their keys, which rows are those of hub `?1`, and how many rows leave in one
     /// transaction, so that others need not wait long.

@@ -12,9 +12,9 @@ struct SQLiteSpace {
         let id: Int64
         let version: Int64
         let expires: Timestamp?
-        /// JSON, or slots as they are packed.
+        /// Sealed JSON, or slots as they are packed.
         let content: [UInt8]
-        /// Of key and content.
+        /// Of key and content, before it was sealed.
         let size: Int
 
         func isLive(_ now: Timestamp) -> Bool { expires.map { $0 > now } ?? true }
@@ -32,16 +32,21 @@ struct SQLiteSpace {
     /// Whoever needs room looks among so many that have expired.
     private static let reclaimed = 1000
 
+    /// Of a row, in bytes of its key and of its content before it was sealed.
+    static let size = "length(key) + length(content) - iif(kind = \(Kind.value.rawValue), \(SecretSeal.overhead), 0)"
+
     private let name: String
     private let database: Database
+    private let seal: SecretSeal
     /// Nil where there is no row yet.
     private var number: Int64?
     private(set) var usage = KeyValueUsage()
     private(set) var lastVersion: Int64 = 0
 
-    init(_ name: String, in database: Database) throws {
+    init(_ name: String, in database: Database, _ seal: SecretSeal) throws {
         self.name = name
         self.database = database
+        self.seal = seal
         let row = try database.first("SELECT number, entries, bytes, last_version FROM key_value_space WHERE name = ?", name) { row in
             (row.integer(0), KeyValueUsage(entries: Int(row.integer(1)), bytes: Int(row.integer(2))), row.integer(3))
         }
@@ -53,20 +58,20 @@ struct SQLiteSpace {
     func row(_ kind: Kind, _ key: String) throws -> Row? {
         guard let number else { return nil }
         return try database.first(
-            "SELECT id, version, expiration, content, length(key) FROM key_value WHERE space = ? AND kind = ? AND key = ?", number,
+            "SELECT id, version, expiration, content, \(Self.size) FROM key_value WHERE space = ? AND kind = ? AND key = ?", number,
             kind.rawValue, Array(key.utf8)
         ) { row in
-            let content = row.bytes(3)
-            return Row(
-                id: row.integer(0), version: row.integer(1), expires: row.optional(2, row.time), content: content,
-                size: Int(row.integer(4)) + content.count)
+            Row(
+                id: row.integer(0), version: row.integer(1), expires: row.optional(2, row.time), content: row.bytes(3),
+                size: Int(row.integer(4)))
         }
     }
 
     func entry(_ key: String, now: Timestamp) throws -> KeyValueEntry? {
         guard let row = try row(.value, key), row.isLive(now) else { return nil }
         return try reading(subject(key)) {
-            KeyValueEntry(value: try JSON(parsing: row.content), version: row.version, expires: row.expires)
+            KeyValueEntry(
+                value: try JSON(parsing: seal.open(row.content, of: .value(key, space: name))), version: row.version, expires: row.expires)
         }
     }
 
@@ -115,16 +120,21 @@ struct SQLiteSpace {
         lastVersion = max(lastVersion, version)
         let number = try save()
         for change in changes {
+            let content = try kind == .value ? sealed(change) : change.content
             if let row = change.row {
                 try database.run(
                     "UPDATE key_value SET version = ?, expiration = ?, content = ? WHERE id = ?", change.version,
-                    change.expires?.milliseconds, change.content, row.id)
+                    change.expires?.milliseconds, content, row.id)
             } else {
                 try database.run(
                     "INSERT INTO key_value (space, kind, key, version, expiration, content) VALUES (?, ?, ?, ?, ?, ?)", number,
-                    kind.rawValue, change.key, change.version, change.expires?.milliseconds, change.content)
+                    kind.rawValue, change.key, change.version, change.expires?.milliseconds, content)
             }
         }
+    }
+
+    private func sealed(_ change: Change) throws -> [UInt8] {
+        try seal.seal(change.content, for: .value(String(decoding: change.key, as: UTF8.self), space: name))
     }
 
     /// What has expired and has to go so that there is room.
@@ -143,7 +153,7 @@ struct SQLiteSpace {
     private func expired(_ now: Timestamp, limit: Int) throws -> [(id: Int64, size: Int)] {
         try database.all(
             """
-            SELECT id, length(key) + length(content) FROM key_value WHERE space = ? AND expiration <= ?
+            SELECT id, \(Self.size) FROM key_value WHERE space = ? AND expiration <= ?
             ORDER BY expiration LIMIT ?
             """, number, now.milliseconds, limit
         ) { ($0.integer(0), Int($0.integer(1))) }
@@ -166,7 +176,7 @@ struct SQLiteSpace {
     /// Removes any; answers how many.
     mutating func removeSome(limit: Int) throws -> Int {
         let some = try database.all(
-            "SELECT id, length(key) + length(content) FROM key_value WHERE space = ? LIMIT ?", number, limit
+            "SELECT id, \(Self.size) FROM key_value WHERE space = ? LIMIT ?", number, limit
         ) { (id: $0.integer(0), size: Int($0.integer(1))) }
         if some.isEmpty { return 0 }
         try remove(some)

@@ -15,11 +15,16 @@ package struct SQLiteStorage: StorageEngine {
     package var namespace: any NamespaceStore { SQLiteNamespaceStore(database: SQLiteAccess(database)) }
     package var runs: any RunStore { SQLiteRunStore(database: SQLiteAccess(database)) }
 
-    /// Opens the database of a file, or makes one that only its owner can read.
+    /// Why the file may still hold secrets that an older version stored in clear; nil where it does not.
+    package var residue: PushError? { database.residue }
+
+    /// Opens the database of a file, or makes one that only its owner can read. Secrets that an older version stored in clear are
+    /// sealed.
     ///
-    /// Throws `storage.foreign_file` (400), `storage.newer_schema` (500), `storage.corrupt` (500) and `storage.unavailable` (503).
-    package static func open(_ path: String) async throws(PushError) -> SQLiteStorage {
-        let database = try await SQLiteDatabase.blocking { try SQLiteDatabase(opening: path) }
+    /// Throws `storage.foreign_file` (400), `storage.newer_schema` (500), `storage.sealed` (409), `storage.corrupt` (500) and
+    /// `storage.unavailable` (503).
+    package static func open(_ path: String, seal: SecretSeal) async throws(PushError) -> SQLiteStorage {
+        let database = try await SQLiteDatabase.blocking { try SQLiteDatabase(opening: path, seal: seal) }
             .mapError { PushError($0, database: path) }.get()
         let namespace = SQLiteNamespaceStore(database: SQLiteAccess(database))
         // What nobody needs any more can wait for a start with room on the disk.
@@ -88,6 +93,8 @@ package struct SQLiteStorage: StorageEngine {
         package let payloadsByKey: [[UInt8]: Int]
         /// Accounts with a hash that is cheaper than that of an account that is served.
         package let cheapAccounts: Int
+        /// Nil for a database of a version that stored secrets in clear.
+        package let sealing: SealingState?
     }
 
     /// Of a database of this version or one before, also while another process uses it.
@@ -99,7 +106,8 @@ package struct SQLiteStorage: StorageEngine {
                 Contents(
                     hubs: try database.all("SELECT name FROM hub ORDER BY number") { $0.text(0) },
                     payloadsByKey: try SQLiteSecurePayloadStore.readableByKey(in: database),
-                    cheapAccounts: try SQLiteAccountStore.count(cheaperThan: .served, in: database))
+                    cheapAccounts: try SQLiteAccountStore.count(cheaperThan: .served, in: database),
+                    sealing: try SealingState(in: database))
             }
             try queue.close()
             return contents
@@ -137,37 +145,60 @@ package struct SQLiteStorage: StorageEngine {
     }
 
     package func restore(
-        from path: String, whenChecked: @Sendable () async -> Void
-    ) async throws(PushError) {
+        from path: String, _ secrets: LostSecrets, whenChecked: @Sendable () async -> Void
+    ) async throws(PushError) -> RenewedSecrets {
         let staged = "\(database.path).restoring"
         defer { SQLiteFile.remove(staged) }
-        try await Self.prepare(path, as: staged)
+        let renewed = try await Self.prepare(path, as: staged, database.seal, secrets)
         // The folder's mark names the identity of this database, and goes on doing so.
         if let identity = try await database.read({ try SQLiteFile.identity(of: $0) }) { try await Self.identify(staged, as: identity) }
         await whenChecked()
         try await database.replace(from: staged)
+        return renewed
     }
 
     /// Puts a backup in the place of a database that nobody has open, whatever that one is: broken, of another program, or none.
     ///
-    /// - Parameter mark: what the folder records about the database; the backup gets the identity that it names.
-    /// - Returns: what was wrong with the one before; nil for one that was whole, or none.
+    /// - Parameters:
+    ///   - mark: what the folder records about the database; the backup gets the identity that it names.
+    ///   - whenChecked: called when the backup is known to be good, and before anything changes.
+    /// - Returns: what was wrong with the one before, nil for one that was whole, or none; and what was renewed.
     /// Throws what `restore` throws for the backup, and `storage.unavailable`; then nothing has changed.
     package static func replace(
-        _ target: String, from path: String, mark: DatabaseMark = DatabaseMark()
-    ) async throws(PushError) -> PushError? {
+        _ target: String, from path: String, mark: DatabaseMark = DatabaseMark(), seal: SecretSeal, _ secrets: LostSecrets = .refused,
+        whenChecked: () async throws(PushError) -> Void = {}
+    ) async throws(PushError) -> (flaw: PushError?, renewed: RenewedSecrets) {
         let staged = "\(target).restoring"
         defer { SQLiteFile.remove(staged) }
-        try await prepare(path, as: staged)
+        let renewed = try await prepare(path, as: staged, seal, secrets)
         if let identity = mark.identity { try await identify(staged, as: identity) }
-        var flaw: PushError?
+        var found: PushError?
         do throws(PushError) {
             _ = try await examine(target, mark)
         } catch {
-            flaw = error
+            found = error
         }
-        return try await SQLiteDatabase.blocking { [flaw] in try SQLiteFile.exchange(target, for: staged, flaw: flaw) }
+        try await whenChecked()
+        let flaw = try await SQLiteDatabase.blocking { [found] in try SQLiteFile.exchange(target, for: staged, flaw: found) }
             .mapError { PushError($0, database: target) }.get()
+        return (flaw, renewed)
+    }
+
+    /// Puts new secrets in the place of those that do not open, in a database that no process has open. One of an older version is
+    /// brought up to date, and its secrets are sealed.
+    ///
+    /// Throws `storage.not_found`, and what `open` throws but `storage.sealed`.
+    package static func renewSecrets(of path: String, seal: SecretSeal, now: Timestamp) async throws(PushError) -> RenewedSecrets {
+        try await SQLiteDatabase.blocking {
+            guard SQLiteFile.exists(path) else { throw SQLiteFile.missing(path) }
+            try SQLiteFile.check(path)
+            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: false))
+            try SQLiteSchema.migrator(sealingWith: seal).migrate(queue)
+            let renewed = try queue.write { try SecretRenewal(seal: seal, now: now, database: $0).run() }
+            try? SealingState.eraseResidue(queue)
+            try queue.close()
+            return renewed
+        }.mapError { PushError($0, database: path) }.get()
     }
 
     private static func identify(_ staged: String, as identity: DatabaseIdentity) async throws(PushError) {
@@ -180,7 +211,7 @@ package struct SQLiteStorage: StorageEngine {
     /// Throws what `restore` throws.
     package static func copy(_ path: String, to copy: String) async throws(PushError) {
         do throws(PushError) {
-            try await SQLiteDatabase.blocking { try Self.stage(path, as: copy) }.mapError { PushError($0, database: path) }.get()
+            try await SQLiteDatabase.blocking { try Self.duplicate(path, as: copy) }.mapError { PushError($0, database: path) }.get()
         } catch {
             SQLiteFile.remove(copy)
             throw error
@@ -188,10 +219,14 @@ package struct SQLiteStorage: StorageEngine {
     }
 
     /// Makes a copy of a backup that can be put in the place of everything.
-    private static func prepare(_ path: String, as staged: String) async throws(PushError) {
-        try await SQLiteDatabase.blocking { try Self.stage(path, as: staged) }.mapError { PushError($0, database: path) }.get()
+    private static func prepare(
+        _ path: String, as staged: String, _ seal: SecretSeal, _ secrets: LostSecrets
+    ) async throws(PushError) -> RenewedSecrets {
+        let renewed = try await SQLiteDatabase.blocking { try Self.stage(path, as: staged, seal, secrets) }
+            .mapError { PushError($0, database: path) }.get()
         do throws(PushError) {
-            try await Self.checkRows(of: staged)
+            try await Self.checkRows(of: staged, seal)
+            return renewed
         } catch {
             var error = error
             error.message = "the backup \(path) is of no use: \(error.message.replacing(staged, with: path))"
@@ -201,8 +236,8 @@ package struct SQLiteStorage: StorageEngine {
 
     /// Refuses a backup with hubs that cannot be read, before it takes the place of one without. Single devices that cannot be read
     /// are left out, as at any start.
-    private static func checkRows(of staged: String) async throws(PushError) {
-        let storage = try await open(staged)
+    private static func checkRows(of staged: String, _ seal: SecretSeal) async throws(PushError) {
+        let storage = try await open(staged, seal: seal)
         let namespace = storage.namespace
         do throws(PushError) {
             for hub in try await namespace.load().hubs { _ = try await namespace.store(ofHub: hub.number).load() }
@@ -213,11 +248,27 @@ package struct SQLiteStorage: StorageEngine {
         try await storage.close()
     }
 
-    /// Makes a copy that can be put in the place of everything: checked, and with the tables of this version.
-    private static func stage(_ path: String, as staged: String) throws {
-        guard SQLiteFile.exists(path) else {
-            throw PushError("storage.not_found", "there is no file \(path)", hint: "name a backup", status: 404)
+    /// Makes a copy that can be put in the place of everything: checked, with the tables of this version, and sealed.
+    private static func stage(
+        _ path: String, as staged: String, _ seal: SecretSeal, _ secrets: LostSecrets
+    ) throws -> RenewedSecrets {
+        try duplicate(path, as: staged)
+        let migrated = try DatabaseQueue(path: staged, configuration: SQLiteFile.configuration(readonly: false))
+        if case .refused = secrets { try migrated.read { try SealingState.check($0, path, opensWith: seal) } }
+        try SQLiteSchema.migrator(sealingWith: seal).migrate(migrated)
+        let renewed = try migrated.write { database in
+            try SQLiteRunStore.settle(in: database)
+            guard case .renewed(let now) = secrets else { return RenewedSecrets() }
+            return try SecretRenewal(seal: seal, now: now, database: database).run()
         }
+        try SealingState.eraseResidue(migrated)
+        try migrated.close()
+        return renewed
+    }
+
+    /// Makes a copy of a database, checked.
+    private static func duplicate(_ path: String, as staged: String) throws {
+        guard SQLiteFile.exists(path) else { throw SQLiteFile.missing(path) }
         // A log beside it belongs to it, and must be whole.
         _ = try DatabaseFiles(path: path).examine(DatabaseMark())
         try SQLiteFile.check(path)
@@ -232,10 +283,6 @@ package struct SQLiteStorage: StorageEngine {
             }
             try copy(database, to: staged)
         }
-        let migrated = try DatabaseQueue(path: staged, configuration: SQLiteFile.configuration(readonly: false))
-        try SQLiteSchema.migrator.migrate(migrated)
-        try migrated.write { try SQLiteRunStore.settle(in: $0) }
-        try migrated.close()
     }
 
     private static func copy(_ database: Database, to path: String) throws {
@@ -246,6 +293,8 @@ package struct SQLiteStorage: StorageEngine {
             // One file, which can be read without others beside it.
             try copy.execute(sql: "PRAGMA journal_mode = DELETE")
         }
+        // Free pages of one that could not be cleaned are not to go on in its copies.
+        try SealingState.eraseResidue(copy)
         try copy.close()
     }
 }

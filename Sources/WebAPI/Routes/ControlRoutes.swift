@@ -8,11 +8,14 @@ package struct ControlRoutes: Sendable {
     /// Gets the name of a file in the data folder.
     package typealias Work = @Sendable (String) async throws(PushError) -> Void
 
+    /// Gets the name of a file in the data folder, and whether secrets that do not open are renewed; answers what was renewed.
+    package typealias Restoring = @Sendable (_ file: String, _ renewsSecrets: Bool) async throws(PushError) -> JSON
+
     /// Gets a JSON object that says what is to be done, and answers what came of it.
     package typealias Task = @Sendable (JSON) async throws(PushError) -> JSON
 
     private let backup: Work
-    private let restore: Work
+    private let restore: Restoring
     private let channels: Task
     private let server: @Sendable () async -> JSON
     private let plugins: @Sendable () async -> JSON
@@ -23,7 +26,7 @@ package struct ControlRoutes: Sendable {
     ///   - server: what `GET /api/v1/server` answers.
     ///   - plugins: what `GET /api/v1/plugins` answers.
     package init(
-        backup: @escaping Work, restore: @escaping Work, channels: @escaping Task, server: @escaping @Sendable () async -> JSON,
+        backup: @escaping Work, restore: @escaping Restoring, channels: @escaping Task, server: @escaping @Sendable () async -> JSON,
         plugins: @escaping @Sendable () async -> JSON = { .array([]) }
     ) {
         self.backup = backup
@@ -35,14 +38,9 @@ package struct ControlRoutes: Sendable {
 
     /// Nil where the path is none of these. Throws `control.forbidden` (403) where the request came over a port.
     func answer(_ request: WebRequest, isTrusted: Bool) async throws(PushError) -> WebAnswer? {
-        let work: Work?
         let isAboutChannels = request.path == "/api/v1/apns/channels"
-        switch request.path {
-        case "/api/v1/server", "/api/v1/plugins", "/api/v1/apns/channels": work = nil
-        case "/api/v1/backup": work = backup
-        case "/api/v1/restore": work = restore
-        default: return nil
-        }
+        let isAboutFiles = ["/api/v1/backup", "/api/v1/restore"].contains(request.path)
+        guard isAboutChannels || isAboutFiles || ["/api/v1/server", "/api/v1/plugins"].contains(request.path) else { return nil }
         guard isTrusted else {
             throw PushError(
                 "control.forbidden", "this can be asked only on the machine of the server, over the socket in its data folder",
@@ -53,27 +51,35 @@ package struct ControlRoutes: Sendable {
             let order = try JSON(body: try await request.body.read(limit: Self.largestBody), hint: "send a JSON object")
             return WebAnswer(.ok, "application/json", try await channels(order).serialized())
         }
-        guard let work else {
+        guard isAboutFiles else {
             guard request.method == .get else { throw HubResponder.notAllowed(request, "GET") }
             let answer = request.path == "/api/v1/plugins" ? await plugins() : await server()
             return WebAnswer(.ok, "application/json", answer.serialized())
         }
         guard request.method == .post else { throw HubResponder.notAllowed(request, "POST") }
-        try await work(try Self.file(try await request.body.read(limit: Self.largestBody)))
-        return WebAnswer(.noContent)
+        let isRestoring = request.path == "/api/v1/restore"
+        let order = try Self.order(try await request.body.read(limit: Self.largestBody), allowsRenewal: isRestoring)
+        guard isRestoring else {
+            try await backup(order.file)
+            return WebAnswer(.noContent)
+        }
+        let renewed = try await restore(order.file, order.renewsSecrets)
+        return order.renewsSecrets ? WebAnswer(.ok, "application/json", renewed.serialized()) : WebAnswer(.noContent)
     }
 
-    /// `{"file": "backup-….sqlite"}`: by its name the file can be none of the server's own.
-    private static func file(_ body: [UInt8]) throws(PushError) -> String {
+    /// `{"file": "backup-….sqlite"}`: by its name the file can be none of the server's own. To restore, `"renewSecrets": true` may stand
+    /// beside it.
+    private static func order(_ body: [UInt8], allowsRenewal: Bool) throws(PushError) -> (file: String, renewsSecrets: Bool) {
         let members = (try? JSON(parsing: body))?.object
-        guard let name = members?["file"]?.string, members?.count == 1, name.hasPrefix("backup-"), name.utf8.count <= 100,
-            name.utf8.allSatisfy(\.isFileNameCharacter)
+        let renewal = members?["renewSecrets"]
+        guard let name = members?["file"]?.string, members?.count == (renewal == nil ? 1 : 2), name.hasPrefix("backup-"),
+            name.utf8.count <= 100, name.utf8.allSatisfy(\.isFileNameCharacter), renewal == nil || allowsRenewal && renewal?.bool != nil
         else {
             throw PushError(
                 "control.file", "the body does not name a file of the data folder",
                 hint: #"write {"file": "backup-1.sqlite"}: backup- and letters, digits, dots and hyphens"#, status: 400)
         }
-        return name
+        return (name, renewal?.bool == true)
     }
 }
 

@@ -60,7 +60,7 @@ import Testing
             "guard.",
         ]
         return text.hasPrefix("push.") || text.hasPrefix("os.") || text.hasPrefix("host.") && text != "host.error"
-            || text.hasPrefix("message.") || text == "payload.key" || HostFunctions.absent.keys.contains(text)
+            || text.hasPrefix("message.") || ["payload.key", "key.file"].contains(text) || HostFunctions.absent.keys.contains(text)
             || Capability.forms.contains { $0 == text || $0.hasPrefix(text + ":") }
             || files.contains(where: text.hasSuffix)
             || settings.contains(where: text.hasPrefix)

@@ -62,7 +62,7 @@ final class FanOut: Sendable {
     }
 
     private func register() async throws {
-        let storage = try await SQLiteStorage.open(folder.url.appending(path: "data/pushhost.sqlite").path)
+        let storage = try await SQLiteStorage.ofServer(in: folder.url.appending(path: "data"))
         let (store, random, now) = (storage.namespace.store(ofHub: 1), SeededRandom(seed: 7), SystemClock().now)
         for (index, service) in services.enumerated() {
             let port = simulator(of: service).port

@@ -172,7 +172,7 @@ final class ServedHub: Sendable {
         let rule = AuthorizationRule(
             name: Signer.root.rawValue, rights: [.listen, .manage, .send], primaryKey: SharedAccessKey.make(random),
             secondaryKey: SharedAccessKey.make(random), createdAt: now, modifiedAt: now)
-        let storage = try await SQLiteStorage.open(data.appending(path: "pushhost.sqlite").path)
+        let storage = try await SQLiteStorage.ofServer(in: data)
         try await storage.namespace.putRules([rule])
         try await storage.close()
         return rule

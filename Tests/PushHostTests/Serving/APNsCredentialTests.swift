@@ -165,7 +165,7 @@ import Testing
         ])
         let data = folder.appending(path: "data")
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let (storage, now) = (try await SQLiteStorage.open(data.appending(path: "pushhost.sqlite").path), SystemClock().now)
+        let (storage, now) = (try await SQLiteStorage.ofServer(in: data), SystemClock().now)
         for (number, name, credentials) in [(1, "hub", [:]), (2, name, [PlatformCredential.Kind.apns: own])] {
             try await storage.namespace.putHub(
                 HubRecord(

@@ -153,7 +153,7 @@ import Testing
 
     @Test func `Payloads from before keys had marks are tried at the start, and the doctor does not say that they open`() async throws {
         let folder = try ScriptFolder()
-        let (file, database) = (folder.url.appending(path: "data/payload.key"), folder.url.appending(path: "data/pushhost.sqlite"))
+        let file = folder.url.appending(path: "data/payload.key")
         func doctor() async throws -> String { try await Program.run(["doctor", "--data", "data"], in: folder.url).output }
         func serving(_ body: (Dialogue, String) async throws -> Void) async throws {
             let server = try Dialogue(
@@ -171,19 +171,21 @@ import Testing
                 body: Array(#"{"to":"alice","payload":1}"#.utf8), port: port)
             id = try #require(try JSON(parsing: sent.body)["id"]?.string)
         }
-        let storage = try await SQLiteStorage.open(database.path)
+        let storage = try await SQLiteStorage.ofServer(in: folder.url.appending(path: "data"))
         _ = try await storage.securePayloads.update(id) { $0.keyMark = [] }
         try await storage.close()
         let doubt = "✗ payload key   whether data/payload.key opens 1 secure payload is not known"
         #expect(try await doctor().contains(doubt))
         let key = try Data(contentsOf: file)
         try FileManager.default.removeItem(at: file)
+        #expect(try await Program.run(["hub", "renew-secrets", "--yes", "--data", "data"], in: folder.url).status == 0)
         let warning = "1 secure payload cannot be opened: data/payload.key is not the key that sealed it"
         try await serving { server, screen in
             if !screen.contains(warning) { try await server.hear(warning) }
             #expect(try await doctor().contains(doubt))
         }
         try key.write(to: file)
+        #expect(try await Program.run(["hub", "renew-secrets", "--yes", "--data", "data"], in: folder.url).status == 0)
         try await serving { _, screen in #expect(!screen.contains("cannot be opened")) }
         #expect(try await doctor().contains("✓ payload key   it opens the secure payloads that are kept"))
     }
@@ -230,7 +232,12 @@ import Testing
         try FileManager.default.removeItem(at: file)
         #expect(
             try await command("doctor").output.contains(
-                "✗ payload key   data/payload.key is gone, without which 1 secure payload cannot be opened"))
+                "✗ payload key   data/payload.key is gone: the server does not start without it, and 1 secure payload cannot be opened"))
+        // No new key takes its place by itself.
+        let refused = try await command("serve", "--port", "0", "--tls-port", "none")
+        #expect(refused.status == 2 && refused.errors.contains("error[data.key_missing]: the key file data/payload.key is missing"))
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        #expect(try await command("hub", "renew-secrets", "--yes").status == 0)
         isLost = true
         try await serving { port, server in
             let gone = try await call("GET", "/\(id)", "", port)
@@ -238,11 +245,13 @@ import Testing
             #expect(
                 try await command("doctor").output.contains(
                     "✗ payload key   1 secure payload cannot be opened: data/payload.key is not the key"))
-            #expect(try await command("hub", "restore", "kept.sqlite", "--yes").status == 0)
+            #expect(try await command("hub", "restore", "kept.sqlite", "--yes").errors.contains("error[storage.sealed]"))
+            #expect(try await command("hub", "restore", "kept.sqlite", "--yes", "--renew-secrets").status == 0)
             try await server.hear(warning)
         }
         try key.write(to: file)
         isLost = false
+        #expect(try await command("hub", "restore", "kept.sqlite", "--yes").status == 0)
         try await serving { port, _ in
             let read = try await call("GET", "/\(id)", "", port)
             #expect(read.status == 200)
@@ -253,15 +262,15 @@ import Testing
         let folder = try ScriptFolder()
         let data = try DataFolder(path: folder.url.appending(path: "data").path)
         let path = data.file(PayloadKeyFile.name)
-        _ = try PayloadKeyFile(folder: data).key()
+        _ = try PayloadKeyFile(folder: data.path).key()
         let first = try Data(contentsOf: URL(filePath: path))
-        _ = try PayloadKeyFile(folder: data).key()
+        _ = try PayloadKeyFile(folder: data.path).key()
         #expect(try Data(contentsOf: URL(filePath: path)) == first)
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600 && attributes[.size] as? Int == 32)
         for bytes in [Data(), Data(count: 33)] {
             try bytes.write(to: URL(filePath: path))
-            #expect(throws: PushError.self) { _ = try PayloadKeyFile(folder: data).key() }
+            #expect(throws: PushError.self) { _ = try PayloadKeyFile(folder: data.path).key() }
         }
     }
 

@@ -120,6 +120,11 @@ import Testing
         #expect(await server.end(closingInput: false).status == 0)
 
         #expect(try await Program.run(["hub", "backup", "b"] + data, in: folder.url).status == 0)
+        // A backup is of no use to who has not the key file.
+        let keyless = try await Program.run(["hub", "restore", "b", "--yes", "--data", "new"], in: folder.url)
+        #expect(keyless.status == 2 && keyless.errors.contains("the key file new/payload.key is missing"), "\(keyless.errors)")
+        try FileManager.default.copyItem(
+            at: folder.url.appending(path: "\(deep)/data/payload.key"), to: folder.url.appending(path: "new/payload.key"))
         let restored = try await Program.run(["hub", "restore", "b", "--yes", "--data", "new"], in: folder.url)
         #expect(restored.status == 0, "\(restored.errors)")
         let none = try await Program.run(["hub", "restore", "c", "--yes"] + data, in: folder.url)

@@ -1,5 +1,6 @@
 import PushCore
 import Storage
+import Support
 
 /// The engines that keep the same promises.
 enum Engine: String, CaseIterable {

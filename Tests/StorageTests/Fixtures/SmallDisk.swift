@@ -3,7 +3,7 @@ import Glibc
 
 /// A file system of its own of two megabytes, where the test may mount one (root may), that can be full.
 final class SmallDisk: Sendable {
-    private let folder: Folder
+    let folder: Folder
     private var filler: String { folder.file("filler") }
 
     /// Nil where nothing may be mounted.
@@ -15,6 +15,9 @@ final class SmallDisk: Sendable {
     deinit { umount2(folder.path, Int32(MNT_DETACH)) }
 
     func file(_ name: String) -> String { folder.file(name) }
+
+    /// Whether there was room for it.
+    func write(_ bytes: [UInt8], to name: String) -> Bool { (try? folder.write(bytes, to: name)) != nil }
 
     /// Leaves no room on it.
     func fill() throws {

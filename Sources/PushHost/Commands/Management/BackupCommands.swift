@@ -7,7 +7,7 @@ struct HubBackupCommand: AsyncParsableCommand {
         abstract: "Copy all hubs of a server, with their devices and keys, to one file.",
         discussion: """
             The copy is of one moment, also while the server works. Where no server runs on the data folder, it is taken \
-            without one. The file holds keys: keep it as you keep them.
+            without one. Access keys and push credentials are sealed in it; the key file is not in it: keep a copy of that elsewhere.
 
             Exit codes: 0 done · 1 the file cannot be written · 2 usage · 4 the server refuses.
             """)
@@ -23,7 +23,7 @@ struct HubBackupCommand: AsyncParsableCommand {
 
     func run() async {
         await ManagementSession(isJSON: server.json).run { () throws(PushError) in
-            try await BackupFile(folder: try server.folder()).make(file, overwrites: force)
+            try await BackupFile(settings: try server.settings()).make(file, overwrites: force)
             return CommandResult(json: ["file": .string(file)]) { ["\($0.green("✓")) backed up to \(file.printable)"] }
         }
     }
@@ -38,6 +38,9 @@ struct HubRestoreCommand: AsyncParsableCommand {
             backup had accepted and not delivered is delivered, again where it had been since. A file that is no backup, or a \
             broken one, changes nothing. Without a server, a database that is broken itself is replaced, too.
 
+            A backup opens with the key file of the server that made it. Where that is lost, --renew-secrets goes on with new access \
+            keys and without push credentials.
+
             Exit codes: 0 done · 1 the file lies in the data folder · 2 usage, or the file is no backup · 4 the server refuses.
             """)
 
@@ -47,18 +50,25 @@ struct HubRestoreCommand: AsyncParsableCommand {
     @OptionGroup
     var server: FolderOptions
 
+    @Flag(help: "Replace secrets of the backup that the key file does not open: new access keys, no push credentials.")
+    var renewSecrets = false
+
     @Flag(help: "Do not ask.")
     var yes = false
 
     func run() async {
         let session = ManagementSession(isJSON: server.json)
         await session.run { () throws(PushError) in
-            let folder = try server.folder()
+            let settings = try server.settings()
             try await session.confirm(
-                "Everything in \(folder) makes room for \(file), and what came after that backup is lost.", isSaid: yes)
-            let flaw = try await BackupFile(folder: folder).restore(file)
-            return CommandResult(json: ["file": .string(file), "replaced": flaw.map { .string($0.message) } ?? .null]) {
+                "Everything in \(settings.data) makes room for \(file), and what came after that backup is lost.", isSaid: yes)
+            let (flaw, renewed) = try await BackupFile(settings: settings).restore(file, renewsSecrets: renewSecrets)
+            let report = RenewedSecretsReport(json: renewed)
+            return CommandResult(
+                json: ["file": .string(file), "replaced": flaw.map { .string($0.message) } ?? .null, "renewed": report.json]
+            ) {
                 ["\($0.green("✓")) restored from \(file.printable)"] + (flaw.map { ["  before it, \($0.message)".printable] } ?? [])
+                    + report.lines()
             }
         }
     }
@@ -75,14 +85,17 @@ struct FolderOptions: ParsableArguments {
     @Flag(help: "Print one JSON object (schema \(ManagementSession.schema)) instead of text.")
     var json = false
 
-    func folder() throws(PushError) -> String {
+    func folder() throws(PushError) -> String { try settings().data }
+
+    /// Of the server whose data folder is meant.
+    func settings() throws(PushError) -> ServerSettings {
         if data == nil, config == nil { try ServerOptions.checkVariable(Environment.variables) }
         guard data != nil || config != nil || Environment.variables[ServerOptions.variable] == nil else {
             throw PushError(
                 "usage.value", "\(ServerOptions.variable) names a server on the network, and this works on a data folder",
                 hint: "name the folder with --data")
         }
-        return try source.read().settings.data
+        return try source.read().settings
     }
 
     var source: SettingsSource { SettingsSource(path: config, flags: data.map { ["data": $0] } ?? [:]) }

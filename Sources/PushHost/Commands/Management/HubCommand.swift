@@ -6,7 +6,7 @@ struct HubCommand: AsyncParsableCommand {
         commandName: "hub", abstract: "Make, show and delete the hubs of a server, and what they send with; back them up and restore them.",
         subcommands: [
             HubListCommand.self, HubShowCommand.self, HubCreateCommand.self, HubDeleteCommand.self, HubCredentialsCommand.self,
-            HubBackupCommand.self, HubRestoreCommand.self,
+            HubBackupCommand.self, HubRestoreCommand.self, HubRenewSecretsCommand.self,
         ])
 }
 

@@ -1,0 +1,30 @@
+import Crypto
+import Glibc
+import PushCore
+import Storage
+
+/// Puts new secrets in the place of those that the key file of a server does not open, while no server runs.
+struct SecretRecovery {
+    let settings: ServerSettings
+
+    /// Throws `storage.not_found`, `data.in_use`, and what the key file and the storage refuse with.
+    func renew() async throws(PushError) -> RenewedSecrets {
+        guard access("\(settings.data)/\(DataFolder.databaseName)", F_OK) == 0 else {
+            throw PushError(
+                "storage.not_found", "there is no database in \(settings.data)", hint: "name the data folder with --data or --config")
+        }
+        let lock = try DataFolder(path: settings.data)
+        // A damaged database is not opened, for that could change it.
+        let database = try await FolderDatabase.examining(lock)
+        let file = PayloadKeyFile(settings)
+        let (key, isNew) = try file.keyOrNew()
+        // Before the database is sealed with it.
+        if isNew { try file.store(key) }
+        let (seal, clock) = (PayloadKeyFile.seal(of: key), SystemClock())
+        let renewed = try await SQLiteStorage.renewSecrets(of: lock.database, seal: seal, now: clock.now)
+        let storage = try await database.open(seal: seal) { _ in }
+        await AuditLog(trail: storage.auditTrail, clock: clock).note(renewed)
+        try await storage.close()
+        return renewed
+    }
+}

@@ -1,0 +1,42 @@
+import GRDB
+import PushCore
+
+/// With which key the secrets of a database are sealed, and whether its file may still hold clear ones of before.
+package struct SealingState: Sendable, Equatable {
+    package let keyID: [UInt8]
+    /// Whether no page of the file and no part of its log was written before the secrets were sealed.
+    package let isClean: Bool
+
+    /// Nil for a database of a version that stored secrets in clear.
+    init?(in database: Database) throws {
+        guard try database.tableExists("secret_key") else { return nil }
+        guard let state = try database.first("SELECT id, is_clean FROM secret_key", read: { ($0.bytes(0), $0.bool(1)) }) else { return nil }
+        (keyID, isClean) = state
+    }
+
+    package func isSealed(with seal: SecretSeal) -> Bool { keyID == seal.keyID }
+
+    /// Throws `storage.sealed` for a database that is sealed with another key.
+    static func check(_ database: Database, _ path: String, opensWith seal: SecretSeal) throws {
+        guard let state = try SealingState(in: database), !state.isSealed(with: seal) else { return }
+        throw StorageError.sealed(path, keyID: state.keyID, seal)
+    }
+
+    /// Writes all pages anew and empties the log, so that nothing of before is left in the files. Does nothing where nothing can be.
+    ///
+    /// Needs as much room as the database has, in the folder for temporary files too.
+    static func eraseResidue(_ writer: some DatabaseWriter) throws {
+        try writer.writeWithoutTransaction { database in
+            guard let state = try SealingState(in: database), !state.isClean else { return }
+            try emptyLog(of: database)
+            try database.execute(sql: "VACUUM")
+            try emptyLog(of: database)
+            try database.run("UPDATE secret_key SET is_clean = 1")
+        }
+    }
+
+    static func emptyLog(of database: Database) throws {
+        let isBusy = try database.first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) } == 1
+        if isBusy { throw DatabaseError(resultCode: .SQLITE_BUSY) }
+    }
+}

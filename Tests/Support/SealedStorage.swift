@@ -1,0 +1,21 @@
+import PushCore
+import Storage
+
+extension SecretSeal {
+    /// Of the key that databases of tests are sealed with.
+    package static let test = keyed(7)
+
+    /// Of a key that is this byte 32 times.
+    package static func keyed(_ key: UInt8) -> SecretSeal {
+        SecretSeal(payloadKey: [UInt8](repeating: key, count: 32), random: SeededRandom(seed: UInt64(key)))
+    }
+}
+
+extension SQLiteStorage {
+    package static func open(_ path: String) async throws(PushError) -> SQLiteStorage { try await open(path, seal: .test) }
+
+    /// - Returns: what was wrong with the one before.
+    package static func replace(_ target: String, from path: String) async throws(PushError) -> PushError? {
+        try await replace(target, from: path, seal: .test).flaw
+    }
+}
