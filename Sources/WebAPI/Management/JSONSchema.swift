@@ -30,6 +30,8 @@ struct JSONSchema: Sendable {
     var note: String?
     /// Under which the document keeps it; nil for one that stands where it is used.
     var name: String?
+    /// Keywords of the document for what the route checks itself, with an error of its own.
+    var keywords = JSONObject()
 
     /// Among alternatives: none of the others.
     static let none = ""
@@ -63,6 +65,13 @@ struct JSONSchema: Sendable {
 
     static func textOrObject(_ note: String) -> JSONSchema { JSONSchema(kind: .textOrObject, note: note) }
 
+    /// The same, with keywords for what the route checks itself.
+    func documented(_ keywords: JSONObject) -> JSONSchema {
+        var schema = self
+        schema.keywords = keywords
+        return schema
+    }
+
     /// A name that ends with `?` is that of a member that may be absent.
     static func object(
         _ name: String?, _ members: KeyValuePairs<String, JSONSchema>, alternatives: [String] = []
@@ -94,7 +103,7 @@ extension JSONSchema {
         case .text(let length, let pattern, let format):
             object["type"] = "string"
             if length.lowerBound > 0 { object["minLength"] = .integer(Int64(length.lowerBound)) }
-            if length.upperBound < Self.longest { object["maxLength"] = .integer(Int64(length.upperBound)) }
+            if length.upperBound < .max { object["maxLength"] = .integer(Int64(length.upperBound)) }
             if let pattern { object["pattern"] = .string("^(?:\(pattern))$") }
             if let format { object["format"] = .string(format) }
         case .choice(let values):
@@ -123,6 +132,7 @@ extension JSONSchema {
         case .textOrObject: object["type"] = ["string", "object"]
         case .any: break
         }
+        for (keyword, value) in keywords.members { object[keyword] = value }
         if let note { object["description"] = .string(note) }
         return object
     }

@@ -19,7 +19,8 @@ extension ManagementRoute {
             body: .object(
                 "NewSchedule",
                 [
-                    "name": .text("Letters, digits, - and _", length: 1...60), "flow": .text("One of the server's", length: 1...60),
+                    "name": .text("Letters, digits, - and _", length: 1...60).documented(named),
+                    "flow": .text("One of the server's", length: 1...60).documented(named),
                     "cron": .text("Minute, hour, day of the month, month, day of the week", length: 1...CronSchedule.maximumLength),
                     "timeZone?": .text("By its IANA name; UTC where it is not given", length: 1...100),
                     "missed?": .choice("What becomes of moments that no server could hear", MissedPolicy.allCases.map(\.rawValue)),
@@ -71,6 +72,8 @@ extension ManagementRoute {
         let kept = try await flows.pause(call.name("schedule"), isPaused)
         return call.answer(try await kept.json(flows))
     }
+
+    private static let named: JSONObject = ["pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$"]
 
     private static let schedule = JSONSchema.object(
         "Schedule",

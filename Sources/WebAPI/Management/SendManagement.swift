@@ -18,17 +18,21 @@ extension ManagementRoute {
                     ], alternatives: ["tagExpression", "broadcast", "plan"]),
                 "tolerance?": .text(
                     "With a plan, how many devices may have joined, left or changed since: 250, or 2% of the plan; none where it is not given",
-                    length: 1...20),
+                    length: 1...20
+                ).documented(["pattern": #"^(?:[0-9]{1,9}|(?:[0-9]{1,2}(?:\.[0-9]{1,2})?|100(?:\.00?)?)%)$"#]),
                 "message?": NotificationContent.message, "native?": NotificationContent.native,
                 "expiresAt?": .moment("When it is worthless"),
                 "priority?": .choice("How urgent it is", ["high", "normal", "low"]),
-                "collapseId?": .text("A later notification with the same one replaces this one", length: 1...64),
+                "collapseId?": .text("A later notification with the same one replaces this one", length: 1...64)
+                    .documented(["pattern": "^[ -~]+$"]),
                 "at?": .moment("When it is sent, at most seven days ahead; at once where it is not given"),
                 "test?": .boolean("Whether it goes to at most ten devices, each tried once"),
                 "note?": .text(
                     "What it is for, to be shown to who may have to allow it, and in the audit log", length: 1...SendGuard.longestNote),
-                "pace?": .text("How fast it goes out at most: 200/s, 1000/m or 5000/h devices", length: 3...12),
-            ], alternatives: ["message", "native", JSONSchema.none]),
+                "pace?": .text("How fast it goes out at most: 200/s, 1000/m or 5000/h devices", length: 3...12)
+                    .documented(["pattern": "^[1-9][0-9]{0,8}/[smh]$"]),
+            ], alternatives: ["message", "native", JSONSchema.none]
+        ).documented(planned),
         answer: .created("The notification as it was kept", notification), refusals: [403, 409, 410, 413, 422],
         noted: Noted(.notificationSend, isFrequent: true) { call, answer throws(PushError) in
             let body = call.body
@@ -60,6 +64,20 @@ extension ManagementRoute {
         if accepted.isRepeated { answer.fields[.idempotencyReplayed] = "true" }
         return answer
     }
+}
+
+extension ManagementRoute {
+    /// What members of a send depend on each other.
+    private static let planned: JSONObject = {
+        let withPlan: JSON = ["properties": ["audience": ["required": ["plan"]]]]
+        return [
+            "allOf": [
+                ["anyOf": [["required": ["message"]], ["required": ["native"]], withPlan]],
+                ["if": ["required": ["tolerance"]], "then": withPlan],
+                ["not": ["required": ["at", "test"], "properties": ["test": ["const": true]]]],
+            ]
+        ]
+    }()
 }
 
 extension ManagementCall {
@@ -118,7 +136,8 @@ extension NotificationContent {
             [
                 "payload": .textOrObject("The body that the push service gets: a text, or an object"),
                 "headers?": .map("Those of the platform", of: .text()),
-            ]))
+            ])
+    ).documented(["propertyNames": ["enum": .array(Platform.allCases.map { .string($0.shortName) })]])
 
     /// - Parameter body: of a request, which fits its schema. Nil where it has none.
     init?(sending body: JSONObject) throws(PushError) {
