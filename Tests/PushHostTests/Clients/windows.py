@@ -3,6 +3,7 @@
 IDLE_SECONDS PORT for what the time decides, PORT for what it does not.
 """
 
+import re
 import socket
 import ssl
 import struct
@@ -10,7 +11,7 @@ import sys
 import time
 
 *idle, port = map(float, sys.argv[1:])
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE = 0, 1, 3, 4, 6, 8
+DATA, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE = 0, 1, 3, 4, 8
 INITIAL_WINDOW = 4
 
 
@@ -51,6 +52,18 @@ class Connection:
 
     def send(self, data):
         self.socket.sendall(data)
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+    def barrier(self):
+        """The frames that come before the server has confirmed settings, which it may be sent as often as one likes."""
+        self.send(frame(SETTINGS, 0, 0))
+        frames = [self.frame()]
+        while frames[-1][0] != SETTINGS or not frames[-1][1] & 1:
+            frames.append(self.frame())
+        return frames
 
 
 def open_window(stream, size):
@@ -95,27 +108,21 @@ def takes_little(seconds):
 
 
 def asks_much():
-    """Where much lies untaken, a further request waits, and is answered when enough was taken."""
+    """Of a burst of requests only so many begin as there is memory for; the others wait, and are answered when enough was taken."""
     connection = Connection(window=0)
     count, begun, answered = 99, set(), {}
     connection.send(b"".join(request(1 + 2 * number, "/openapi.json") for number in range(count)))
-    while len(begun) < count:
-        kind, _, of, _ = connection.frame()
-        if kind == HEADERS:
-            begun.add(of)
-    last = 1 + 2 * count
-    connection.send(request(last, "/openapi.json"))
-    # More would be too many for the server.
-    for number in range(2):
-        connection.send(frame(PING, 0, 0, bytes([number] * 8)))
-        kind = None
-        while kind != PING:
-            kind, _, of, _ = connection.frame()
-            assert of != last, "the request was not held"
+
+    rounds = 0
+    while not begun or rounds < 5:
+        before = len(begun)
+        begun.update(of for kind, _, of, _ in connection.barrier() if kind == HEADERS)
+        rounds = rounds + 1 if len(begun) == before else 0
+    assert 0 < len(begun) < count, begun
     connection.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1 << 30)))
     connection.send(frame(SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW, 1 << 20)))
     ended = set()
-    while len(ended) <= count:
+    while len(ended) < count:
         kind, flags, of, payload = connection.frame()
         assert kind != RST_STREAM
         if kind == DATA:
@@ -123,12 +130,49 @@ def asks_much():
             if flags & 1:
                 ended.add(of)
     assert len(set(answered.values())) == 1, answered
-    assert count * answered[1] > 4 << 20, answered[1]
+    # 4 MiB of a connection.
+    assert len(begun) * answered[1] <= 4 << 20 < count * answered[1], (len(begun), answered[1])
+
+
+def free():
+    """Waits until the server holds little for its clients."""
+    for _ in range(100_000):
+        connection = Connection(window=1 << 20)
+        connection.send(request(1, "/metrics"))
+        text, end = b"", False
+        while not end:
+            kind, flags, of, payload = connection.frame()
+            text += payload if kind == DATA else b""
+            end = of == 1 and kind in (DATA, HEADERS) and flags & 1
+        connection.close()
+        held = re.search(rb"pushhost_http_waiting_bytes (\d+)", text)
+        if held and int(held[1]) < 1 << 20:
+            return
+    raise AssertionError("the server gave nothing back")
+
+
+def fill():
+    """Connections that ask for much and take nothing, until the server refuses a request."""
+    connections, refused = [], False
+    while not refused:
+        assert len(connections) < 100
+        connection = Connection(window=0)
+        connections.append(connection)
+        connection.send(b"".join(request(1 + 2 * number, "/openapi.json") for number in range(20)))
+        for _ in range(5):
+            # An answer without a body: the server refuses.
+            refused = refused or any(kind in (DATA, HEADERS) and flags & 1 for kind, flags, _, _ in connection.barrier())
+    return connections
 
 
 if idle:
     takes_nothing()
     takes_little(idle[0])
 else:
+    asks_much()
+    connections = fill()
+    for connection in connections:
+        connection.close()
+    free()
     asks_much()
 print("done")

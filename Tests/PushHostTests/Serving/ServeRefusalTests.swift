@@ -35,6 +35,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [[], ["--lab"]])
+    func `With too few files it does not start, and says how many it needs`(options: [String]) async throws {
+        let folder = try ScriptFolder()
+        let few = 20 + OpenFiles.ofSharedLoops
+        let command = "ulimit -n \(few); exec $P serve --port 0 --tls-port none --data data \(options.joined(separator: " "))"
+        let program = try await Program.shell(command, in: folder.url)
+        #expect(program.status == 2)
+        let needed = OpenFiles.ofSharedLoops + (options.isEmpty ? 44 : 68)
+        #expect(
+            program.errors.hasPrefix(
+                "error[serve.files]: the server needs \(needed) files and sockets, and the system allows \(few), of which "),
+            "\(program.errors)")
+        #expect(program.errors.contains("ulimit -n") && !FileManager.default.fileExists(atPath: folder.url.appending(path: "data").path))
+    }
+
     @Test func `An option that does not fit is named as it was written`() async throws {
         let program = try await Program.run(["serve", "--tls-port", "abc"])
         #expect(program.status == 2)

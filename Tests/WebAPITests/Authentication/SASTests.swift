@@ -54,6 +54,19 @@ import Testing
         }
     }
 
+    @Test func `an unknown key name costs as many signatures as a known one, and a token for it never passes`() {
+        let candidates = SASVerifier.candidates(of: nil)
+        #expect(candidates.count == SASVerifier.candidates(of: Self.rule).count)
+        #expect(candidates.allSatisfy { $0.reveal().utf8.count == Self.rule.primaryKey.reveal().utf8.count })
+        // Also where it is signed with the key that stands for an absent one.
+        for key in candidates {
+            var rule = Self.rule
+            (rule.name, rule.primaryKey) = ("Unknown", key)
+            let token = SASToken(minting: "sb://ns.example/hub", rule: rule, expiration: Self.now + .seconds(1200))
+            #expect(throws: PushError.self) { try verify(token.header) }
+        }
+    }
+
     @Test func `fields come in any order, and the resource in any encoding`() throws {
         for resource in ["sb%3A%2F%2Fns.example%2Fhub", "sb%3a%2f%2fns.example%2fhub", "sb://ns.example/hub", "SB%3A//NS.example%2Fhub"] {
             var token = minted("")

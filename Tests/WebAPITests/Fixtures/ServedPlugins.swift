@@ -18,9 +18,11 @@ struct ServedPlugins {
     let lines: Happenings
 
     /// Serves while `body` runs.
-    /// - Parameter routing: nil for a server without plugins.
+    /// - Parameters:
+    ///   - routing: nil for a server without plugins.
+    ///   - buffers: the memory that clients may use.
     static func serving(
-        _ routing: (any PluginRouting)?, spaces: any KeyValueSpaces = MemoryKeyValueSpaces(),
+        _ routing: (any PluginRouting)?, spaces: any KeyValueSpaces = MemoryKeyValueSpaces(), buffers: ClientBuffers = ClientBuffers(),
         _ body: (ServedPlugins) async throws -> Void
     ) async throws {
         let (bench, store, lines) = (try HubBench(), MemoryNamespaceStore(), Happenings())
@@ -40,7 +42,7 @@ struct ServedPlugins {
         let silent = Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }
         let server = try WebServer(
             address: .hostname("127.0.0.1", port: 0), responder: responder, tls: nil, limits: limits,
-            connections: Connections(limit: limits.connections), log: silent, onRunning: { port.yield($0) })
+            connections: Connections(limit: limits.connections, buffers: buffers), log: silent, onRunning: { port.yield($0) })
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(services: [.init(service: server.service)], logger: silent))
         let running = Task { try await group.run() }

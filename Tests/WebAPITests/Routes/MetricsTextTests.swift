@@ -1,0 +1,28 @@
+import NIOCore
+import PushCore
+import Support
+import Synchronization
+import Testing
+
+@testable import WebAPI
+
+@Suite struct MetricsTextTests {
+    @Test func `the metrics are made once a second, however many ask`() async {
+        let count = Mutex(0)
+        let metrics = MetricsText {
+            count.withLock {
+                $0 += 1; return "made \($0)"
+            }
+        }
+        let dawn = HubBench.dawn
+        await withTaskGroup(of: String.self) { group in
+            for _ in 0..<50 { group.addTask { String(buffer: await metrics.text(now: dawn)) } }
+            for await text in group { #expect(text == "made 1") }
+        }
+        #expect(String(buffer: await metrics.text(now: dawn + .milliseconds(999))) == "made 1")
+        #expect(String(buffer: await metrics.text(now: dawn + MetricsText.age)) == "made 2")
+        // A clock that was set back does not make it last.
+        #expect(String(buffer: await metrics.text(now: dawn)) == "made 3")
+        #expect(metrics.size == 6)
+    }
+}
