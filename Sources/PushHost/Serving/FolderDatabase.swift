@@ -39,8 +39,14 @@ struct FolderDatabase: Sendable {
     ///   - warn: called with what an operator should know and what does not keep a server from starting.
     /// Throws what `SQLiteStorage.open` throws, and `data.unusable` for a new one.
     func open(seal: SecretSeal, _ warn: (String) -> Void) async throws(PushError) -> SQLiteStorage {
+        var mark = self.mark
+        if let exchange, case .present(let identity) = finding {
+            warn(exchange)
+            // Before it is opened: after a kill its log would look like that of another database.
+            mark = DatabaseMark(identity: identity, isUsed: true)
+            try? FolderMark(folder: folder.path).write(mark)
+        }
         let storage = try await SQLiteStorage.open(folder.database, seal: seal)
-        if let exchange { warn(exchange) }
         if hasLostLog {
             warn(
                 "the log of the database, \(folder.database)-wal, was deleted after the server before this one was killed: what was stored "

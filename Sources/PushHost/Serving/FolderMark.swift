@@ -20,7 +20,7 @@ struct FolderMark {
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else {
             guard errno == ENOENT else { throw DataFolder.unusable(folder, errno, file: path) }
-            return DatabaseMark(isUsed: (try? PayloadKeyFile.read(in: folder)) != nil)
+            return DatabaseMark(isUsed: (try? PayloadKeyFile(folder: folder).read()) != nil)
         }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Self.limit)

@@ -63,7 +63,8 @@ struct DatabaseFiles {
 
     /// Whether a database has taken the place of the folder's own, whose log is still there.
     private func isForeign(_ header: DatabaseHeader, _ mark: DatabaseMark) -> Bool {
-        mark.isUsed && mark.identity != nil && header.identity != mark.identity
+        guard let own = mark.identity else { return false }
+        return header.identity != own && (mark.isUsed || header.identity != nil)
     }
 
     /// Nil where all pages are in the file or in its log; else how many there should be.

@@ -40,7 +40,7 @@ import Testing
     @Test func `A damaged page that a request meets is recorded`() async throws {
         let (folder, storage) = try await damaged("plan")
         #expect(storage.damage == nil)
-        let error = await refusal { _ = try await storage.database.read { try $0.first("SELECT count(*) FROM plan") { $0.integer(0) } } }
+        let error = await refusal { _ = try await storage.database.read { try $0.first("SELECT content FROM plan") { $0.text(0) } } }
         #expect(error?.code == "storage.corrupt" && storage.damage == error, "\(error?.message ?? "none")")
         // Other errors are not damage.
         try await storage.restore(from: folder.file("backup.db"))
@@ -50,8 +50,8 @@ import Testing
     }
 
     @Test func `A check that is cancelled ends, and finds nothing`() async throws {
-        let (_, storage) = try await damaged("plan")
-        let path = storage.database.path
+        let (folder, storage) = try await damaged("plan")
+        let path = folder.file("hub.db")
         let check = PageCheck(path: path)
         check.cancel()
         #expect(try check.run() == nil)
