@@ -25,7 +25,7 @@ import Testing
     @Test(
         arguments: [
             ("error(setmetatable({code = 'own', message = 'm'}, {__tostring = function(e) return e.code .. '!' end}))", "own", "own!"),
-            ("error(t.thing('a'))", "script.error", "thing a"),
+            ("error(t.thing('a'))", "script.error", "the script raised thing a"),
             ("error(setmetatable({}, {__tostring = function() return {} end}))", "script.error", "the script raised a table"),
             ("error(setmetatable({}, {__tostring = function() t.later() end}))", "script.error", "the script raised a table"),
             (

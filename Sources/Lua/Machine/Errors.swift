@@ -61,7 +61,7 @@ extension Machine {
             error.message = "the script raised a \(String(cString: lua_typename(L, lua_type(L, index))))"
             if case .integer(let number) = error.value { error.message = "\(number)" }
             if case .number(let number) = error.value { error.message = "\(number)" }
-            if let text = ownText(L, index, of: run) { error.message = text }
+            if let text = ownText(L, index, of: run) { error.message = "the script raised \(text)" }
         }
         if let run {
             clua_push_origin(L, run.control.pointer, index)
