@@ -96,7 +96,7 @@ import Testing
             (#"{"alg":"ES256"}"#, #""iss":"TEAM123456","iat":NOW"#, "403 InvalidProviderToken"),
             (#"{"alg":"ES256","kid":"KEY1234567"}"#, #""iat":NOW"#, "403 InvalidProviderToken"),
             (#"{"alg":"ES256","kid":"KEY1234567"}"#, #""iss":"TEAM123456""#, "403 InvalidProviderToken"),
-            (#"{"alg":"ES256","kid":"KEY1234567"}"#, #""iss":"TEAM123456","iat":"NOW""#, "403 InvalidProviderToken"),
+            (#"{"alg":"ES256","kid":"KEY1234567"}"#, #""iss":"TEAM123456","iat":"NOW""#, "200"),
             (#"{"kid":"KEY1234567"}"#, #""iss":"TEAM123456","iat":NOW"#, "403 InvalidProviderToken"),
             (#"{"alg":"ES384","kid":"KEY1234567"}"#, #""iss":"TEAM123456","iat":NOW"#, "403 InvalidProviderToken"),
         ])
