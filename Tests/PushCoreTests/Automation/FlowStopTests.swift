@@ -51,7 +51,7 @@ import Testing
     private struct Bench {
         let clock = VirtualClock(now: HubBench.dawn)
         let executor = DeafFlows()
-        let store = MemoryRunStore()
+        let store: any RunStore = MemoryRunStore()
         let flows: FlowDispatcher
 
         init(_ served: [ServedFlow]) async throws {
