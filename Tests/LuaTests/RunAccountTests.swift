@@ -252,7 +252,7 @@ import Testing
     @Test func `each module that is looked for is a file`() async throws {
         let path = LuaSearchPath.lookup { name in name.hasPrefix("m") ? LuaScript(name: "\(name).lua", source: "return '\(name)'") : nil }
         let few = try await Hosted(RunAccount.Limits(cpu: .seconds(600), files: 3), searchPath: path)
-        #expect(try await few.run("for i = 1, 9 do require 'm1' end pcall(require, 'n1') return require 'm2'") == [.string("m2")])
+        #expect(try await few.run("for i = 1, 9 do require 'm1' end pcall(require, 'n1') return (require 'm2')") == [.string("m2")])
         let many = try await Hosted(RunAccount.Limits(cpu: .seconds(600), files: 3), searchPath: path)
         #expect(try await many.failure(of: "for i = 1, 9 do pcall(require, 'n' .. i) end while true do end").code == "budget.files")
     }
