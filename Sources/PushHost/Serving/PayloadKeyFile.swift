@@ -1,4 +1,5 @@
 import Crypto
+import FoundationEssentials
 import Glibc
 import PushCore
 import Storage
@@ -91,8 +92,12 @@ struct PayloadKeyFile {
 
     /// Whether others than the owner may read it.
     var isOpenToOthers: Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+        // Not of a link, whose own permissions say nothing.
+        let file = realpath(path, nil)
+        defer { free(file) }
+        let name = file.map { String(cString: $0) } ?? path
+        let permissions = (try? FileManager.default.attributesOfItem(atPath: name))?[.posixPermissions]
+        return ((permissions as? UInt).map { Int(clamping: $0) } ?? permissions as? Int ?? 0) & 0o077 != 0
     }
 
     // MARK: - Errors
