@@ -9,7 +9,7 @@ import Testing
 @Suite struct PluginAccountTests {
     private func hook(_ body: String) -> PluginSource {
         PluginBench.plugin(
-            "p", "hooks = { before_send = { on_failure = 'fail_closed', cpu = '1s', timeout = '1m', run = function() \(body) end } }")
+            "p", "hooks = { before_send = { on_failure = 'fail_closed', cpu = '1s', timeout = '10s', run = function() \(body) end } }")
     }
 
     private func failure(of body: String, _ bench: PluginBench, grants: [String] = []) async throws -> PushError {
