@@ -49,7 +49,9 @@ struct BackendChecks {
             var checks = secrets(sealing, file, key)
             if lost > 0 { checks.append(.wrong(name, file.warning(lost), PayloadKeyFile.remedy)) }
             if unmarked > 0 { checks.append(.wrong(name, file.doubt(unmarked), PayloadKeyFile.trial)) }
-            if lost + unmarked == 0 { checks.append(.well(name, "it opens the secure payloads that are kept")) }
+            if lost + unmarked == 0, checks.allSatisfy(\.isWell) {
+                checks.append(.well(name, "it opens the secure payloads that are kept"))
+            }
             if file.isOpenToOthers {
                 checks.append(.wrong(name, "others may read \(file.path)", "chmod 600 \(file.path): it opens every secret"))
             }
