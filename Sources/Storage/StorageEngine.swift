@@ -47,5 +47,7 @@ package protocol StorageEngine: Sendable {
 }
 
 extension StorageEngine {
-    package func restore(from path: String) async throws(PushError) { _ = try await restore(from: path, .refused) {} }
+    package func restore(from path: String, whenChecked: @Sendable () async -> Void = {}) async throws(PushError) {
+        _ = try await restore(from: path, .refused, whenChecked: whenChecked)
+    }
 }

@@ -25,12 +25,10 @@ final class SQLiteDatabase: Sendable {
     init(opening path: String, seal: SecretSeal) throws(PushError) {
         try SQLiteFile.prepare(path)
         try SQLiteFile.check(path)
+        try SealingState.check(path, opensWith: seal)
         do {
             pool = try DatabasePool(path: path, configuration: Self.configuration)
-            try pool.writeWithoutTransaction { database in
-                try Self.setUp(database)
-                try SealingState.check(database, path, opensWith: seal)
-            }
+            try pool.writeWithoutTransaction { try Self.setUp($0) }
             try SQLiteSchema.migrator(sealingWith: seal).migrate(pool)
         } catch {
             throw PushError(error, database: path)

@@ -16,6 +16,18 @@ package struct SealingState: Sendable, Equatable {
 
     package func isSealed(with seal: SecretSeal) -> Bool { keyID == seal.keyID }
 
+    /// Looks at a file before it is opened for writing, which changes it. Throws `storage.sealed` for a database that is sealed with
+    /// another key.
+    static func check(_ path: String, opensWith seal: SecretSeal) throws(PushError) {
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
+            try queue.read { try check($0, path, opensWith: seal) }
+            try queue.close()
+        } catch {
+            throw PushError(error, database: path)
+        }
+    }
+
     /// Throws `storage.sealed` for a database that is sealed with another key.
     static func check(_ database: Database, _ path: String, opensWith seal: SecretSeal) throws {
         guard let state = try SealingState(in: database), !state.isSealed(with: seal) else { return }

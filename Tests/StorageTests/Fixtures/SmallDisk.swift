@@ -17,7 +17,7 @@ final class SmallDisk: Sendable {
     func file(_ name: String) -> String { folder.file(name) }
 
     /// Whether there was room for it.
-    func write(_ bytes: [UInt8], to name: String) -> Bool { (try? folder.write(bytes, to: name)) != nil }
+    func put(_ bytes: [UInt8], at name: String) -> Bool { (try? folder.write(bytes, to: name)) != nil }
 
     /// Leaves no room on it.
     func fill() throws {
