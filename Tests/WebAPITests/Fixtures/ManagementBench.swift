@@ -38,12 +38,7 @@ struct ManagementBench {
         _ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil, by rule: AuthorizationRule? = nil,
         for resource: String = "sb://localhost/"
     ) async throws -> JSON {
-        let rule = try rule ?? root
-        let token = SASToken(minting: resource, rule: rule, expiration: HubBench.dawn + .seconds(60))
-        let request = WebRequest(
-            method: method, base: "http://localhost", authority: "localhost", path: String(path.prefix { $0 != "?" }),
-            query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: [.authorization: token.header], trackingID: "t",
-            now: HubBench.dawn, body: RequestBody { _ in body?.serialized() ?? [] })
+        let request = request(method, path, body, by: try rule ?? root, for: resource)
         let answer = try await interface.answer(request)
         let template = interface.route(of: request.path)
         let route = try #require(ManagementRoute.all.first { $0.path == template && $0.method == method })
@@ -55,6 +50,27 @@ struct ManagementBench {
         let json = try JSON(parsing: answer.body)
         try schema.check(json, template)
         return json
+    }
+
+    /// Why the server's key cannot have it; nil where it can.
+    func refusal(_ method: HTTPRequest.Method, _ path: String, _ body: JSON?) async -> PushError? {
+        do throws(PushError) {
+            guard let root = namespace.rules.first else { return PushError("test.rule", "there is no such rule") }
+            _ = try await interface.answer(request(method, path, body, by: root, for: "sb://localhost/"))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func request(
+        _ method: HTTPRequest.Method, _ path: String, _ body: JSON?, by rule: AuthorizationRule, for resource: String
+    ) -> WebRequest {
+        let token = SASToken(minting: resource, rule: rule, expiration: HubBench.dawn + .seconds(60))
+        return WebRequest(
+            method: method, base: "http://localhost", authority: "localhost", path: String(path.prefix { $0 != "?" }),
+            query: RequestQuery(parsing: path.drop { $0 != "?" }.dropFirst()), fields: [.authorization: token.header], trackingID: "t",
+            now: HubBench.dawn, body: RequestBody { _ in body?.serialized() ?? [] })
     }
 
     /// All items of a list, page by page, and how many each page had.
