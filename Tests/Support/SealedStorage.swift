@@ -15,7 +15,9 @@ extension SQLiteStorage {
     package static func open(_ path: String) async throws(PushError) -> SQLiteStorage { try await open(path, seal: .test) }
 
     /// - Returns: what was wrong with the one before.
-    package static func replace(_ target: String, from path: String) async throws(PushError) -> PushError? {
-        try await replace(target, from: path, seal: .test).flaw
+    package static func replace(
+        _ target: String, from path: String, mark: DatabaseMark = DatabaseMark()
+    ) async throws(PushError) -> PushError? {
+        try await replace(target, from: path, mark: mark, seal: .test).flaw
     }
 }

@@ -73,7 +73,8 @@ import Testing
         #expect(await hub.size().registrations == 1800)
         #expect(try await hub.pruned(PrunedFilter(notificationID: first.id), below: nil, limit: 1000).count == 600)
         #expect(try await hub.dropHeldRemovals(HeldRemovalFilter(reason: "ExpiredToken")) == HeldRemovalResult(devices: 300))
-        #expect(try await held(hub) == 300 && hub.heldRemovalCount == 300)
+        #expect(try await held(hub) == 300)
+        #expect(await hub.heldRemovalCount == 300)
         #expect(try await hub.applyHeldRemovals(HeldRemovalFilter()) == HeldRemovalResult(devices: 300))
         #expect(await hub.size().registrations == 1500)
         #expect(try await hub.applyHeldRemovals(HeldRemovalFilter()) == HeldRemovalResult())
@@ -84,7 +85,8 @@ import Testing
         try await crowd(1200, dead: 1100)
         let outcome = try await hub().send(.alert(to: "all"))
         let next = try await hub()
-        #expect(try await held(next) == 860 && next.heldRemovalCount == 860)
+        #expect(try await held(next) == 860)
+        #expect(await next.heldRemovalCount == 860)
         let found = try await next.heldRemovals(HeldRemovalFilter(), below: nil, limit: 1)
         #expect(found.first?.notificationID == outcome.id && found.first?.reason == "Unregistered")
         #expect(try await next.applyHeldRemovals(HeldRemovalFilter()) == HeldRemovalResult(devices: 860))
@@ -94,14 +96,15 @@ import Testing
     @Test func `a device that is registered again, or deleted, has no held removal any more`() async throws {
         try await crowd(1000, dead: 1000)
         let hub = try await hub(0)
-        try await hub.send(.alert(to: "all"))
+        _ = try await hub.send(.alert(to: "all"))
         bench.advance(by: .seconds(60))
         let rows = try await hub.registrations(.handle(.phone(1)), page: Page()).registrations
         let id = try #require(rows.first?.id)
         _ = try await hub.putRegistration(id, RegistrationDescription(handle: .phone(1), tags: []), ifMatch: nil)
         let other = try #require(try await hub.registrations(.handle(.phone(2)), page: Page()).registrations.first?.id)
         try await hub.deleteRegistration(other, ifMatch: nil)
-        #expect(try await held(hub) == 998 && hub.heldRemovalCount == 998)
+        #expect(try await held(hub) == 998)
+        #expect(await hub.heldRemovalCount == 998)
         // Registered under another id, the phone has a registration that stays beside the old one, which leaves.
         _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(3), tags: []))
         #expect(try await hub.applyHeldRemovals(HeldRemovalFilter()) == HeldRemovalResult(devices: 998))
@@ -122,13 +125,14 @@ import Testing
     @Test func `the same device of two notifications is held once, and the later send decides what is outdated`() async throws {
         try await crowd(1000, dead: 1000)
         let hub = try await hub(0)
-        try await hub.send(.alert(to: "all"))
+        _ = try await hub.send(.alert(to: "all"))
         bench.advance(by: .seconds(60))
-        try await hub.send(.alert(to: "all"))
+        _ = try await hub.send(.alert(to: "all"))
         #expect(try await held(hub) == 1000)
         // A small send is not limited: what it removes is settled.
-        try await hub.send(.alert(to: "all && t1 && !t0"))
-        #expect(try await held(hub) == 500 && hub.heldRemovalCount == 500)
+        _ = try await hub.send(.alert(to: "all && t1 && !t0"))
+        #expect(try await held(hub) == 500)
+        #expect(await hub.heldRemovalCount == 500)
     }
 
     @Test func `a removal that cannot be stored leaves the device as it is`() async throws {
@@ -138,6 +142,7 @@ import Testing
         let outcome = try await hub.send(.alert(to: "all"))
         bench.store.refuse([])
         #expect(outcome.removedCount == 0)
-        #expect(try await held(hub) == 0 && hub.size().registrations == 1000)
+        #expect(try await held(hub) == 0)
+        #expect(await hub.size().registrations == 1000)
     }
 }

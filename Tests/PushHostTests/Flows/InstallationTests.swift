@@ -1,3 +1,4 @@
+import Bindings
 import Lua
 import Testing
 

@@ -74,8 +74,8 @@ import WebAPI
         try await Self.with { bench in
             var credentials = try await Self.credentials(bench)
             func change(_ kind: PlatformCredential.Kind, _ name: String, _ value: String) {
-                credentials[kind]?.properties.removeAll { $0.name == name }
-                credentials[kind]?.properties.append((name, Secret(value)))
+                let others = credentials[kind]?.properties.filter { $0.name != name } ?? []
+                credentials[kind] = PlatformCredential(properties: others + [(name, Secret(value))])
             }
             change(.apns, "Token", P256.Signing.PrivateKey().pemRepresentation)
             change(.fcmV1, "ProjectId", "another-project")

@@ -116,7 +116,7 @@ import Testing
     @Test func `A first start that was cut off before it had a database can be repeated`() async throws {
         let locked = try DataFolder(path: data.path)
         #expect(try await FolderDatabase.preparing(locked).isNew)
-        _ = try PayloadKeyFile(folder: locked).key()
+        _ = try PayloadKeyFile(folder: data.path).key()
         locked.release()
         let unused = try JSON(parsing: Array(try Data(contentsOf: mark)))
         #expect(unused["used"]?.bool == false)
@@ -130,7 +130,9 @@ import Testing
 
     @Test func `A database that was put in the place of another is used, and the log says so`() async throws {
         try await serving { _, _ in try await register() }
-        let other = try await SQLiteStorage.open(folder.url.appending(path: "other").path)
+        // With the same key, as a copy of another server of the same operator.
+        let seal = PayloadKeyFile.seal(of: try PayloadKeyFile(folder: data.path).read())
+        let other = try await SQLiteStorage.open(folder.url.appending(path: "other").path, seal: seal)
         _ = try await other.identify(as: DatabaseIdentity(random: 1 << 40))
         try await other.close()
         try FileManager.default.removeItem(at: database)

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `empty tags are a broadcast, and a userId from an app's key is taken, as the operator has set it`() async throws {
-        let installation = #"{"installationId":"pad","platform":"apns","pushChannel":"\#(token)","userId":"bob"}"#
+        let installation = #"{"installationId":"pad","platform":"apns","pushChannel":"\#(Self.token)","userId":"bob"}"#
         for (settings, tags, user) in [
             ([:], 400, 200), (["PUSHHOST_HUB_EMPTY_TAGS": "everyone", "PUSHHOST_HUB_LISTEN_USER_ID": "refuse"], 201, 403),
         ] as [([String: String], Int, Int)] {

@@ -43,7 +43,8 @@ import Testing
     @Test func `a client that was gone already stops nothing`() async throws {
         try await port { port, _ in
             port.pipeline.fireErrorCaught(IOError(errnoCode: ECONNABORTED, reason: "accept"))
-            #expect(try await isReading(port))
+            let goesOn = try await isReading(port)
+            #expect(goesOn)
         }
     }
 }
