@@ -27,7 +27,7 @@ struct APNsAnswer: Sendable {
     ///   - ownTopic: of the notification, where it is not that of the settings.
     func verdict(with settings: APNsSettings? = nil, ownTopic: String? = nil) -> Verdict {
         if status == 200 { return .accepted(id: id) }
-        if status == Rejection.labFullStatus { return .rejected(.labFull) }
+        if status == Rejection.labFullStatus, reasonText == Rejection.labFullReason { return .rejected(.labFull) }
         var rejection = Rejection(
             status: status, reason: reasonText, explanation: reason?.explanation ?? explanationOfStatus,
             outcome: reason?.outcome ?? outcomeOfStatus, isHandleDead: isHandleDead,

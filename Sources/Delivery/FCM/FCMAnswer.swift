@@ -39,7 +39,7 @@ struct FCMAnswer: Sendable {
 
     var verdict: Verdict {
         if status == 200 { return .accepted(id: name) }
-        if status == Rejection.labFullStatus { return .rejected(.labFull) }
+        if status == Rejection.labFullStatus, code == Rejection.labFullReason { return .rejected(.labFull) }
         let reason = fcmCode.flatMap(FCMReason.init(rawValue:))
         let isDead = reason == .unregistered || isTokenFaulty
         // What FCM cannot read is the message, and not the credential.

@@ -38,10 +38,11 @@ extension Rejection {
             outcome: .badChannel)
     }
 
-    /// A simulation has no room for another phone. No push service answers with this status.
+    /// A simulation has no room for another phone.
     static let labFull = Rejection(
         status: labFullStatus, reason: labFullReason,
         explanation: "its lab has no room for another phone; raise lab.phones, or --phones of pushhost simulate", outcome: .pnsUnavailable)
+    /// Of services that name a reason in their answers, ``labFullReason`` goes with it; WNS documents no answer with this status.
     static let labFullStatus = 507
 
     static let abandoned = Rejection(

@@ -10,6 +10,7 @@ struct WebPushAnswer: Sendable {
     /// The service's own word, where it has one.
     private let word: String?
     private let said: String
+    private let isLabFull: Bool
     private let id: String?
     private let retryAfter: Duration?
 
@@ -18,7 +19,7 @@ struct WebPushAnswer: Sendable {
         if Self.isSuccess(status) {
             // The address of the message at the service (RFC 8030, section 5); its last part is the message's id.
             id = response.headers[.location]?.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)).excerpt }
-            (reason, retryAfter, word, said) = (nil, nil, nil, "")
+            (reason, retryAfter, word, said, isLabFull) = (nil, nil, nil, "", false)
             return
         }
         id = nil
@@ -26,6 +27,7 @@ struct WebPushAnswer: Sendable {
         retryAfter = response.retryAfter(now: now)
         let body = JSON(answer: response.body)
         word = body?["reason"]?.string?.excerpt
+        isLabFull = status == Rejection.labFullStatus && body?["error"]?.string == Rejection.labFullReason
         let number = body?["errno"]?.int.map { "errno \($0)" }
         said = [number, body?["message"]?.string?.excerpt].compactMap(\.self).joined(separator: ": ")
     }
@@ -35,7 +37,7 @@ struct WebPushAnswer: Sendable {
     /// - Parameter hasOwnHeaders: whether the send gave headers that the service may have refused.
     func verdict(hasOwnHeaders: Bool) -> Verdict {
         if Self.isSuccess(status) { return .accepted(id: id) }
-        if status == Rejection.labFullStatus { return .rejected(.labFull) }
+        if isLabFull { return .rejected(.labFull) }
         let text = reason?.explanation ?? explanationOfStatus
         let rejection = Rejection(
             status: status, reason: word ?? reason?.rawValue ?? "HTTP \(status)",

@@ -17,6 +17,7 @@ enum ProgramArguments {
 
     /// Each argument ends with a zero byte; an argument may be empty.
     static func split(_ bytes: [UInt8]) -> [String] {
+        guard !bytes.isEmpty else { return [] }
         let parts = bytes.split(separator: 0, omittingEmptySubsequences: false)
         return (bytes.last == 0 ? parts.dropLast() : parts[...]).map { String(decoding: $0, as: UTF8.self) }
     }

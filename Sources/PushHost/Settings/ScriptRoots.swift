@@ -69,7 +69,7 @@ struct ScriptRoots {
 
     private static func outside(_ path: String, _ why: String) -> PushError {
         PushError(
-            "script.outside", "\(path) is not a script of the project: \(why); not opened",
+            "script.outside", "\(path.isEmpty ? "." : path) is not a script of the project: \(why); not opened",
             hint: "put the flow into the folder of the script that runs it, or below the working directory")
     }
 

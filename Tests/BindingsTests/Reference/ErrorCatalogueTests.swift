@@ -56,11 +56,13 @@ import Testing
         let files = [".h", ".json", ".lua", ".md", ".com", ".yaml", ".sock", ".sqlite"]
         let settings = [
             "listen.", "limits.", "network.", "keep.", "jobs.", "log.", "tls.certificate", "tls.key", "tls.names", "backend.hub",
-            "backend.variant", "backend.tutorial_mode", "lab.tls_port", "apns.", "fcm.", "wns.", "webpush.", "delivery.", "feedback.",
+            "backend.variant", "backend.tutorial_mode", "lab.tls_port", "lab.phones", "lab.token_updates", "lab.strict", "hub.empty_tags",
+            "hub.listen_user_id",
+            "apns.", "fcm.", "wns.", "webpush.", "delivery.", "feedback.",
             "guard.",
         ]
         return text.hasPrefix("push.") || text.hasPrefix("os.") || text.hasPrefix("host.") && text != "host.error"
-            || text.hasPrefix("message.") || ["payload.key", "key.file"].contains(text) || HostFunctions.absent.keys.contains(text)
+            || text.hasPrefix("message.") || ["payload.key", "key.file", "ld.so"].contains(text) || HostFunctions.absent.keys.contains(text)
             || Capability.forms.contains { $0 == text || $0.hasPrefix(text + ":") }
             || files.contains(where: text.hasSuffix)
             || settings.contains(where: text.hasPrefix)

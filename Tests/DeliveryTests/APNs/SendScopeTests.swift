@@ -76,10 +76,13 @@ import Testing
     }
 
     @Test func `a full lab is told apart from every fault of the device, for each service`() async throws {
+        // As the simulators answer.
         let full = ScriptedTransport.Step.answer(507, [:], #"{"reason":"LabFull"}"#)
+        let fullFCM = ScriptedTransport.Step.answer(507, [:], #"{"error":{"code":507,"status":"LabFull","message":"no room"}}"#)
+        let fullWebPush = ScriptedTransport.Step.answer(507, [:], #"{"code":507,"error":"LabFull","message":"no room"}"#)
         let connectors: [(any Connector, DeliveryBatch)] = [
             (try APNsConnector(settings: Accounts.apns, transport: ScriptedTransport([full]), clock: clock), .apns()),
-            (try FCMConnector(settings: Accounts.fcm, transport: ScriptedTransport([full]), clock: clock), .fcm()),
+            (try FCMConnector(settings: Accounts.fcm, transport: ScriptedTransport([fullFCM]), clock: clock), .fcm()),
             (
                 try WNSConnector(
                     settings: WNSSettings(packageSID: "ms-app://s-1-15-2-1-2-3-4-5-6-7", clientSecret: Secret("s")),
@@ -87,7 +90,7 @@ import Testing
             ),
             (
                 try WebPushConnector(
-                    settings: Accounts.webPush, transport: ScriptedTransport([full]), clock: clock, random: SeededRandom(seed: 1)),
+                    settings: Accounts.webPush, transport: ScriptedTransport([fullWebPush]), clock: clock, random: SeededRandom(seed: 1)),
                 .browser()
             ),
         ]

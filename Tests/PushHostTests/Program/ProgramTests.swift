@@ -45,7 +45,7 @@ import Testing
             ("push.fail 'x'", 1, "FAIL"), ("error 'x'", 1, nil), ("push.send {}", 3, "ERROR"), ("(", 3, "ERROR"),
             ("error { code = 'target.unsupported', message = 'x' }", 4, nil),
             ("push.send { to = 'nobody', alert = 'x' }", 0, "PASS"),
-            ("for i = 1, 10000 do print(('x'):rep(1000)) end", 3, "ERROR"),
+            ("for i = 1, 100000 do print(('x'):rep(1000)) end", 3, "ERROR"),
         ] as [(String, Int32, String?)])
     func `the exit code and the last line say how the run ended`(lua: String, status: Int32, word: String?) async throws {
         let folder = try ScriptFolder(["flow.lua": "local push = require 'push' \(lua)"])

@@ -48,9 +48,13 @@ private struct JavaDescription {
         P256.Signing.PrivateKey().pemRepresentation.split(separator: "\n").dropFirst().dropLast().joined()
     }
 
-    private static func put(_ description: JavaDescription, _ name: String, _ hub: ServedHub) async throws -> WireAnswer {
-        try await hub.call(
-            "PUT", "/\(name)?api-version=2020-06", ["Content-Type": "application/atom+xml;type=entry;charset=utf-8", "If-Match": "*"],
+    /// Creates a hub, or updates one, which has `If-Match` with it.
+    private static func put(
+        _ description: JavaDescription, _ name: String, _ hub: ServedHub, isNew: Bool = false
+    ) async throws -> WireAnswer {
+        let type = "application/atom+xml;type=entry;charset=utf-8"
+        return try await hub.call(
+            "PUT", "/\(name)?api-version=2020-06", isNew ? ["Content-Type": type] : ["Content-Type": type, "If-Match": "*"],
             body: description.body, by: .root)
     }
 
@@ -72,7 +76,7 @@ private struct JavaDescription {
     @Test func `A signing key and a certificate of APNs are set, with null for all that belongs to the other`() async throws {
         try await ServedHub.serving { hub in
             let token = JavaDescription().apns(token: Self.token, keyID: "KEY1234567", appName: "com.example.app", appID: "TEAM123456")
-            let first = try await Self.put(token, "java", hub)
+            let first = try await Self.put(token, "java", hub, isNew: true)
             #expect([200, 201].contains(first.status), "\(first.body)")
             #expect(!first.body.contains(">null<"), "\(first.body)")
             #expect(try await Self.shown("java", hub).contains("token for com.example.app, production,"))
@@ -121,7 +125,7 @@ private struct JavaDescription {
                         "Subject": "mailto:ops@example.com", "VapidPublicKey": publicKey,
                         "VapidPrivateKey": Base64URL.encode(vapid.rawRepresentation),
                     ])
-            let answer = try await Self.put(all, "java", hub)
+            let answer = try await Self.put(all, "java", hub, isNew: true)
             #expect([200, 201].contains(answer.status), "\(answer.body)")
             #expect(!answer.body.contains("<Value>null</Value>"), "\(answer.body)")
             let shown = try await Self.shown("java", hub)

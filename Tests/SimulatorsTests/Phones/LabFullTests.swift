@@ -6,8 +6,11 @@ import Testing
 @Suite struct LabFullTests {
     @Test func `FCM names the lab, and not the registration token`() async throws {
         let bench = FCMBench(adoptionLimit: 1)
-        #expect(try await bench.send(target: #""token":"one""#).status == 200)
-        let full = try await bench.send(target: #""token":"two""#)
+        func target(_ letter: Character) -> String {
+            "\"token\":\"\(String(repeating: letter, count: 22)):\(String(repeating: letter, count: 100))\""
+        }
+        #expect(try await bench.send(target: target("a")).status == 200)
+        let full = try await bench.send(target: target("b"))
         #expect(full.status == 507 && full.text.contains(#""status":"LabFull""#) && !full.text.contains("UNREGISTERED"), "\(full.text)")
         #expect(try await bench.send().status == 200)
     }

@@ -46,8 +46,8 @@ import Testing
             // Each with a request that does not end.
             for _ in 0..<20 where buffers.refusals == 0 {
                 let caller = try await PlainCaller(port: served.port)
-                try await caller.write(Self.head("100") + [0x61])
                 let before = buffers.bytes
+                try await caller.write(Self.head("100") + [0x61])
                 try await until { buffers.bytes > before || buffers.refusals > 0 }
                 others.append(caller)
             }
