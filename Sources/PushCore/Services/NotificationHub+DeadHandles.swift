@@ -41,10 +41,13 @@ extension NotificationHub {
         // What nothing is registered for is no removal.
         let registered = dead.filter { !table.places(for: $0.handle).isEmpty }
         guard !registered.isEmpty else { return RemovedHandles() }
-        let (now, later) = registered.reduce(into: ([DeadHandle](), [DeadHandle]())) { parts, handle in
-            if delivery.brake.admitsRemoval() { parts.0.append(handle) } else { parts.1.append(handle) }
+        let heldBefore = delivery.brake.held
+        let (now, later) = registered.reduce(into: ([DeadHandle](), [DeadHandle]())) { parts, dead in
+            // What is held already waits for the operator, however many notifications come by it.
+            let isHeld = !heldRows.isEmpty && table.places(for: dead.handle).contains { heldRows.contains($0) }
+            if !isHeld, delivery.brake.admitsRemoval() { parts.0.append(dead) } else { parts.1.append(dead) }
         }
-        if !later.isEmpty { await hold(later, &delivery) }
+        if !later.isEmpty { await hold(later, isFirst: heldBefore == 0 && delivery.brake.held > 0, &delivery) }
         do throws(PushError) {
             return try await remove(now)
         } catch {

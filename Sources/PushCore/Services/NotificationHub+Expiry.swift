@@ -42,7 +42,8 @@ extension NotificationHub {
     /// Where the store cannot learn it now, it is told again; after a stop it is found expired when it is loaded.
     private func forgetExpired() async {
         while !expiry.isEmpty {
-            let change = expiry.next(Self.expiryStep)
+            var change = expiry.next(Self.expiryStep)
+            _ = settleHeldRemovals(in: &change)
             var (isKept, pause) = (false, Self.firstPause)
             while !isKept {
                 do throws(PushError) {

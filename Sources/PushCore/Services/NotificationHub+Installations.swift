@@ -60,7 +60,20 @@ extension NotificationHub {
     /// Stores an installation whose turn the caller has.
     ///
     /// - Parameter row: the one before.
+    /// Ids that differ in case alone have one tag `$InstallationId:{…}`, for tags are compared without regard to case: the second one
+    /// would receive what is sent to the first.
+    private func checkHasOwnTag(_ id: String) throws(PushError) {
+        guard let tag = try? Tag.installation(id) else { return }
+        for row in table.index.places(of: tag).places {
+            guard let other = table.installationID(at: row), other != id, (try? Tag.installation(other)) == tag else { continue }
+            throw PushError(
+                "installation.invalid", "the id \"\(id)\" differs from that of the installation \"\(other)\" in case only; not stored",
+                hint: "write the id as it was first written, or choose another one", status: 400, details: ["text": .string(id)])
+        }
+    }
+
     private func put(_ installation: Installation, replacing row: PlacedInstallation?) async throws(PushError) {
+        try checkHasOwnTag(installation.id)
         var checked = try installation.checked().keepingExpired(row?.installation)
         var draft: RegistrationDraft?
         if environment.hooks.isWanted(.onRegister) {

@@ -115,8 +115,10 @@ extension NotificationHub {
         for removal in removals { for row in table.places(for: removal.handle) { heldRows.remove(row) } }
     }
 
-    /// Holds removals beyond the limit of their notification; of the first the operator is warned.
-    func hold(_ dead: [DeadHandle], _ delivery: inout Delivery) async {
+    /// Holds removals.
+    ///
+    /// - Parameter isFirst: whether they are the first beyond the limit of their notification, of which the operator is warned.
+    func hold(_ dead: [DeadHandle], isFirst: Bool, _ delivery: inout Delivery) async {
         let now = environment.clock.now
         do throws(PushError) {
             try await store.hold(
@@ -130,7 +132,7 @@ extension NotificationHub {
             return
         }
         for dead in dead { heldRows.insert(contentsOf: table.places(for: dead.handle)) }
-        guard delivery.brake.held == dead.count else { return }
+        guard isFirst else { return }
         let share = Int((settings.maxRemovedShare * 100).rounded())
         let notice =
             "push services called the tokens of more than \(share) % of the audience invalid: "
@@ -145,7 +147,7 @@ extension NotificationHub {
         while true {
             let step = try await store.heldRemovals(HeldRemovalFilter(), below: number, limit: Self.heldStep)
             for removal in step { heldRows.insert(contentsOf: table.places(for: removal.handle)) }
-            guard let last = step.last, step.count == Self.heldStep else { return }
+            guard let last = step.last else { return }
             number = last.number
         }
     }

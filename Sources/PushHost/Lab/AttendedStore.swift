@@ -185,6 +185,22 @@ extension AttendedHubStore: PlanStore {
     }
 }
 
+/// Where provider tokens lie, for whose disk the lab waits.
+private struct AttendedProviderTokenStore: ProviderTokenStore {
+    let base: any ProviderTokenStore
+    let thread: LabThread
+
+    func token(_ key: String) async throws(PushError) -> ProviderToken? { try await thread.outside(try await base.token(key)) }
+
+    func put(_ token: ProviderToken, for key: String) async throws(PushError) {
+        try await thread.outside(try await base.put(token, for: key))
+    }
+}
+
 extension Lab {
+    func attended(_ store: any ProviderTokenStore) -> any ProviderTokenStore {
+        AttendedProviderTokenStore(base: store, thread: thread)
+    }
+
     func attended(_ store: any NamespaceStore) -> any NamespaceStore { AttendedNamespaceStore(base: store, thread: thread) }
 }

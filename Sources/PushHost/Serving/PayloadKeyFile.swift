@@ -25,7 +25,8 @@ struct PayloadKeyFile {
 
     init(_ settings: ServerSettings) { self.init(folder: settings.data, named: settings.keyFile) }
 
-    var isMissing: Bool { access(path, F_OK) != 0 && errno == ENOENT }
+    /// A link that leads nowhere is not missing, and cannot be read: what it names may only not be mounted.
+    var isMissing: Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT }
 
     /// Makes the file for a folder that has no database yet. Throws `data.key_missing` for one that has, `data.payload_key` for a file that
     /// is no key, and never changes one.
@@ -34,7 +35,7 @@ struct PayloadKeyFile {
             try checkMove()
             let database = "\(folder)/\(DataFolder.databaseName)"
             guard access(database, F_OK) != 0 else { throw missing(database) }
-            try store(Self.new())
+            _ = try place(Self.new())
         }
         return try read()
     }
@@ -52,8 +53,17 @@ struct PayloadKeyFile {
         SecretSeal(payloadKey: key.withUnsafeBytes { Array($0) }, random: SystemRandom())
     }
 
-    /// Makes the file. Where there is one already, that one stays.
+    /// Makes the file. Throws `data.payload_key` where one has come to be there: what is sealed with this key could not be opened.
     func store(_ key: SymmetricKey) throws(PushError) {
+        guard try place(key) else {
+            throw PushError(
+                "data.payload_key", "the key file \(path) was made by another program just now; nothing was changed",
+                hint: "run the command again")
+        }
+    }
+
+    /// Makes the file. Where there is one already, that one stays, and the answer is false.
+    private func place(_ key: SymmetricKey) throws(PushError) -> Bool {
         // In its place only when it is whole: a key of which half is on the disk would be lost.
         let slash = path.lastIndex(of: "/")
         let (parent, file) = (slash.map { String(path[...$0]) } ?? "./", slash.map { String(path[path.index(after: $0)...]) } ?? path)
@@ -65,12 +75,14 @@ struct PayloadKeyFile {
         let isWritten = key.withUnsafeBytes { write(output, $0.baseAddress, $0.count) } == Self.length && fsync(output) == 0
         let number = errno
         close(output)
-        guard isWritten, link(partial, path) == 0 || errno == EEXIST else { throw unusable("made", isWritten ? errno : number) }
-        unlink(partial)
+        defer { unlink(partial) }
+        let isPlaced = isWritten && link(partial, path) == 0
+        guard isPlaced || isWritten && errno == EEXIST else { throw unusable("made", isWritten ? errno : number) }
         let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return }
+        guard directory >= 0 else { return isPlaced }
         fsync(directory)
         close(directory)
+        return isPlaced
     }
 
     /// Throws `data.payload_key` for a file that is no key, and `data.unusable` for one that cannot be read.

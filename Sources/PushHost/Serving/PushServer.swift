@@ -71,7 +71,7 @@ final class PushServer: Sendable {
             random: random)
         let wires = lab.flatMap { lab in routed.map { LabWires(lab: lab, base: $0) } }
         let hubClock: any HubClock = lab?.clock ?? clock
-        let tokens = ProviderTokenCache(store: storage.providerTokens, clock: hubClock)
+        let tokens = ProviderTokenCache(store: lab?.attended(storage.providerTokens) ?? storage.providerTokens, clock: hubClock)
         let simulators = route.flatMap { route in
             routed.map {
                 SimulatedConnectors(authority: route.authority, transport: wires ?? $0, clock: hubClock, random: random, tokens: tokens)

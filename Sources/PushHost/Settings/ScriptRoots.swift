@@ -13,7 +13,11 @@ struct ScriptRoots {
     init(of script: FlowScript, plugin: String?) {
         var folders = [script.folder]
         if let plugin { folders.append(plugin) }
-        if script.name.hasSuffix("_spec.lua") { folders.append(ProjectScripts.normalized("\(script.folder)/..")) }
+        let above = ProjectScripts.normalized("\(script.folder)/..")
+        // Never above the working directory: that is not the project's any more.
+        let isOutside =
+            above == ".." || above.hasPrefix("../") || above.hasPrefix("/") && Self.realPath(".").map { $0.hasPrefix(above) } ?? true
+        if script.name.hasSuffix("_spec.lua"), !isOutside { folders.append(above) }
         // Without a name the working directory is not part of what errors show.
         let named = (folders + script.roots).filter { $0 != "." && !$0.isEmpty }
         self.folders = named.uniqued() + [""]

@@ -23,6 +23,7 @@ enum HeldRemovalTable {
         }
     }
 
+    /// Without rows that cannot be read.
     static func select(
         _ filter: HeldRemovalFilter, below number: Int64?, limit: Int, hub: Int64, in database: Database
     ) throws -> [HeldRemoval] {
@@ -32,13 +33,13 @@ enum HeldRemovalTable {
             WHERE hub = ?1 AND number < ?2 AND (?3 IS NULL OR notification = ?3) AND (?4 IS NULL OR reason = ?4)
             ORDER BY number DESC LIMIT ?5
             """, hub, number ?? .max, filter.notificationID, filter.reason, limit
-        ) { row in
-            try reading("the held removal \(row.integer(0))") {
-                HeldRemoval(
-                    number: row.integer(0), handle: try DeviceHandle(platform: Platform(stored: row.text(4)), stored: row.text(5)),
-                    reason: row.text(6), notificationID: row.text(3), time: row.time(1), validBefore: row.time(2))
-            }
-        }
+        ) { row -> HeldRemoval? in
+            guard let platform = Platform(rawValue: row.text(4)), let handle = try? DeviceHandle(platform: platform, stored: row.text(5))
+            else { return nil }
+            return HeldRemoval(
+                number: row.integer(0), handle: handle, reason: row.text(6), notificationID: row.text(3), time: row.time(1),
+                validBefore: row.time(2))
+        }.compactMap(\.self)
     }
 
     static func delete(_ numbers: [Int64], hub: Int64, in database: Database) throws {

@@ -10,6 +10,8 @@ final class RequestReservations {
         var answer = 0
         /// Bytes of the answer that were written.
         var written = 0
+        /// As much as is expected for the answer, until it is reserved: when the answers before it were given.
+        var expected = 0
     }
 
     /// Whose account it is; nil for none.
@@ -45,13 +47,19 @@ final class RequestReservations {
 
     func release(_ claim: Claim) { release(claim.request + claim.body) }
 
-    /// False where there is no memory left for the expected answer; then the claim is released.
+    /// False where there is no memory left for the expected answer; then the claim is released. Of requests that come behind others on a
+    /// connection of HTTP/1.1, whose answers are made one after the other, only the first one has an answer reserved.
     func begin(_ claim: Claim, answer: Int) -> Bool {
+        var claim = claim
+        guard claims.isEmpty else {
+            claim.expected = answer
+            claims.append(claim)
+            return true
+        }
         guard reserve(answer) else {
             release(claim)
             return false
         }
-        var claim = claim
         claim.answer = answer
         claims.append(claim)
         return true
@@ -96,6 +104,8 @@ final class RequestReservations {
         guard !claims.isEmpty else { return 0 }
         let claim = claims.removeFirst()
         release(claim.body + max(0, claim.answer - claim.written))
+        // Where there is no memory left now, its answer is refused once its size is known.
+        if let next = claims.first, reserve(next.expected) { claims[0].answer = next.expected }
         return claim.request
     }
 }

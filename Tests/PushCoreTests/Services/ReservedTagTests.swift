@@ -22,6 +22,17 @@ import Testing
         for text in Self.texts { #expect(try await bench.send(to: text).devices.map(\.handle) == [.phone(9)], "\(text)") }
     }
 
+    @Test(arguments: ["VICTIM-1", "Victim-1"])
+    func `an installation whose id differs in case only is refused, for it would have the same tag`(id: String) async throws {
+        try await installVictim()
+        #expect(await refusal { try await hub.putInstallation(Installation(id: id, handle: .phone(1))) }?.code == "installation.invalid")
+        try await checkOnlyVictimIsReached()
+        try await installVictim()
+        try await hub.deleteInstallation("victim-1")
+        try await hub.putInstallation(Installation(id: id, handle: .phone(1)))
+        #expect(try await bench.send(to: "$InstallationId:{victim-1}").devices.map(\.handle) == [.phone(1)])
+    }
+
     @Test(arguments: texts) func `a registration cannot have one, new or changed`(text: String) async throws {
         try await installVictim()
         let mine = try await bench.register(.phone(1), tags: ["a"])

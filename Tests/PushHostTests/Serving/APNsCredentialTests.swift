@@ -4,8 +4,8 @@ import Foundation
 import HTTPTypes
 import PushCore
 import Storage
-import Synchronization
 import Support
+import Synchronization
 import Testing
 
 @testable import PushHost

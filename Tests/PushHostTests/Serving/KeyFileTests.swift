@@ -86,6 +86,17 @@ import Testing
         try await serving(key: "other.key") {}
     }
 
+    @Test func `A key file that is a link to nothing is not taken for a lost one, and its secrets stay`() async throws {
+        try await serving(key: "far.key") {}
+        try FileManager.default.moveItem(at: url("far.key"), to: url("away.key"))
+        try FileManager.default.createSymbolicLink(atPath: url("far.key").path, withDestinationPath: "not/mounted.key")
+        let renewed = try await run("hub", "renew-secrets", "--data", "data", "--yes", key: "far.key")
+        #expect(renewed.status != 0 && renewed.errors.contains("error[data.payload_key]"), "\(renewed.output)\(renewed.errors)")
+        try FileManager.default.removeItem(at: url("far.key"))
+        try FileManager.default.moveItem(at: url("away.key"), to: url("far.key"))
+        try await serving(key: "far.key") {}
+    }
+
     @Test func `A lost key is left behind with new access keys, and devices stay`() async throws {
         var before = ""
         try await serving {
