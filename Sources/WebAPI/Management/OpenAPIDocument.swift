@@ -64,7 +64,12 @@ struct OpenAPIDocument {
             ["name": .string(name), "in": "path", "required": true, "schema": ["type": "string", "minLength": 1]]
         }
         parameters += route.parameters.map { parameter in
-            let schema = parameter.schema.document(&components)
+            var schema = parameter.schema.document(&components)
+            // A head that has as much as a body may have is refused before its parameters are read (431).
+            if var members = schema.object, members["maxLength"] == .integer(Int64(JSONSchema.longest)) {
+                members["maxLength"] = nil
+                schema = .object(members)
+            }
             return .members([
                 "name": .string(parameter.name), "in": "query", "required": parameter.isRequired ? true : nil, "schema": schema,
             ])
