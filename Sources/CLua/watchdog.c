@@ -277,6 +277,12 @@ UNWATCHED int64_t clua_monotonic_ns(void) {
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
+int64_t clua_thread_cpu_ns(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return used.tv_sec * 1000000000LL + used.tv_nsec;
+}
+
 void clua_run_cancel(clua_run *run) { __atomic_store_n(&run->cancel_requested, 1, __ATOMIC_RELEASE); }
 
 void clua_run_forget_cancel(clua_run *run) { __atomic_store_n(&run->cancel_requested, 0, __ATOMIC_RELEASE); }

@@ -142,6 +142,9 @@ package final class RunAccount: @unchecked Sendable {
         }
     }
 
+    /// CPU time of the calling thread in nanoseconds. The difference of two readings is what to ``note(_:_:)``.
+    package static func threadTime() -> Int { Int(clua_thread_cpu_ns()) }
+
     /// Gives back what is no longer in use: memory of the host, or tasks.
     package func release(_ resource: Resource, _ amount: Int) {
         guard resource == .memory || resource == .tasks, amount > 0 else { return }

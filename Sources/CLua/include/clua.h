@@ -233,6 +233,8 @@ void clua_account_set_cpu(clua_account *account, int64_t nanoseconds);
 bool clua_account_is_spent(const clua_account *account);
 void clua_account_set_spent(clua_account *account, bool is_spent);
 int64_t clua_monotonic_ns(void);
+/// CPU time of the calling thread.
+int64_t clua_thread_cpu_ns(void);
 void clua_run_cancel(clua_run *run);
 bool clua_run_is_cancelled(const clua_run *run);
 /// Takes a cancellation back, for a run that goes on after what was cancelled.

@@ -1,6 +1,5 @@
 import Crypto
 import Delivery
-import Glibc
 import Lua
 import PushCore
 import Storage
@@ -25,18 +24,11 @@ extension ServerSettings {
     /// Hashes on another thread, and charges the CPU time to the run that asked for it, where one did.
     private static func measured(_ work: @escaping @Sendable () throws(PushError) -> [UInt8]) async throws(PushError) -> [UInt8] {
         let (hash, time) = try await blocking { () throws(PushError) -> ([UInt8], Int) in
-            let began = threadTime()
-            return (try work(), threadTime() - began)
+            let began = RunAccount.threadTime()
+            return (try work(), RunAccount.threadTime() - began)
         }
         RunAccount.current?.note(.cpu, time)
         return hash
-    }
-
-    /// Nanoseconds of CPU time of the calling thread.
-    private static func threadTime() -> Int {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 }
 
