@@ -37,7 +37,8 @@ extension FlowRun {
         }
         return FlowSend(
             id: outcome.id, audience: audience, state: outcome.state.rawValue, sent: outcome.sent, failed: outcome.failed,
-            total: outcome.total, faults: faults, skips: skips(outcome), notices: outcome.notices, scheduledFor: outcome.scheduledFor)
+            total: outcome.total, faults: faults, skips: skips(outcome), notices: outcome.notices.map(\.text),
+            scheduledFor: outcome.scheduledFor)
     }
 
     private func skips(_ outcome: NotificationOutcome) -> [FlowSkip] {

@@ -55,7 +55,7 @@ enum HookObjects {
             "enqueued_at": { .time($0.outcome.enqueuedAt) },
             "started_at": { .time($0.outcome.startedAt) },
             "ended_at": { .time($0.outcome.endedAt) },
-            "notices": { .list($0.outcome.notices) },
+            "notices": { .list($0.outcome.notices.map(\.text)) },
             "origin": { .list($0.origin) },
             "counts": { ended in
                 .table(

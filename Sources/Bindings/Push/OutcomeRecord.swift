@@ -34,7 +34,7 @@ struct OutcomeRecord: LuaWritableRecord, Sendable {
                 uniqueKeysWithValues: outcome.counts.map { platform, names in
                     (platform.shortName, Dictionary(uniqueKeysWithValues: names.map { ($0.rawValue, $1) }))
                 }))
-        writer.write(outcome.notices)
+        writer.write(outcome.notices.map(\.text))
         writer.write(Dictionary(uniqueKeysWithValues: outcome.pruned.map { ($0.key.shortName, $0.value) }))
     }
 }

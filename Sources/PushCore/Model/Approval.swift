@@ -55,10 +55,10 @@ package struct Approval: Sendable, Equatable {
 
     package struct Ceiling: Sendable, Equatable {
         package let devices: Int
-        /// In words: the server, or the sender himself.
-        package let owner: String
+        /// The sender whose own limit it is; nil for the server's.
+        package let owner: Principal?
 
-        package init(devices: Int, owner: String) { (self.devices, self.owner) = (devices, owner) }
+        package init(devices: Int, owner: Principal?) { (self.devices, self.owner) = (devices, owner) }
     }
 
     package struct Decision: Sendable, Equatable {
@@ -106,10 +106,8 @@ package struct Approval: Sendable, Equatable {
     /// An audience may grow by a tenth, and some at least.
     private var mostDevices: Int { reach.devices + max(5, reach.devices / 10) }
 
-    /// What is left of it when its moment comes; nil for any number.
-    var leave: AudienceLeave? {
-        reach.isUnknown ? nil : AudienceLeave(devices: mostDevices, words: "the \(mostDevices.grouped) that \(id) allows")
-    }
+    /// How many devices it may reach at its due time; nil for any number.
+    var approvedReach: ApprovedReach? { reach.isUnknown ? nil : ApprovedReach(devices: mostDevices, basis: .approval(id)) }
 
     /// `more than the 1,000 that key:ops may reach without leave`
     package var why: String { "\(reach.isUnknown ? "maybe " : "")more than \(ceiling.sentence)" }
@@ -130,8 +128,11 @@ package struct AudienceReach: Sendable, Equatable {
 
     package var devices: Int { platforms.values.reduce(0, +) }
 
+    /// The number of devices; nil where it is unknown.
+    package var count: Int? { isUnknown ? nil : devices }
+
     /// `12,430 devices`
-    package var words: String { isUnknown ? "an unknown number of devices" : devices.devicesInWords }
+    package var words: String { Notice.devices(count) }
 }
 
 extension Int {

@@ -54,7 +54,7 @@ package struct NotificationRequest: Sendable, Equatable {
     /// The plan whose devices are the only ones that it reaches; nil: whoever is registered when it begins.
     package var plan: PlanBinding?
     /// How many devices it may reach at its moment; nil: any number.
-    package var leave: AudienceLeave?
+    package var approvedReach: ApprovedReach?
 
     package init(
         audience: Audience, content: NotificationContent, options: PushOptions = PushOptions(), isTest: Bool = false, pace: Pace? = nil,
@@ -98,8 +98,7 @@ package struct NotificationOutcome: Sendable, Equatable {
     package var devices: [DeviceOutcome]
     /// Where nobody matched: what comes close, in words.
     package var nearMisses: [String]
-    /// What an operator has to know of it, in words: that most handles are of another environment.
-    package var notices: [String] = []
+    package var notices: [Notice] = []
     /// Those of its devices that left the hub because their handles are dead, by platform and the push service's reason; `SameHandle` of
     /// those that were skipped.
     package var pruned: [Platform: [String: Int]] = [:]
@@ -151,7 +150,7 @@ package struct NotificationOutcome: Sendable, Equatable {
         pruned[device.platform, default: [:]][device.reasonOfRemoval, default: 0] += 1
     }
 
-    package mutating func note(_ notices: [String]) {
+    package mutating func note(_ notices: [Notice]) {
         for notice in notices where !self.notices.contains(notice) { self.notices.append(notice) }
     }
 }

@@ -59,9 +59,6 @@ package struct PlanBinding: Sendable, Hashable {
         self.id = id
         self.tolerance = tolerance
     }
-
-    /// What a notification notes whose plan is gone before it went out.
-    var loss: String { "the plan \(id) is lost: nobody gets it" }
 }
 
 /// How many devices may have joined, left or changed since a plan was made.

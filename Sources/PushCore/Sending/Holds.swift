@@ -87,30 +87,20 @@ package struct Holds: Sendable, Equatable {
     /// Most moments and reasons that are told one by one.
     private static let mostNotices = 10
 
-    /// For people, the first moment first.
-    var notices: [String] {
-        let counts = waits.reduce(into: [Notice: Int]()) {
-            $0[Notice(moment: $1.key.moment, reason: $1.key.reason), default: 0] += $1.value.count
+    /// One for each time and reason, the earliest time first; one for all times beyond the first ten.
+    var notices: [Notice] {
+        let counts = waits.reduce(into: [Deferral: Int]()) {
+            $0[Deferral(time: $1.key.moment, reason: $1.key.reason), default: 0] += $1.value.count
         }
-        let sorted = counts.sorted { ($0.key.moment, $0.key.reason) < ($1.key.moment, $1.key.reason) }
-        let told = sorted.prefix(Self.mostNotices).map { Self.notice($0.value, "\($0.key.moment): \($0.key.reason)") }
+        let sorted = counts.sorted { ($0.key.time, $0.key.reason) < ($1.key.time, $1.key.reason) }
+        let listed = sorted.prefix(Self.mostNotices).map { Notice.deferred(devices: $0.value, until: $0.key.time, reason: $0.key.reason) }
         let others = sorted.dropFirst(Self.mostNotices).reduce(0) { $0 + $1.value }
-        return others == 0 ? told : told + [Self.notice(others, "later moments")]
+        return others == 0 ? listed : listed + [.deferred(devices: others, until: nil, reason: "")]
     }
 
-    private struct Notice: Hashable {
-        var moment: Timestamp
+    private struct Deferral: Hashable {
+        var time: Timestamp
         var reason: String
-    }
-
-    private static func notice(_ count: Int, _ moment: String) -> String {
-        "\(count) device\(count == 1 ? " waits" : "s wait") until \(moment)"
-    }
-
-    /// Whether a notice tells of devices that were held: when their turn has come it is true no longer.
-    static func isNotice(_ text: String) -> Bool {
-        let rest = text.drop { $0.isWholeNumber }
-        return rest.count < text.count && (rest.hasPrefix(" device waits until ") || rest.hasPrefix(" devices wait until "))
     }
 }
 
@@ -164,9 +154,4 @@ extension Holds {
         }
         guard isWhole else { return nil }
     }
-}
-
-extension NotificationOutcome {
-    /// Whether a notice says that devices wait for a moment that a hook has chosen.
-    package static func tellsOfHold(_ notice: String) -> Bool { Holds.isNotice(notice) }
 }

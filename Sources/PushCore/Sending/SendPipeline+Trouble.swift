@@ -38,13 +38,13 @@ extension SendPipeline {
     /// Whether handles that the service calls dead leave the hub.
     func believesDeaths(on platform: Platform) -> Bool { gauges[platform]?.isTrusted ?? true }
 
-    /// What is to be said of a notification of which these are devices: each sentence once.
-    func notices(of settled: [SettledTarget]) -> [String] {
+    /// What is to be said of a notification of which these are devices: each notice once.
+    func notices(of settled: [SettledTarget]) -> [Notice] {
         let suspicions = gauges.compactMapValues(\.suspicion)
         guard !suspicions.isEmpty else { return [] }
         return suspicions.sorted { $0.key < $1.key }.compactMap { platform, suspicion in
             settled.contains { $0.result.isMixedUp && $0.result.device.platform == platform }
-                ? "\(platform.displayName): \(suspicion.words)" : nil
+                ? .wrongEnvironment(platform, advice: suspicion.words) : nil
         }
     }
 

@@ -49,12 +49,13 @@ extension NotificationHub {
             live[id] = nil
             return (delivery, nil)
         }
-        if plan.isLost, let binding = request.plan { delivery.outcome.note([binding.loss]) }
-        if patience == nil, kept.outcome.state == .scheduled, let leave = request.leave,
-            let reach = await reach(of: request, beyond: leave.devices)
+        if plan.isLost, let binding = request.plan { delivery.outcome.note([.planLost(plan: binding.id)]) }
+        if patience == nil, kept.outcome.state == .scheduled, let approved = request.approvedReach,
+            let reach = await reach(of: request, beyond: approved.devices)
         {
-            delivery.outcome.note([leave.notice(of: reach)])
-            environment.warn(.delivery, "\(id): \(leave.notice(of: reach))")
+            let notice = Notice.exceededApproval(reach: reach.count, approved)
+            delivery.outcome.note([notice])
+            environment.warn(.delivery, "\(id): \(notice.text)")
             delivery.outcome.state = .abandoned
             (delivery.outcome.startedAt, delivery.outcome.endedAt) = (start, start)
             live[id] = delivery.outcome
@@ -69,7 +70,7 @@ extension NotificationHub {
         }
         delivery.outcome.state = .processing
         delivery.outcome.startedAt = kept.outcome.startedAt ?? patience?.began ?? start
-        delivery.outcome.notices.removeAll(where: Holds.isNotice)
+        delivery.outcome.notices.removeAll(where: \.isDeferral)
         live[id] = delivery.outcome
         // From here on the places of those who leave are nobody else's.
         let run = table.beginRun()

@@ -16,21 +16,21 @@ extension NotificationHub {
         try checkIsOpen()
         try await checkDrift(request)
         let given = draft
-        var leave: AudienceLeave?
-        if let known = try await admit(draft, asked: given, admission, &leave) { return try await outcome(of: known) }
+        var approved: ApprovedReach?
+        if let known = try await admit(draft, asked: given, admission, &approved) { return try await outcome(of: known) }
         if environment.hooks.isWanted(.beforeSend) {
             draft = try await asked(draft)
             draft.request = try checked(draft.request)
             try await checkDrift(draft.request)
             // A hook may have made it one for more: also by its content, which other devices can show.
-            if draft.request != given.request, let known = try await admit(draft, asked: given, admission, &leave) {
+            if draft.request != given.request, let known = try await admit(draft, asked: given, admission, &approved) {
                 return try await outcome(of: known)
             }
             // Whoever sends a test waits for the verdicts.
             if draft.request.isTest { draft.moment = nil }
             try checkIsOpen()
         }
-        let kept = begin(draft, leave: leave)
+        let kept = begin(draft, approved)
         if draft.moment == nil { live[kept.outcome.id] = kept.outcome }
         do throws(PushError) {
             _ = try await store.accept(kept)
@@ -83,8 +83,8 @@ extension NotificationHub {
         }
         try await checkDrift(request)
         let given = draft
-        var leave: AudienceLeave?
-        if let known = try await admit(draft, asked: given, admission, &leave) {
+        var approved: ApprovedReach?
+        if let known = try await admit(draft, asked: given, admission, &approved) {
             return AcceptedNotification(outcome: try await notification(known).outcome, isRepeated: true)
         }
         if environment.hooks.isWanted(.beforeSend) {
@@ -92,12 +92,12 @@ extension NotificationHub {
             draft.request = try draft.request.checked(refusingLarge: refusesLargePayloads)
             try await checkDrift(draft.request)
             // A hook may have made it one for more: also by its content, which other devices can show.
-            if draft.request != given.request, let known = try await admit(draft, asked: given, admission, &leave) {
+            if draft.request != given.request, let known = try await admit(draft, asked: given, admission, &approved) {
                 return AcceptedNotification(outcome: try await notification(known).outcome, isRepeated: true)
             }
             try checkIsOpen()
         }
-        let kept = begin(draft, key, leave: leave)
+        let kept = begin(draft, key, approved)
         if let first = try await repeated(try await store.accept(kept)) { return first }
         meter.accepted()
         await enqueue(kept)
@@ -109,12 +109,12 @@ extension NotificationHub {
     ///
     /// - Returns: the notification that it was allowed and sent as before, nil where it is to be sent now.
     private nonisolated func admit(
-        _ draft: SendDraft, asked given: SendDraft, _ admission: SendAdmission?, _ leave: inout AudienceLeave?
+        _ draft: SendDraft, asked given: SendDraft, _ admission: SendAdmission?, _ approved: inout ApprovedReach?
     ) async throws(PushError) -> String? {
         switch try await admission?.answer(draft, asked: given, self) {
         case .sent(let id): return id
         case .admitted(let its):
-            leave = its
+            approved = its
             return nil
         case nil: return nil
         }
@@ -232,10 +232,10 @@ extension NotificationHub {
     private static let devicesShown = 10_000
 
     private nonisolated func begin(
-        _ draft: SendDraft, _ idempotency: IdempotencyKey? = nil, leave: AudienceLeave?
+        _ draft: SendDraft, _ idempotency: IdempotencyKey? = nil, _ approved: ApprovedReach?
     ) -> KeptNotification {
         var request = draft.request
-        request.leave = draft.moment == nil ? nil : leave
+        request.approvedReach = draft.moment == nil ? nil : approved
         let (sequence, now) = (sequences.wrappingAdd(1, ordering: .relaxed).newValue, environment.clock.now)
         let id =
             switch naming {

@@ -4,7 +4,7 @@
 package struct SendAdmission: Sendable {
     package enum Answer: Sendable, Equatable {
         /// How many devices it may reach when its moment comes; nil for any number.
-        case admitted(AudienceLeave?)
+        case admitted(ApprovedReach?)
         /// It was allowed before, and sent as this notification.
         case sent(String)
     }

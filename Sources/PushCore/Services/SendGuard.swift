@@ -67,9 +67,9 @@ package final class SendGuard: Sendable {
     private func ceiling(_ sender: Sender) -> Approval.Ceiling? {
         let shared = limits.withLock { $0.ceiling }
         if let own = sender.ceiling, own <= shared ?? .max {
-            return Approval.Ceiling(devices: own, owner: sender.principal.description)
+            return Approval.Ceiling(devices: own, owner: sender.principal)
         }
-        return shared.map { Approval.Ceiling(devices: $0, owner: "the server") }
+        return shared.map { Approval.Ceiling(devices: $0, owner: nil) }
     }
 
     private func admit(
@@ -83,7 +83,7 @@ package final class SendGuard: Sendable {
         {
             if let answer = try await answer(known, fingerprint) { return answer }
         }
-        guard let reach = await hub.reach(of: request, beyond: ceiling.devices) else { return .admitted(ceiling.leave) }
+        guard let reach = await hub.reach(of: request, beyond: ceiling.devices) else { return .admitted(ceiling.approvedReach) }
         let (now, lifetime) = (clock.now, limits.withLock { $0.lifetime })
         var asked = Approval(
             hub: sender.hub, requester: sender.principal, note: sender.note.map { String($0.prefix(Self.longestNote)) },
@@ -151,12 +151,9 @@ package final class SendGuard: Sendable {
 
 extension Approval.Ceiling {
     /// `the 1,000 that key:ops may reach without leave`
-    package var sentence: String {
-        owner == "the server"
-            ? "the \(devices.grouped) that anybody may reach without leave" : "the \(devices.grouped) that \(owner) may reach without leave"
-    }
+    package var sentence: String { approvedReach.text }
 
-    fileprivate var leave: AudienceLeave { AudienceLeave(devices: devices, words: sentence) }
+    fileprivate var approvedReach: ApprovedReach { ApprovedReach(devices: devices, basis: .ceiling(of: owner)) }
 }
 
 extension Approval {

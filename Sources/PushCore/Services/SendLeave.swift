@@ -31,7 +31,7 @@ final class SendLeave: Sendable {
             guard self.approval.allows(reach) else {
                 throw PushError.grown(self.approval, to: reach, self.approval.growth(to: measure))
             }
-            return .admitted(self.approval.leave)
+            return .admitted(self.approval.approvedReach)
         }
     }
 }

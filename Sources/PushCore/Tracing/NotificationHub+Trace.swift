@@ -8,7 +8,7 @@ extension NotificationHub {
         let kept = try await traced(question.notification)
         var answer = TraceAnswer(
             notification: kept.outcome.id, state: kept.outcome.state, tags: kept.outcome.tags, time: kept.outcome.enqueuedAt,
-            nearMisses: kept.outcome.notices.filter(kept.request.explains) + kept.outcome.nearMisses)
+            nearMisses: kept.outcome.notices.filter(\.explainsAbandonment).map(\.text) + kept.outcome.nearMisses)
         guard let text = question.device else {
             answer.counts = try await counts(of: kept)
             return answer
@@ -172,9 +172,4 @@ extension NotificationHub {
 extension DeviceOutcome {
     /// By what it can be traced.
     fileprivate var traceName: String { installationID ?? registrationID?.text ?? handle.abbreviated }
-}
-
-extension NotificationRequest {
-    /// Whether that is why nobody got it.
-    fileprivate func explains(_ notice: String) -> Bool { notice == plan?.loss || leave?.excess(in: [notice]) != nil }
 }

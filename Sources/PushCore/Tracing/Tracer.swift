@@ -179,17 +179,20 @@ extension Tracer {
 
     /// Nil for what did not reach too many at its moment.
     private mutating func overgrown() -> Conclusion? {
-        guard let leave = request.leave, let count = leave.excess(in: outcome.notices) else { return nil }
-        decide(outcome.startedAt, .notification, "it would have reached \(count), more than \(leave.words)")
-        return Conclusion(.audienceGrown, ["count": count, "allowed": leave.words])
+        for case .exceededApproval(let reach, let approved) in outcome.notices {
+            let count = Notice.devices(reach)
+            decide(outcome.startedAt, .notification, "it would have reached \(count), more than \(approved.text)")
+            return Conclusion(.audienceGrown, ["count": count, "allowed": approved.text])
+        }
+        return nil
     }
 
     /// Nil for what no plan keeps the notification from.
     private mutating func unplanned(_ best: TraceFacts.Candidate?, among candidates: [TraceFacts.Candidate]) -> Conclusion? {
         guard let plan = facts.plan, let binding = request.plan else { return nil }
         let id = ["plan": binding.id]
-        guard !outcome.notices.contains(binding.loss) else {
-            decide(outcome.startedAt, .notification, binding.loss)
+        if let loss = outcome.notices.first(where: { $0 == .planLost(plan: binding.id) }) {
+            decide(outcome.startedAt, .notification, loss.text)
             return Conclusion(.planLost, id)
         }
         guard case .kept(let madeAt, let members) = plan else {

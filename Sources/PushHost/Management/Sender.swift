@@ -30,9 +30,7 @@ struct Sender: Sendable {
 
         var state: String { notification["state"]?.string ?? "" }
         /// All that is left of it waits for moments that a plugin has chosen.
-        var isHeld: Bool {
-            (notification["notices"]?.array ?? []).compactMap(\.string).contains(where: NotificationOutcome.tellsOfHold)
-        }
+        var isHeld: Bool { notification["deferredUntil"] != nil }
         var isWithoutTarget: Bool { state == NotificationOutcome.State.noTargetFound.rawValue }
 
         var json: JSON {

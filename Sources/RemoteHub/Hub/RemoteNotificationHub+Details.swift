@@ -24,7 +24,7 @@ extension RemoteNotificationHub {
             for text in notification["nearMisses"]?.array?.compactMap(\.string) ?? [] where !outcome.nearMisses.contains(text) {
                 outcome.nearMisses.append(text)
             }
-            outcome.note(notification["notices"]?.array?.compactMap(\.string) ?? [])
+            outcome.note(notification["notices"]?.array?.compactMap { $0.string.map(Notice.text) } ?? [])
             for (name, reasons) in notification["pruned"]?.object?.members ?? [] {
                 guard let platform = Platform(shortName: name) else { continue }
                 let counts = (reasons.object?.members ?? []).compactMap { reason, count in count.int.map { (reason, $0) } }

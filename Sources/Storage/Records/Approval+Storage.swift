@@ -1,13 +1,13 @@
 import PushCore
 
-/// `{"hub": "news", "created": 1, "sendKey": "…", "audience": "everyone", "content": "…", "ceiling": [1000, "the server"],
+/// `{"hub": "news", "created": 1, "sendKey": "…", "audience": "everyone", "content": "…", "ceiling": [1000, "key:ops"],
 ///  "reach": {"apns": 12}, "isReachUnknown": true, "note": "…", "moment": 1, "decision": {"by": "owner", "at": 1, "reason": "…"}, "notification": "…"}`
 extension Approval {
     var storedJSON: JSON {
         var object: JSONObject = [
             "hub": .string(hub.name), "created": .integer(createdAt.milliseconds), "sendKey": .string(sendKey),
             "audience": .string(audience), "content": .string(content),
-            "ceiling": [.integer(Int64(ceiling.devices)), .string(ceiling.owner)],
+            "ceiling": .array([.integer(Int64(ceiling.devices))] + (ceiling.owner.map { [.string($0.description)] } ?? [])),
             "reach": .object(
                 JSONObject(reach.platforms.sorted { $0.key < $1.key }.map { ($0.key.rawValue, .integer(Int64($0.value))) })),
         ]
@@ -30,7 +30,9 @@ extension Approval {
         stored json: JSON, request: NotificationRequest?
     ) throws {
         let ceiling = try json.required("ceiling").storedArray()
-        guard ceiling.count == 2 else { throw UnreadableValue(reason: "its ceiling is no pair") }
+        guard ceiling.count == 1 || ceiling.count == 2 else {
+            throw UnreadableValue(reason: "its ceiling has \(ceiling.count) values, not 1 or 2")
+        }
         var reach = AudienceReach(isUnknown: json["isReachUnknown"]?.bool ?? false)
         for (platform, count) in try json.required("reach").storedObject().members {
             reach.platforms[try Platform(stored: platform)] = Int(try count.storedInteger())
@@ -42,8 +44,10 @@ extension Approval {
             createdAt: Timestamp(milliseconds: try json.required("created").storedInteger()), expiresAt: expiresAt,
             fingerprint: fingerprint, idempotencyKey: idempotencyKey, sendKey: try json.required("sendKey").storedText(),
             audience: try json.required("audience").storedText(), content: try json.required("content").storedText(),
-            ceiling: Ceiling(devices: Int(try ceiling[0].storedInteger()), owner: try ceiling[1].storedText()), reach: reach,
-            request: request,
+            ceiling: Ceiling(
+                devices: Int(try ceiling[0].storedInteger()),
+                owner: try ceiling.dropFirst().first.map { try Principal(stored: $0.storedText()) }),
+            reach: reach, request: request,
             decision: try json["decision"].map { decision in
                 Decision(
                     principal: try Principal(stored: try decision.required("by").storedText()),
@@ -56,8 +60,8 @@ extension Approval {
 }
 
 extension Principal {
-    fileprivate init(stored text: String) throws {
-        guard let principal = Principal(text) else { throw UnreadableValue(reason: "\"\(text)\" is nobody") }
+    init(stored text: String) throws {
+        guard let principal = Principal(text) else { throw UnreadableValue(reason: "unknown principal \"\(text)\"") }
         self = principal
     }
 }

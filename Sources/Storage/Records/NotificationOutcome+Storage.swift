@@ -1,12 +1,12 @@
 import PushCore
 
-// What is remarkable about a notification: `{"notices": ["…"], "pruned": {"apns": {"Unregistered": 3}}}`.
+// What is remarkable about a notification: `{"notices": [{"kind": "plan_lost", …}, "…"], "pruned": {"apns": {"Unregistered": 3}}}`.
 extension NotificationOutcome {
     /// Nil where there is nothing.
     var storedRemarks: JSON? {
         guard !notices.isEmpty || !pruned.isEmpty else { return nil }
         var object = JSONObject()
-        if !notices.isEmpty { object.append("notices", .array(notices.map { .string($0) })) }
+        if !notices.isEmpty { object.append("notices", .array(notices.map(\.storedJSON))) }
         if !pruned.isEmpty {
             let platforms = pruned.map { platform, reasons in
                 (platform.rawValue, JSON.object(JSONObject(reasons.map { ($0.key, .integer(Int64($0.value))) })))
@@ -17,7 +17,7 @@ extension NotificationOutcome {
     }
 
     mutating func setRemarks(stored json: JSON) throws {
-        notices = try json["notices"]?.storedArray().map { try $0.storedText() } ?? []
+        notices = try json["notices"]?.storedArray().map { try Notice(stored: $0) } ?? []
         for (platform, reasons) in try json["pruned"]?.storedObject().members ?? [] {
             var counted: [String: Int] = [:]
             for (reason, count) in try reasons.storedObject().members { counted[reason] = Int(try count.storedInteger()) }

@@ -18,7 +18,7 @@ extension NotificationRequest {
             object.append("plan", .string(plan.id))
             if plan.tolerance != .none { object.append("tolerance", .string(plan.tolerance.description)) }
         }
-        if let leave { object.append("leave", ["devices": .integer(Int64(leave.devices)), "words": .string(leave.words)]) }
+        if let approvedReach { object.append("approvedReach", approvedReach.storedJSON) }
         return .object(object)
     }
 
@@ -31,9 +31,7 @@ extension NotificationRequest {
             audience: try Audience(stored: json), content: try NotificationContent(stored: json), options: options,
             isTest: json["test"] == true, pace: try json["pace"].map { try Pace(stored: $0.storedText()) },
             plan: try json["plan"].map { PlanBinding(try $0.storedText(), tolerance: try DriftTolerance(stored: json["tolerance"])) })
-        leave = try json["leave"].map {
-            AudienceLeave(devices: Int(try $0.required("devices").storedInteger()), words: try $0.required("words").storedText())
-        }
+        approvedReach = try json["approvedReach"].map { try ApprovedReach(stored: $0) }
     }
 
     /// The number of the plan that it is bound to.

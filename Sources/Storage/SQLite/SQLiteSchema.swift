@@ -72,6 +72,7 @@ enum SQLiteSchema {
             guard let seal else { throw StorageError.unsealed }
             try SecretMigration.seal(with: seal, in: database)
         }
+        migrator.registerMigration("notices as values") { database in try NoticeMigration.run(in: database) }
         return migrator
     }
 

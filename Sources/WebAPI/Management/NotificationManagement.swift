@@ -62,6 +62,7 @@ extension ManagementRoute {
             "outcomes": .map("By platform and outcome, how many devices", of: .map(of: .integer())),
             "nearMisses?": .list("Where nobody matched, what comes close, in words", of: .text()),
             "notices?": .list("What somebody should know and do, such as tokens of another environment, in words", of: .text()),
+            "deferredUntil?": .moment("When the hub goes on with the first of the devices that a plugin has deferred"),
             "pruned?": .map(
                 "By platform and the push service's reason, how many of its devices left because their handles are dead",
                 of: .map(of: .integer())),
@@ -119,7 +120,8 @@ extension NotificationOutcome {
             "scheduledFor": scheduledFor.map { .moment($0) }, "targetPlatforms": .array(platforms.map { .string($0.shortName) }),
             "outcomes": .object(JSONObject(outcomes)),
             "nearMisses": nearMisses.isEmpty ? nil : .array(nearMisses.map { .string($0) }),
-            "notices": notices.isEmpty ? nil : .array(notices.map { .string($0) }),
+            "notices": notices.isEmpty ? nil : .array(notices.map { .string($0.text) }),
+            "deferredUntil": deferredUntil.map { .moment($0) },
             "pruned": pruned.isEmpty ? nil : prunedJSON,
         ])
     }

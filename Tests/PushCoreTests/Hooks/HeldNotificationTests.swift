@@ -193,7 +193,7 @@ import Testing
         hooks.listen()
         let outcome = try await bench.hub.send(.alert(to: "a"))
         #expect(outcome.state == .processing && outcome.devices.map(\.handle) == [.phone(1)] && outcome.counts == [.apns: [.success: 1]])
-        #expect(outcome.notices == ["2 devices wait until 2026-01-05T10:00:00.000Z: quiet: at night"])
+        #expect(outcome.notices.map(\.text) == ["2 devices wait until 2026-01-05T10:00:00.000Z: quiet: at night"])
         #expect(try await bench.hub.outcome(of: outcome.id) == outcome)
         await bench.settle()
         let end = try await bench.hub.outcome(of: outcome.id)

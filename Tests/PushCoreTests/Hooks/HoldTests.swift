@@ -61,14 +61,14 @@ import Testing
         try await untilHeld(id, hub, total: 1)
         let first = try await hub.outcome(of: id)
         #expect(first.state == .processing && first.counts == [.apns: [.success: 1]] && first.devices.map(\.handle) == [.phone(1)])
-        #expect(first.notices == Self.notices && first.startedAt == HubBench.dawn && first.endedAt == nil)
+        #expect(first.notices.map(\.text) == Self.notices && first.startedAt == HubBench.dawn && first.endedAt == nil)
         #expect(try await hub.notification(id).outcome.state == .processing)
         // Nothing is under way, and it is none of those that have not begun.
         #expect(await hub.backlog == 0)
         #expect(try await hub.notifications(before: nil, limit: 10, isScheduled: true).isEmpty)
         bench.advance(by: .seconds(3600))
         try await untilHeld(id, hub, total: 3)
-        #expect(try await hub.outcome(of: id).notices == [Self.notices[1]])
+        #expect(try await hub.outcome(of: id).notices.map(\.text) == [Self.notices[1]])
         #expect(hooks.ended.isEmpty)
         await bench.settle()
         let outcome = try await hub.outcome(of: id)
@@ -176,7 +176,7 @@ import Testing
         try await untilHeld(id, hub, total: 0)
         let outcome = try await hub.outcome(of: id)
         #expect(outcome.state == .processing && outcome.counts.isEmpty && outcome.startedAt == HubBench.dawn)
-        #expect(outcome.notices == ["1 device waits until 2026-01-05T10:00:00.000Z: quiet: at night"])
+        #expect(outcome.notices.map(\.text) == ["1 device waits until 2026-01-05T10:00:00.000Z: quiet: at night"])
         await bench.settle()
         #expect(bench.connector.deliveries.map(\.time) == [Self.ten])
         #expect(try await hub.outcome(of: id).state == .completed)
@@ -197,7 +197,7 @@ import Testing
         let hub = try await hub()
         let id = try await hub.accept(.alert()).outcome.id
         try await untilHeld(id, hub, total: 1)
-        #expect(try await hub.outcome(of: id).notices == ["1 device waits until 2026-01-12T09:00:00.000Z: long"])
+        #expect(try await hub.outcome(of: id).notices.map(\.text) == ["1 device waits until 2026-01-12T09:00:00.000Z: long"])
         hooks.beforeDelivering(nil)
         await bench.settle()
         #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, HubBench.dawn + .seconds(7 * 86_400)])
@@ -238,7 +238,7 @@ import Testing
         }
         let hub = try await hub()
         let outcome = try await hub.send(.alert())
-        #expect(outcome.notices.count == 11 && outcome.notices.last == "5 devices wait until later moments")
+        #expect(outcome.notices.count == 11 && outcome.notices.last?.text == "5 devices wait until later moments")
         await bench.settle()
         #expect(bench.connector.deliveries.map(\.time) == (0..<15).map { Self.ten + .seconds($0) })
         #expect(try await hub.outcome(of: outcome.id).counts == [.apns: [.success: 15]])
@@ -275,7 +275,7 @@ import Testing
         try await untilHeld(id, hub, total: 2)
         #expect(reached == [.phone(1)])
         #expect(
-            try await hub.outcome(of: id).notices == [
+            try await hub.outcome(of: id).notices.map(\.text) == [
                 "1 device waits until 2026-01-05T11:00:00.000Z: quiet: asleep", Self.notices[1],
             ])
         hooks.beforeDelivering { _ throws(PushError) in throw .veto }

@@ -29,7 +29,7 @@ import Testing
         script(0..<20, Self.foreign)
         script(20..<30, .rejected(.dead()))
         let outcome = try await bench.send(to: nil)
-        #expect(outcome.notices == ["APNs: \(Self.words)"])
+        #expect(outcome.notices.map(\.text) == ["APNs: \(Self.words)"])
         #expect(outcome.pruned.isEmpty && outcome.devices.allSatisfy { !$0.isRegistrationRemoved })
         #expect(await bench.hub.size().registrations == 40)
         #expect(warnings == ["the hub hub: APNs: \(Self.words); no dead handle is removed meanwhile"])

@@ -37,7 +37,7 @@ extension TraceScenario {
                 + "leave, so nobody got it."
         ) { bench in
             try await bench.install(tags: ["sports"])
-            let leave = AudienceLeave(devices: 1, words: "the 1 that key:ops may reach without leave")
+            let leave = ApprovedReach(devices: 1, basis: .ceiling(of: .key("ops", hub: nil)))
             let moment = HubBench.dawn + .seconds(3600)
             let id = try await bench.hub.hub.accept(
                 .alert(to: "sports"), at: moment, admission: SendAdmission { _, _, _ in .admitted(leave) }

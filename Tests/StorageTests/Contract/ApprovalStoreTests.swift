@@ -12,7 +12,7 @@ import Testing
             hub: Approval.Hub(number: hub, name: "hub"), requester: requester, note: Samples.oddText, moment: HubBench.dawn + .seconds(60),
             createdAt: moment, expiresAt: moment + .seconds(100), fingerprint: [print, 0, 255], idempotencyKey: key,
             sendKey: "key-\(print)", audience: "tags \(Samples.oddText)", content: "templates",
-            ceiling: Approval.Ceiling(devices: 10, owner: "the server"),
+            ceiling: Approval.Ceiling(devices: 10, owner: nil),
             reach: AudienceReach(platforms: [.apns: 7, .fcmV1: 5], isUnknown: print == 2),
             request: try NotificationRequest.properties(["text": Samples.oddText], to: "a && !b"))
     }

@@ -49,6 +49,7 @@ import Testing
                     scheduledFor: .distantFuture, devices: devices, nearMisses: ["a", Samples.oddText])
                 outcome.count(devices)
                 outcome.counts[.wns] = [:]
+                outcome.note(Samples.notices)
                 var kept = try Samples.notification(Int64(number) + 1)
                 kept.outcome = outcome
                 #expect(try await store.accept(kept) == .accepted)

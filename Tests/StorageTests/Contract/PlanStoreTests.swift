@@ -88,7 +88,7 @@ import Testing
             for number in Int64(1)...2 { _ = try await store.addPlan(try Self.plan(number), parts: [[1]]) }
             var notification = try Samples.notification(1)
             notification.request.plan = PlanBinding("p-0001", tolerance: try DriftTolerance("2.5%"))
-            notification.request.leave = AudienceLeave(devices: 1_000, words: "the 1,000 that key:ops may reach without leave")
+            notification.request.approvedReach = ApprovedReach(devices: 1_000, basis: .ceiling(of: .key("ops", hub: nil)))
             #expect(try await store.accept(notification) == .accepted)
             #expect(try await store.notification(1)?.request == notification.request)
             #expect(try await store.removePlans(madeBefore: .distantFuture, beyond: 0, limit: 9) == 1)

@@ -3,6 +3,15 @@ import Support
 
 /// What stores are asked to keep, the odd things among it.
 enum Samples {
+    /// One of each kind, and those with less in them.
+    static let notices: [Notice] = [
+        .deferred(devices: 2, until: HubBench.dawn, reason: oddText), .deferred(devices: 5, until: nil, reason: ""),
+        .exceededApproval(reach: 18, ApprovedReach(devices: 17, basis: .approval("a-1"))),
+        .exceededApproval(reach: nil, ApprovedReach(devices: 0, basis: .ceiling(of: .key("ops", hub: "news")))),
+        .exceededApproval(reach: 1, ApprovedReach(devices: 0, basis: .ceiling(of: nil))), .planLost(plan: "p-0001"),
+        .wrongEnvironment(.apns, advice: oddText), .text(oddText), .text(""),
+    ]
+
     /// Canonically equivalent spellings, marks, NUL, quotes, a byte order mark, a flag.
     static let oddText = "e\u{301} é \u{FEFF}\u{0}\u{1F}'\"\\\n\r\u{2028}🏳️‍🌈 %s ?1 NULL"
 

@@ -69,7 +69,7 @@ import Testing
         for _ in 1...3 {
             let outcome = try await untilHeld(id, hub)
             #expect(outcome.state == .processing && outcome.counts == [.apns: [.success: 1]] && outcome.startedAt == HubBench.dawn)
-            #expect(outcome.notices == ["2 devices wait until 2026-01-11T09:00:00.000Z: quiet: \u{1F634}"])
+            #expect(outcome.notices.map(\.text) == ["2 devices wait until 2026-01-11T09:00:00.000Z: quiet: \u{1F634}"])
             #expect(outcome.devices.map(\.handle) == [.phone(1)])
             await hub.stop()
             try await storage.close()
