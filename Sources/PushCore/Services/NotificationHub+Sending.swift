@@ -218,7 +218,8 @@ extension NotificationHub {
         endings.watch(id)
         defer { endings.unwatch(id) }
         let outcome = try await outcome(of: id)
-        if outcome.state.isFinal { return outcome }
+        // Before the end is stored, the devices of earlier processes are missing from it.
+        if outcome.state.isFinal, live[id] == nil { return outcome }
         if let entry = schedule[id], entry.moment > environment.clock.now {
             // It may have been under way when the store was asked.
             return entry.isHeld ? try await self.outcome(of: id) : outcome

@@ -79,7 +79,7 @@ import Testing
         _ = try await untilHeld(id, hub)
         clock.advance(to: Self.moment)
         try await untilEnded(storage)
-        let outcome = try await hub.outcome(of: id)
+        let outcome = try await hub.finish(id)
         #expect(outcome.counts == [.apns: [.success: 3]] && outcome.devices.count == 3 && outcome.notices.isEmpty)
         #expect(connector.batches.flatMap(\.handles) == [.phone(1), .phone(2), .phone(3)])
         #expect(connector.deliveries.map(\.time) == [HubBench.dawn, Self.moment])
