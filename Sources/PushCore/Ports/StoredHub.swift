@@ -126,10 +126,10 @@ extension RegistrationStore {
 
 /// A row of a hub that cannot be read.
 package struct UnreadableRow: Sendable, Equatable {
-    package enum Table: Sendable { case registrations, installations, departures }
+    package enum Table: Sendable { case registrations, installations, departures, heldRemovals }
 
     package var table: Table
-    /// Nil where it is none, and among departures, which have none.
+    /// Nil where it is none, and in tables without places: departures and held removals.
     package var place: UInt32?
     /// Which row it is, and what is wrong with it.
     package var reason: String

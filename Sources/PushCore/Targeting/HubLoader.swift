@@ -158,7 +158,7 @@ package struct HubLoader: StoredHubReader {
         case .installations:
             taken.installations.insert(place)
             ends.installations = max(ends.installations, place + 1)
-        case .departures: break
+        case .departures, .heldRemovals: break
         }
     }
 

@@ -29,17 +29,19 @@ enum HeldRemovalTable {
     ) throws -> [HeldRemoval] {
         try database.all(
             """
-            SELECT number, time, valid_before, notification, platform, handle, reason FROM held_removal
-            WHERE hub = ?1 AND number < ?2 AND (?3 IS NULL OR notification = ?3) AND (?4 IS NULL OR reason = ?4)
+            \(selection) WHERE hub = ?1 AND number < ?2 AND (?3 IS NULL OR notification = ?3) AND (?4 IS NULL OR reason = ?4)
             ORDER BY number DESC LIMIT ?5
             """, hub, number ?? .max, filter.notificationID, filter.reason, limit
-        ) { row -> HeldRemoval? in
-            guard let platform = Platform(rawValue: row.text(4)), let handle = try? DeviceHandle(platform: platform, stored: row.text(5))
-            else { return nil }
-            return HeldRemoval(
-                number: row.integer(0), handle: handle, reason: row.text(6), notificationID: row.text(3), time: row.time(1),
-                validBefore: row.time(2))
-        }.compactMap(\.self)
+        ) { try? removal($0) }.compactMap(\.self)
+    }
+
+    /// The columns that `removal` reads.
+    static let selection = "SELECT number, time, valid_before, notification, platform, handle, reason FROM held_removal"
+
+    static func removal(_ row: SQLRow) throws -> HeldRemoval {
+        HeldRemoval(
+            number: row.integer(0), handle: try DeviceHandle(platform: Platform(stored: row.text(4)), stored: row.text(5)),
+            reason: row.text(6), notificationID: row.text(3), time: row.time(1), validBefore: row.time(2))
     }
 
     static func delete(_ numbers: [Int64], hub: Int64, in database: Database) throws {

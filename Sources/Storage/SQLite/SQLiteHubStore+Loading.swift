@@ -21,6 +21,12 @@ extension SQLiteHubStore {
                     reader.add(RegistrationDeparture(reason, at: row.time(1)), of: try RegistrationID(stored: row.text(0)))
                 }
             }
+            // The hub reads them later, a page at a time, without those that cannot be read.
+            try database.each("\(HeldRemovalTable.selection) WHERE hub = ?", hub) { row in
+                try Self.read(.heldRemovals, nil, "the held removal \(row.integer(0)) of hub \(hub)", into: &reader) { _ in
+                    _ = try HeldRemovalTable.removal(row)
+                }
+            }
             reader.end(lastSequence: try Self.lastSequence(of: hub, in: database))
             // What is sorted on the way takes a sixth of what stays, and would lie in the heap unused.
             if end > Self.trimming { malloc_trim(0) }

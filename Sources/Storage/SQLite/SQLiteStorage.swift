@@ -234,8 +234,8 @@ package struct SQLiteStorage: StorageEngine {
         }
     }
 
-    /// Refuses a backup with hubs that cannot be read, before it takes the place of one without. Single devices that cannot be read
-    /// are left out, as at any start.
+    /// Refuses a backup with hubs that cannot be read, before it takes the place of one without. Single devices and held removals that
+    /// cannot be read are left out, as at any start, and reported by the hub that loads them.
     private static func checkRows(of staged: String, _ seal: SecretSeal) async throws(PushError) {
         let storage = try await open(staged, seal: seal)
         let namespace = storage.namespace

@@ -24,6 +24,27 @@ import Testing
         #expect(try await bench.storage.namespace.load().hubs == [Samples.hub(1)])
     }
 
+    @Test func `A held removal of a backup that cannot be read is left out and reported, as a device is`() async throws {
+        let broken = try await Bench()
+        try await broken.storage.namespace.putHub(Samples.hub(1))
+        try await broken.store.commit(RegistrationChange(puts: [Samples.put(1, 1), Samples.put(2, 2)]))
+        try await broken.store.hold(
+            [1, 2].map {
+                HeldRemoval(
+                    handle: .phone($0), reason: "Unregistered", notificationID: "n-1", time: HubBench.dawn, validBefore: HubBench.dawn)
+            })
+        try await broken.execute("UPDATE held_removal SET platform = 'pager' WHERE number = 1")
+        try await broken.execute("UPDATE registration SET platform = 'pager' WHERE place = 1")
+        let backup = broken.folder.file("backup.db")
+        try await broken.storage.backup(to: backup)
+        let bench = try await Bench()
+        try await bench.storage.restore(from: backup)
+        let restored = try await bench.store.load()
+        #expect(restored.registrations == [Samples.put(2, 2)])
+        #expect(restored.unreadable.map(\.table) == [.registrations, .heldRemovals])
+        #expect(try await bench.store.heldRemovals(HeldRemovalFilter(), below: nil, limit: 9).map(\.handle) == [.phone(2)])
+    }
+
     @Test func `A backup with a hub that means nothing is refused before anything is touched`() async throws {
         let broken = try await Bench()
         try await broken.storage.namespace.putHub(Samples.hub(1))
