@@ -32,13 +32,13 @@ enum StorageError {
     ///   - path: of the database.
     ///   - keyID: of the key that it is sealed with.
     ///   - seal: of the key that is there.
-    static func sealed(_ path: String, keyID: [UInt8], _ seal: SecretSeal) -> PushError {
+    ///   - use: what the database was to be used for.
+    static func sealed(_ path: String, keyID: [UInt8], _ seal: SecretSeal, for use: SealedUse) -> PushError {
         PushError(
             "storage.sealed",
             "the secrets of the database \(path) are sealed with the key \(keyID.hexadecimal), "
                 + "and the key file holds the key \(seal.keyID.hexadecimal)",
-            hint: "put the key file of the server that wrote it in place; if that is lost, pushhost hub renew-secrets, or hub restore "
-                + "--renew-secrets for a backup, goes on with new access keys and without push credentials", status: 409)
+            hint: use.remedy, status: 409)
     }
 
     static let unsealed = PushError(
@@ -52,4 +52,30 @@ enum StorageError {
 
     static let memory = PushError(
         "storage.memory", "what is kept in memory has no file to back up or restore", hint: "serve from a database", status: 400)
+}
+
+/// What a database that is sealed with another key was to be used for. It decides what the operator can do.
+enum SealedUse {
+    /// A server starts with it.
+    case opening
+    /// A backup is restored where no server runs.
+    case restoring
+    /// A backup is restored by a server, which keeps its own key.
+    case restoringInServer
+
+    fileprivate var remedy: String {
+        switch self {
+        case .opening:
+            "put the key file of this database in its place, or name it with key.file; if it is lost, pushhost hub renew-secrets goes on "
+                + "with new access keys and without push credentials"
+        case .restoring:
+            "restore it with the key file of the server that made it: put that file in place, or name it with key.file; if it is lost, "
+                + Self.renewal
+        case .restoringInServer:
+            "to keep its secrets, end the server, put the key file of the server that made the backup in the place of this one's, and "
+                + "restore then; if it is lost, \(Self.renewal)"
+        }
+    }
+
+    private static let renewal = "add --renew-secrets to go on with new access keys and without push credentials"
 }

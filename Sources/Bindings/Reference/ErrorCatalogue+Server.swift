@@ -76,8 +76,9 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "storage.sealed", .refusal, .answer, means: "The secrets of a database are sealed with another key.",
                 when: "The key file is not that of the server that wrote the database or the backup. Nothing is changed. Status 409.",
-                cure: "Put the right key file in place, for example the copy that is stored apart from the backups. If it is lost, go on "
-                    + "with new access keys and without push credentials: pushhost hub renew-secrets for the data folder, or "
+                cure: "Put the right key file in place, for example the copy that is stored apart from the backups; for a backup of "
+                    + "another server, end the server first: its own database opens with its own key alone. If the key is lost, go on "
+                    + "with new access keys and without push credentials: pushhost hub renew-secrets where a server does not start, "
                     + "pushhost hub restore FILE --renew-secrets for a backup."),
             ErrorDescription(
                 "storage.conflict", .answer, means: "A number or an id was given out twice.",

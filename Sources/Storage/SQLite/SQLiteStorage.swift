@@ -149,7 +149,7 @@ package struct SQLiteStorage: StorageEngine {
     ) async throws(PushError) -> RenewedSecrets {
         let staged = "\(database.path).restoring"
         defer { SQLiteFile.remove(staged) }
-        let renewed = try await Self.prepare(path, as: staged, database.seal, secrets)
+        let renewed = try await Self.prepare(path, as: staged, database.seal, secrets, for: .restoringInServer)
         // The folder's mark names the identity of this database, and goes on doing so.
         if let identity = try await database.read({ try SQLiteFile.identity(of: $0) }) { try await Self.identify(staged, as: identity) }
         await whenChecked()
@@ -170,7 +170,7 @@ package struct SQLiteStorage: StorageEngine {
     ) async throws(PushError) -> (flaw: PushError?, renewed: RenewedSecrets) {
         let staged = "\(target).restoring"
         defer { SQLiteFile.remove(staged) }
-        let renewed = try await prepare(path, as: staged, seal, secrets)
+        let renewed = try await prepare(path, as: staged, seal, secrets, for: .restoring)
         if let identity = mark.identity { try await identify(staged, as: identity) }
         var found: PushError?
         do throws(PushError) {
@@ -220,9 +220,9 @@ package struct SQLiteStorage: StorageEngine {
 
     /// Makes a copy of a backup that can be put in the place of everything.
     private static func prepare(
-        _ path: String, as staged: String, _ seal: SecretSeal, _ secrets: LostSecrets
+        _ path: String, as staged: String, _ seal: SecretSeal, _ secrets: LostSecrets, for use: SealedUse
     ) async throws(PushError) -> RenewedSecrets {
-        let renewed = try await SQLiteDatabase.blocking { try Self.stage(path, as: staged, seal, secrets) }
+        let renewed = try await SQLiteDatabase.blocking { try Self.stage(path, as: staged, seal, secrets, for: use) }
             .mapError { PushError($0, database: path) }.get()
         do throws(PushError) {
             try await Self.checkRows(of: staged, seal)
@@ -250,11 +250,11 @@ package struct SQLiteStorage: StorageEngine {
 
     /// Makes a copy that can be put in the place of everything: checked, with the tables of this version, and sealed.
     private static func stage(
-        _ path: String, as staged: String, _ seal: SecretSeal, _ secrets: LostSecrets
+        _ path: String, as staged: String, _ seal: SecretSeal, _ secrets: LostSecrets, for use: SealedUse
     ) throws -> RenewedSecrets {
         try duplicate(path, as: staged)
         let migrated = try DatabaseQueue(path: staged, configuration: SQLiteFile.configuration(readonly: false))
-        if case .refused = secrets { try migrated.read { try SealingState.check($0, path, opensWith: seal) } }
+        if case .refused = secrets { try migrated.read { try SealingState.check($0, path, opensWith: seal, for: use) } }
         try SQLiteSchema.migrator(sealingWith: seal).migrate(migrated)
         let renewed = try migrated.write { database in
             try SQLiteRunStore.settle(in: database)

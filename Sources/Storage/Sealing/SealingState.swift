@@ -21,7 +21,7 @@ package struct SealingState: Sendable, Equatable {
     static func check(_ path: String, opensWith seal: SecretSeal) throws(PushError) {
         do {
             let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
-            try queue.read { try check($0, path, opensWith: seal) }
+            try queue.read { try check($0, path, opensWith: seal, for: .opening) }
             try queue.close()
         } catch {
             throw PushError(error, database: path)
@@ -29,9 +29,9 @@ package struct SealingState: Sendable, Equatable {
     }
 
     /// Throws `storage.sealed` for a database that is sealed with another key.
-    static func check(_ database: Database, _ path: String, opensWith seal: SecretSeal) throws {
+    static func check(_ database: Database, _ path: String, opensWith seal: SecretSeal, for use: SealedUse) throws {
         guard let state = try SealingState(in: database), !state.isSealed(with: seal) else { return }
-        throw StorageError.sealed(path, keyID: state.keyID, seal)
+        throw StorageError.sealed(path, keyID: state.keyID, seal, for: use)
     }
 
     /// Writes all pages anew and empties the log, so that nothing of before is left in the files. Does nothing where nothing can be.

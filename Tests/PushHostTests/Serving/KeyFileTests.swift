@@ -120,6 +120,7 @@ import Testing
         try Data(repeating: 1, count: 32).write(to: url("data/payload.key"))
         let other = try await refused()
         #expect(other.status == 2 && other.errors.contains("error[storage.sealed]"), "\(other.errors)")
+        #expect(other.errors.contains("pushhost hub renew-secrets") && !other.errors.contains("backup"), "\(other.errors)")
         #expect(try await run("doctor", "--data", "data").output.contains("✗ secrets       data/payload.key is not the key"))
         let unasked = try await run("hub", "renew-secrets", "--data", "data")
         #expect(unasked.status == 2 && unasked.errors.contains("--yes"), "\(unasked.errors)")
@@ -155,6 +156,8 @@ import Testing
             let refused = try await run("hub", "restore", "kept.sqlite", "--yes", "--data", "data")
             #expect(refused.status == 4 && refused.errors.contains("error[storage.sealed]"), "\(refused.errors)")
             #expect(refused.errors.contains("the database kept.sqlite") && refused.errors.contains("--renew-secrets"), "\(refused.errors)")
+            // The server's own database needs its own key.
+            #expect(refused.errors.contains("end the server") && !refused.errors.contains("hub renew-secrets"), "\(refused.errors)")
             #expect(try await keys() == own)
             let renewed = try await run("hub", "restore", "kept.sqlite", "--yes", "--renew-secrets", "--data", "data")
             #expect(
@@ -165,6 +168,7 @@ import Testing
         // Without a server: into a new folder, which gets a key of its own only with new secrets.
         let keyless = try await run("hub", "restore", "kept.sqlite", "--yes", "--data", "new")
         #expect(keyless.status == 2 && keyless.errors.contains("error[storage.sealed]"), "\(keyless.errors)")
+        #expect(keyless.errors.contains("add --renew-secrets") && !keyless.errors.contains("end the server"), "\(keyless.errors)")
         #expect(!exists("new/payload.key") && !exists("new/pushhost.sqlite"))
         let fresh = try await run("hub", "restore", "kept.sqlite", "--yes", "--renew-secrets", "--data", "new", "--json")
         let renewed = try JSON(parsing: fresh.output)["result"]?["renewed"]
