@@ -26,13 +26,18 @@ struct BackupFile {
             if let lock = try await lockIfFree(makingFolder: false) {
                 let database = try await FolderDatabase.examining(lock)
                 guard !database.isNew else { throw missing() }
-                // Needs no key: what is sealed stays so.
-                try await SQLiteStorage.copy(lock.database, to: copy)
+                try await SQLiteStorage.copy(lock.database, to: copy, sealing: try await seal(for: lock.database))
             } else {
                 try await ask("backup", name)
             }
             try await blocking { () throws(PushError) in try Self.copy(copy, to: path, overwrites: overwrites) }
         }
+    }
+
+    /// Nil for a database that is sealed: its copy stays so, and needs no key. One that an older version wrote has its secrets in clear.
+    private func seal(for database: String) async throws(PushError) -> SecretSeal? {
+        guard try await SQLiteStorage.sealing(of: database) == nil else { return nil }
+        return PayloadKeyFile.seal(of: try PayloadKeyFile(settings).key())
     }
 
     /// Refuses what a backup must not take the place of: the data themselves, devices, folders, links.

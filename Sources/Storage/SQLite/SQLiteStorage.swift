@@ -206,12 +206,36 @@ package struct SQLiteStorage: StorageEngine {
             .mapError { PushError($0, database: staged) }.get()
     }
 
+    /// With which key the secrets of a database are sealed that no process has open; nil for one of a version that stored them in clear.
+    /// Changes nothing.
+    ///
+    /// Throws `storage.damaged`, `storage.foreign_file`, `storage.newer_schema`, `storage.corrupt` and `storage.unavailable`.
+    package static func sealing(of path: String) async throws(PushError) -> SealingState? {
+        try await SQLiteDatabase.blocking {
+            _ = try DatabaseFiles(path: path).examine(DatabaseMark())
+            try SQLiteFile.check(path)
+            let queue = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: true))
+            let state = try queue.read { try SealingState(in: $0) }
+            try queue.close()
+            return state
+        }.mapError { PushError($0, database: path) }.get()
+    }
+
     /// Copies a database that may have a log beside it to a new file that needs none; looks first whether it is a backup.
     ///
+    /// - Parameter seal: for a database of an older version: its copy is brought up to date, and the secrets in it are sealed. Nil copies
+    ///   everything as it is.
     /// Throws what `restore` throws.
-    package static func copy(_ path: String, to copy: String) async throws(PushError) {
+    package static func copy(_ path: String, to copy: String, sealing seal: SecretSeal? = nil) async throws(PushError) {
         do throws(PushError) {
-            try await SQLiteDatabase.blocking { try Self.duplicate(path, as: copy) }.mapError { PushError($0, database: path) }.get()
+            try await SQLiteDatabase.blocking {
+                try Self.duplicate(path, as: copy)
+                guard let seal else { return }
+                let queue = try DatabaseQueue(path: copy, configuration: SQLiteFile.configuration(readonly: false))
+                try SQLiteSchema.migrator(sealingWith: seal).migrate(queue)
+                try SealingState.eraseResidue(queue)
+                try queue.close()
+            }.mapError { PushError($0, database: path) }.get()
         } catch {
             SQLiteFile.remove(copy)
             throw error

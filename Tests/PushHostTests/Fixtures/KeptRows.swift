@@ -7,13 +7,27 @@ struct KeptRows {
     /// Of SQLite.
     let file: URL
 
+    /// Makes the database from statements in SQL.
+    func make(_ sql: String) throws {
+        let database = try open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+        defer { sqlite3_close(database) }
+        try #require(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
+    }
+
+    private func open(_ flags: Int32) throws -> OpaquePointer {
+        var database: OpaquePointer?
+        let status = sqlite3_open_v2(file.path, &database, flags, nil)
+        let opened = try #require(database)
+        try #require(status == SQLITE_OK)
+        // The order of users in an index with one of them at most.
+        sqlite3_create_collation(opened, "tag", SQLITE_UTF8, nil) { _, _, _, _, _ in 0 }
+        return opened
+    }
+
     /// The first column of what the database answers.
     func callAsFunction(_ sql: String) throws -> [String] {
-        var database: OpaquePointer?
+        let database = try open(SQLITE_OPEN_READWRITE)
         defer { sqlite3_close(database) }
-        try #require(sqlite3_open_v2(file.path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
-        // The order of users in an index without any.
-        sqlite3_create_collation(database, "tag", SQLITE_UTF8, nil) { _, _, _, _, _ in 0 }
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
         try #require(sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK)

@@ -18,12 +18,29 @@ import Testing
         }
     }
 
-    @Test func `A database of the version with plans is opened with everything in it as it was`() async throws {
-        let folder = try Folder()
-        let path = folder.file("hub.db")
+    private static func make(_ path: String) async throws {
         let old = try DatabaseQueue(path: path, configuration: SQLiteFile.configuration(readonly: false))
         try await old.write { try $0.execute(sql: OlderDatabase.sendsToPlans) }
         try old.close()
+    }
+
+    @Test func `A copy that is sealed has everything that the database has`() async throws {
+        let folder = try Folder()
+        try await Self.make(folder.file("hub.db"))
+        let original = try folder.bytes(of: "hub.db")
+        try await SQLiteStorage.copy(folder.file("hub.db"), to: folder.file("copy.db"), sealing: .test)
+        #expect(try folder.bytes(of: "hub.db") == original)
+        let storage = try await SQLiteStorage.open(folder.file("copy.db"))
+        try await expectHubs(of: storage)
+        try await expectNotifications(of: storage)
+        try await expectTheRest(of: storage)
+        try await storage.close()
+    }
+
+    @Test func `A database of the version with plans is opened with everything in it as it was`() async throws {
+        let folder = try Folder()
+        let path = folder.file("hub.db")
+        try await Self.make(path)
         let before = try await Self.counts(path)
         #expect(before["registration"] == 7 && before["audit_entry"] == 8)
         // It has no mark, and is one of PushHost all the same.

@@ -90,6 +90,27 @@ import Testing
         try await storage.close()
     }
 
+    @Test func `A copy of a database of before is sealed with a key that is given, and the database itself stays as it is`() async throws {
+        let old = try await ClearSecrets()
+        #expect(try await SQLiteStorage.sealing(of: old.path) == nil)
+        let (database, log) = (try old.folder.bytes(of: "hub.db"), try old.folder.bytes(of: "hub.db-wal"))
+        let copies = try Folder()
+        let path = copies.file("copy.db")
+        try await SQLiteStorage.copy(old.path, to: path, sealing: .test)
+        #expect(copies.files == ["copy.db"])
+        #expect(try ClearSecrets.found(in: copies) == [:])
+        #expect(try old.folder.bytes(of: "hub.db") == database && old.folder.bytes(of: "hub.db-wal") == log)
+        let sealing = try #require(try await SQLiteStorage.sealing(of: path))
+        #expect(sealing.isSealed(with: .test) && sealing.isClean)
+        let storage = try await SQLiteStorage.open(path)
+        #expect(try await storage.namespace.load().rules.map { $0.primaryKey.reveal() } == ["planted-server-primary"])
+        #expect(try await storage.providerTokens.token("team")?.token.reveal() == "planted-token")
+        try await storage.close()
+        // What is sealed already needs no other key.
+        try await SQLiteStorage.copy(path, to: copies.file("second.db"), sealing: .test)
+        #expect(try await SQLiteStorage.sealing(of: copies.file("second.db")) == sealing)
+    }
+
     @Test func `Where the pages cannot be written anew the server starts and says so; the next start does it`() async throws {
         // Only root may mount one.
         guard let disk = try SmallDisk() else { return }

@@ -8,6 +8,7 @@ struct HubBackupCommand: AsyncParsableCommand {
         discussion: """
             The copy is of one moment, also while the server works. Where no server runs on the data folder, it is taken \
             without one. Access keys and push credentials are sealed in it; the key file is not in it: keep a copy of that elsewhere.
+            The copy of a database that an older version wrote is brought up to date and sealed, which needs the key file.
 
             Exit codes: 0 done · 1 the file cannot be written · 2 usage · 4 the server refuses.
             """)

@@ -1,7 +1,7 @@
 /// Databases as versions of PushHost wrote them, in SQL. What they hold must be there in every later version; an entry is never changed.
-enum OlderDatabase {
+package enum OlderDatabase {
     /// Of the version whose last migration is "sends to plans". The keys in it open nothing.
-    static let sendsToPlans = #"""
+    package static let sendsToPlans = #"""
         PRAGMA application_id = 1349863535;
         CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
         CREATE TABLE namespace (
