@@ -36,9 +36,11 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "data.key_missing", .refusal, means: "The key file of a used data folder is missing.",
                 when: "The database was used with a key file that is not there, for example because a disk is not mounted or key.file "
-                    + "names another place. No new key is made, and nothing is changed.",
-                cure: "Put the file back or name it with key.file. If it is lost, pushhost hub renew-secrets makes a new key, gives access "
-                    + "keys new values and removes push credentials; devices and notifications stay."),
+                    + "names another place. Or the data folder records a key file outside of it, and the command was given the folder "
+                    + "without the settings that name this file. No new key is made, and nothing is changed.",
+                cure: "Put the file back, name it with key.file, or name the settings with --config. If it is lost, pushhost hub "
+                    + "renew-secrets makes a new key, gives access keys new values and removes push credentials; devices and "
+                    + "notifications stay. Where the message names a recorded key file, add --key-is-lost."),
         ])
 
     private static let tls = ErrorArea(

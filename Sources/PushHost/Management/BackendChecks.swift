@@ -39,14 +39,16 @@ struct BackendChecks {
     private func payloadKey(_ counts: [[UInt8]: Int], _ sealing: SealingState?) -> [Check] {
         let (name, file) = ("payload key", PayloadKeyFile(settings))
         do throws(PushError) {
+            let elsewhere = try file.recordedOtherwise()
             guard !file.isMissing else {
+                if let elsewhere { return [.wrong(name, file.finding(elsewhere), Self.wayBack)] }
                 let lost = SecurePayloadService.sealedOtherwise(counts, than: nil)
                 let payloads = lost > 0 ? ", and \(PayloadKeyFile.payloads(lost)) cannot be opened" : ""
                 return [.wrong(name, "\(file.path) is gone: the server does not start without it\(payloads)", Self.wayOut)]
             }
             let key = try file.read()
             let (lost, unmarked) = (SecurePayloadService.sealedOtherwise(counts, than: key), counts[[]] ?? 0)
-            var checks = secrets(sealing, file, key)
+            var checks = secrets(sealing, file, key, elsewhere)
             if lost > 0 { checks.append(.wrong(name, file.warning(lost), PayloadKeyFile.remedy)) }
             if unmarked > 0 { checks.append(.wrong(name, file.doubt(unmarked), PayloadKeyFile.trial)) }
             if lost + unmarked == 0, checks.allSatisfy(\.isWell) {
@@ -64,13 +66,18 @@ struct BackendChecks {
     private static let wayOut =
         "put the file back, or name it with key.file; if it is lost, pushhost hub renew-secrets goes on with new access keys"
 
+    private static let wayBack = "\(PayloadKeyFile.naming); if the key is lost, \(PayloadKeyFile.renewal)"
+
     /// Access keys, push credentials and what else is sealed in the database.
-    private func secrets(_ sealing: SealingState?, _ file: PayloadKeyFile, _ key: SymmetricKey) -> [Check] {
+    ///
+    /// - Parameter elsewhere: the key file that the folder records, where that is another one.
+    private func secrets(_ sealing: SealingState?, _ file: PayloadKeyFile, _ key: SymmetricKey, _ elsewhere: String?) -> [Check] {
         let name = "secrets"
         guard let sealing else {
             return [.wrong(name, "an older version stored them in clear", "start the server: this version seals them")]
         }
         guard sealing.isSealed(with: PayloadKeyFile.seal(of: key)) else {
+            if let elsewhere { return [.wrong(name, file.finding(elsewhere), Self.wayBack)] }
             return [.wrong(name, "\(file.path) is not the key that they are sealed with: the server does not start", Self.wayOut)]
         }
         guard sealing.isClean else { return [.wrong(name, PayloadKeyFile.residue, PayloadKeyFile.erasing)] }

@@ -61,18 +61,24 @@ struct BackupFile {
         return String(cString: real)
     }
 
-    /// Throws `storage.not_found`, `storage.foreign_file`, `storage.newer_schema`, `storage.sealed`, `storage.corrupt`, `backup.failed`.
+    /// Throws `storage.not_found`, `storage.foreign_file`, `storage.newer_schema`, `storage.sealed`, `storage.corrupt`,
+    /// `data.key_missing`, `backup.failed`.
     ///
-    /// - Parameter renewsSecrets: whether secrets that the key file does not open get new values.
+    /// - Parameters:
+    ///   - renewsSecrets: whether secrets that the key file does not open get new values.
+    ///   - isKeyLost: whether to go on without the key file that the folder records and the settings do not name.
     /// - Returns: what was wrong with the database that was there before, where nothing but replacing was left to do with it, and what was
     ///   renewed.
-    func restore(_ path: String, renewsSecrets: Bool) async throws(PushError) -> (flaw: PushError?, renewed: JSON) {
+    func restore(_ path: String, renewsSecrets: Bool, isKeyLost: Bool) async throws(PushError) -> (flaw: PushError?, renewed: JSON) {
         guard access(path, R_OK) == 0 else {
             throw PushError(
                 "storage.not_found", "the backup \(path) cannot be read: \(String(cString: strerror(errno)))", hint: "name a backup")
         }
         try checkPlace(path, Self.real(path))
-        if let lock = try await lockIfFree(makingFolder: true) { return try await replace(in: lock, from: path, renewsSecrets) }
+        if let lock = try await lockIfFree(makingFolder: true) {
+            if !isKeyLost { try await PayloadKeyFile(settings).checkRecord(opening: path) }
+            return try await replace(in: lock, from: path, renewsSecrets)
+        }
         var renewed = RenewedSecrets().json
         try await withName { name throws(PushError) in
             // By SQLite, which takes in what is in a log beside the file.
@@ -103,7 +109,7 @@ struct BackupFile {
         let replaced: FolderDatabase.Replacement
         do throws(PushError) {
             replaced = try await FolderDatabase.replace(
-                in: folder, from: path, seal: PayloadKeyFile.seal(of: key), renewsSecrets ? .renewed(at: clock.now) : .refused
+                in: folder, from: path, file, seal: PayloadKeyFile.seal(of: key), renewsSecrets ? .renewed(at: clock.now) : .refused
             ) { () throws(PushError) in
                 // Before there is a database that is sealed with it.
                 if isNew { try file.store(key) }

@@ -138,7 +138,7 @@ struct Doctor: Sendable {
     private func database(_ path: String, in folder: String, isRunning: Bool) async -> [Check] {
         let name = "database"
         do throws(PushError) {
-            let mark = isRunning ? nil : try FolderMark(folder: folder).read()
+            let mark = isRunning ? nil : try FolderMark(folder: folder).read().database
             guard try await SQLiteStorage.inspect(path, mark) else { return [] }
             return [.well(name, "its tables are those of this version, and nothing in it is damaged")]
         } catch {

@@ -6,8 +6,10 @@ import Storage
 /// Puts new secrets in the place of those that the key file of a server does not open, while no server runs.
 struct SecretRecovery {
     let settings: ServerSettings
+    /// Whether to go on without the key file that the folder records and the settings do not name.
+    let isKeyLost: Bool
 
-    /// Throws `storage.not_found`, `data.in_use`, and what the key file and the storage refuse with.
+    /// Throws `storage.not_found`, `data.in_use`, `data.key_missing`, and what the key file and the storage refuse with.
     func renew() async throws(PushError) -> RenewedSecrets {
         guard access("\(settings.data)/\(DataFolder.databaseName)", F_OK) == 0 else {
             throw PushError(
@@ -17,12 +19,13 @@ struct SecretRecovery {
         // A damaged database is not opened, for that could change it.
         let database = try await FolderDatabase.examining(lock)
         let file = PayloadKeyFile(settings)
+        if !isKeyLost { try await file.checkRecord() }
         let (key, isNew) = try file.keyOrNew()
         // Before the database is sealed with it.
         if isNew { try file.store(key) }
         let (seal, clock) = (PayloadKeyFile.seal(of: key), SystemClock())
         let renewed = try await SQLiteStorage.renewSecrets(of: lock.database, seal: seal, now: clock.now)
-        let storage = try await database.open(seal: seal) { _ in }
+        let storage = try await database.open(file, seal: seal) { _ in }
         await AuditLog(trail: storage.auditTrail, clock: clock).note(renewed)
         try await storage.close()
         return renewed

@@ -5,7 +5,7 @@ import Storage
 struct FolderDatabase: Sendable {
     private let folder: DataFolder
     /// What the folder records about it.
-    private let mark: DatabaseMark
+    private let record: FolderMark.Record
     private let finding: DatabaseFinding
     private let hasLostLog: Bool
 
@@ -14,9 +14,9 @@ struct FolderDatabase: Sendable {
 
     /// Changes nothing. Throws `storage.damaged`, `storage.foreign_file`, `storage.unavailable` and `data.unusable`.
     static func examining(_ folder: DataFolder) async throws(PushError) -> FolderDatabase {
-        let mark = try FolderMark(folder: folder.path).read()
+        let record = try FolderMark(folder: folder.path).read()
         return FolderDatabase(
-            folder: folder, mark: mark, finding: try await SQLiteStorage.examine(folder.database, mark),
+            folder: folder, record: record, finding: try await SQLiteStorage.examine(folder.database, record.database),
             hasLostLog: SQLiteStorage.hasLostLog(folder.database))
     }
 
@@ -26,25 +26,26 @@ struct FolderDatabase: Sendable {
     /// Throws what `examining` throws.
     static func preparing(_ folder: DataFolder) async throws(PushError) -> FolderDatabase {
         let database = try await examining(folder)
-        guard database.isNew, database.mark.identity == nil else { return database }
-        let mark = DatabaseMark(identity: DatabaseIdentity(random: SystemRandom().next()))
-        try FolderMark(folder: folder.path).write(mark)
-        return FolderDatabase(folder: folder, mark: mark, finding: database.finding, hasLostLog: false)
+        guard database.isNew, database.record.database.identity == nil else { return database }
+        let record = FolderMark.Record(database: DatabaseMark(identity: DatabaseIdentity(random: SystemRandom().next())))
+        try FolderMark(folder: folder.path).write(record)
+        return FolderDatabase(folder: folder, record: record, finding: database.finding, hasLostLog: false)
     }
 
     /// Opens it, makes it where it is new, and marks the folder as used.
     ///
     /// - Parameters:
-    ///   - seal: of its secrets.
+    ///   - keyFile: the key file that it is opened with, which the folder records.
+    ///   - seal: of its key.
     ///   - warn: called with what an operator should know and what does not keep a server from starting.
     /// Throws what `SQLiteStorage.open` throws, and `data.unusable` for a new one.
-    func open(seal: SecretSeal, _ warn: (String) -> Void) async throws(PushError) -> SQLiteStorage {
-        var mark = self.mark
+    func open(_ keyFile: PayloadKeyFile, seal: SecretSeal, _ warn: (String) -> Void) async throws(PushError) -> SQLiteStorage {
+        var record = self.record
         if let exchange, case .present(let identity) = finding {
             warn(exchange)
             // Before it is opened: after a kill its log would look like that of another database.
-            mark = DatabaseMark(identity: identity, isUsed: true)
-            try? FolderMark(folder: folder.path).write(mark)
+            record.database = DatabaseMark(identity: identity, isUsed: true)
+            try? FolderMark(folder: folder.path).write(record)
         }
         let storage = try await SQLiteStorage.open(folder.database, seal: seal)
         if hasLostLog {
@@ -53,31 +54,40 @@ struct FolderDatabase: Sendable {
                     + "last may be lost; if something is missing, put a backup in its place with pushhost hub restore FILE")
         }
         do throws(PushError) {
-            try await Self.mark(folder, mark, finding, storage)
+            try await Self.mark(folder, record, finding, storage, keyFile)
         } catch {
             guard !isNew else {
                 try? await storage.close()
                 throw error
             }
             // On a full disk a server starts all the same.
-            warn("the data folder \(folder.path) is not marked as used, the next start tries again: \(error.message)")
+            warn(
+                "\(FolderMark.name) of the data folder \(folder.path) could not be written, the next start tries again: \(error.message)")
         }
         return storage
     }
 
     /// That another database was put in the place of the folder's own.
     private var exchange: String? {
-        guard case .present(let identity) = finding, mark.isUsed, let own = mark.identity, identity != own else { return nil }
+        guard case .present(let identity) = finding, record.database.isUsed, let own = record.database.identity, identity != own
+        else { return nil }
         return "the database \(folder.database) is not the one that the folder had before, and is used from now on; if it was not put "
             + "there on purpose, stop the server and put a backup in its place with pushhost hub restore FILE"
     }
 
     private static func mark(
-        _ folder: DataFolder, _ mark: DatabaseMark, _ finding: DatabaseFinding, _ storage: SQLiteStorage
+        _ folder: DataFolder, _ record: FolderMark.Record, _ finding: DatabaseFinding, _ storage: SQLiteStorage,
+        _ keyFile: PayloadKeyFile
     ) async throws(PushError) {
-        if case .present(let identity?) = finding, mark.isUsed, identity == mark.identity { return }
-        let identity = try await storage.identify(as: mark.identity ?? DatabaseIdentity(random: SystemRandom().next()))
-        try FolderMark(folder: folder.path).write(DatabaseMark(identity: identity, isUsed: true))
+        let place = keyFile.placeOutside
+        if case .present(let identity?) = finding, record.database == DatabaseMark(identity: identity, isUsed: true),
+            record.keyFile == place
+        {
+            return
+        }
+        let identity = try await storage.identify(as: record.database.identity ?? DatabaseIdentity(random: SystemRandom().next()))
+        try FolderMark(folder: folder.path).write(
+            FolderMark.Record(database: DatabaseMark(identity: identity, isUsed: true), keyFile: place))
     }
 
     /// What took the place of a database.
@@ -91,18 +101,21 @@ struct FolderDatabase: Sendable {
 
     /// Puts a backup in the place of the database, whatever state that is in, and opens it.
     ///
-    /// - Parameter whenChecked: called when the backup is known to be good, and before anything changes.
+    /// - Parameters:
+    ///   - keyFile: the key file that it is opened with, which the folder records.
+    ///   - seal: of its key.
+    ///   - whenChecked: called when the backup is known to be good, and before anything changes.
     /// Throws what `SQLiteStorage.replace` throws; then nothing has changed.
     static func replace(
-        in folder: DataFolder, from path: String, seal: SecretSeal, _ secrets: LostSecrets,
+        in folder: DataFolder, from path: String, _ keyFile: PayloadKeyFile, seal: SecretSeal, _ secrets: LostSecrets,
         whenChecked: () async throws(PushError) -> Void
     ) async throws(PushError) -> Replacement {
-        let mark = try FolderMark(folder: folder.path).read()
+        let record = try FolderMark(folder: folder.path).read()
         let (flaw, renewed) = try await SQLiteStorage.replace(
-            folder.database, from: path, mark: mark, seal: seal, secrets, whenChecked: whenChecked)
+            folder.database, from: path, mark: record.database, seal: seal, secrets, whenChecked: whenChecked)
         let storage = try await SQLiteStorage.open(folder.database, seal: seal)
         // Where the disk is full now, the next start marks the folder.
-        try? await Self.mark(folder, mark, .present(nil), storage)
+        try? await Self.mark(folder, record, .present(nil), storage, keyFile)
         return Replacement(storage: storage, flaw: flaw, renewed: renewed)
     }
 }

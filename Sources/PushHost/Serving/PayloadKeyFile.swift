@@ -28,13 +28,45 @@ struct PayloadKeyFile {
     /// A link that leads nowhere is not missing, and cannot be read: what it names may only not be mounted.
     var isMissing: Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT }
 
+    /// Its absolute path, where it is not the file of the data folder.
+    var placeOutside: String? {
+        guard isNamed, let own = Self.absolute("\(folder)/\(Self.name)"), let place = Self.absolute(path), place != own else { return nil }
+        return place
+    }
+
+    /// Links of the folders are followed, and not one of the file itself: what that names may not be mounted. Nil for a relative path where
+    /// the folder of the file does not exist.
+    private static func absolute(_ path: String) -> String? {
+        let (parent, name) = parts(of: path)
+        guard let real = realpath(parent, nil) else { return path.hasPrefix("/") ? path : nil }
+        defer { free(real) }
+        let folder = String(cString: real)
+        return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+    }
+
+    private static func parts(of path: String) -> (parent: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return ("./", path) }
+        return (String(path[...slash]), String(path[path.index(after: slash)...]))
+    }
+
+    /// The key file that the data folder records, where that is another one: its settings are not those of the server.
+    ///
+    /// Throws `data.unusable` for a record that may not be read.
+    func recordedOtherwise() throws(PushError) -> String? {
+        guard let recorded = try FolderMark(folder: folder).read().keyFile, recorded != placeOutside else { return nil }
+        return recorded
+    }
+
     /// Makes the file for a folder that has no database yet. Throws `data.key_missing` for one that has, `data.payload_key` for a file that
     /// is no key, and never changes one.
     func key() throws(PushError) -> SymmetricKey {
         if isMissing {
             try checkMove()
             let database = "\(folder)/\(DataFolder.databaseName)"
-            guard access(database, F_OK) != 0 else { throw missing(database) }
+            guard access(database, F_OK) != 0 else {
+                if let recorded = try recordedOtherwise() { throw elsewhere(recorded, Self.renewal) }
+                throw missing(database)
+            }
             _ = try place(Self.new())
         }
         return try read()
@@ -45,6 +77,32 @@ struct PayloadKeyFile {
         guard isMissing else { return (try read(), false) }
         try checkMove()
         return (Self.new(), true)
+    }
+
+    /// Refuses to take the key of the data folder for lost because the settings do not name the file that the folder records. A key that
+    /// opens the database of the folder, or the backup, shows that the record is outdated.
+    ///
+    /// - Parameter backup: that is to be restored.
+    /// Throws `data.key_missing`, and what the backup and the key file refuse with.
+    func checkRecord(opening backup: String? = nil) async throws(PushError) {
+        guard let recorded = try recordedOtherwise() else { return }
+        if !isMissing {
+            let seal = Self.seal(of: try read())
+            if let backup, let sealing = try await SQLiteStorage.sealing(of: backup), sealing.isSealed(with: seal) { return }
+            if await opensFolder(seal) { return }
+        }
+        throw elsewhere(recorded, "repeat the command with --key-is-lost")
+    }
+
+    /// Whether the database of the folder is sealed with it. One that is lost or damaged is not opened.
+    private func opensFolder(_ seal: SecretSeal) async -> Bool {
+        let database = "\(folder)/\(DataFolder.databaseName)"
+        do throws(PushError) {
+            _ = try await SQLiteStorage.examine(database, try FolderMark(folder: folder).read().database)
+            return try await SQLiteStorage.sealing(of: database)?.isSealed(with: seal) == true
+        } catch {
+            return false
+        }
     }
 
     private static func new() -> SymmetricKey { SymmetricKey(size: .bits256) }
@@ -65,8 +123,7 @@ struct PayloadKeyFile {
     /// Makes the file. Where there is one already, that one stays, and the answer is false.
     private func place(_ key: SymmetricKey) throws(PushError) -> Bool {
         // In its place only when it is whole: a key of which half is on the disk would be lost.
-        let slash = path.lastIndex(of: "/")
-        let (parent, file) = (slash.map { String(path[...$0]) } ?? "./", slash.map { String(path[path.index(after: $0)...]) } ?? path)
+        let (parent, file) = Self.parts(of: path)
         let partial = "\(parent).\(file)"
         unlink(partial)
         let output = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -123,6 +180,12 @@ struct PayloadKeyFile {
             hint: "move it there: mv \(own) \(path)")
     }
 
+    /// - Parameter wayOut: what to do if the key is lost.
+    private func elsewhere(_ recorded: String, _ wayOut: String) -> PushError {
+        PushError(
+            "data.key_missing", "\(finding(recorded)); nothing was changed", hint: "\(Self.naming); if the key is lost, \(wayOut)")
+    }
+
     private func missing(_ database: String) -> PushError {
         PushError(
             "data.key_missing", "the key file \(path) is missing, and \(database) was used with one; nothing was changed",
@@ -148,6 +211,15 @@ struct PayloadKeyFile {
         "whether \(path) opens \(Self.payloads(count)) is not known: an older version did not note which key sealed "
             + (count == 1 ? "it" : "them")
     }
+
+    /// That the key lies where the settings do not say.
+    func finding(_ recorded: String) -> String {
+        "the key file of the data folder \(folder) is \(recorded), and \(isNamed ? "key.file names \(path)" : "no key.file names it")"
+    }
+
+    static let naming = "name the settings of the server with --config, or the file with key.file"
+
+    static let renewal = "pushhost hub renew-secrets --key-is-lost goes on with new access keys"
 
     static let trial = "start the server: it tries to open them, and its log tells how many it cannot"
 

@@ -54,14 +54,15 @@ final class PushServer: Sendable {
         let (clock, random) = (SystemClock(), SystemRandom())
         if let keys = settings.backend.keys { try await IssuerKeySource(keys)?.checkFile() }
         let database = try await FolderDatabase.preparing(folder)
-        let payloadKey = try PayloadKeyFile(settings).key()
+        let keyFile = PayloadKeyFile(settings)
+        let payloadKey = try keyFile.key()
         let route = try settings.simulatorRoute
         let apnsTransport = try settings.delivery.transport(random: random)
         let network = settings.allowsPrivate ? nil : PublicNetwork()
         let channelTransport = try settings.delivery.channelTransport(network)
         let trust = try ServiceTransports.Trust(settings.delivery)
         let socket = try ControlSocket(folder: settings.data)
-        let storage = try await database.open(seal: PayloadKeyFile.seal(of: payloadKey)) { log.warning("\($0)") }
+        let storage = try await database.open(keyFile, seal: PayloadKeyFile.seal(of: payloadKey)) { log.warning("\($0)") }
         if let residue = storage.residue { log.warning("\(PayloadKeyFile.residue); \(residue.message); \(PayloadKeyFile.erasing)") }
         let services = ServiceTransports(settings.delivery, trust, network: network, clock: clock, random: random)
         let routed = route.map { HTTPClientTransport(route: $0) }

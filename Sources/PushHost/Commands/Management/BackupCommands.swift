@@ -40,7 +40,8 @@ struct HubRestoreCommand: AsyncParsableCommand {
             broken one, changes nothing. Without a server, a database that is broken itself is replaced, too.
 
             A backup opens with the key file of the server that made it. Where that is lost, --renew-secrets goes on with new access \
-            keys and without push credentials.
+            keys and without push credentials. Where the data folder records a key file that key.file has named, name the settings with \
+            --config, or say --key-is-lost.
 
             Exit codes: 0 done · 1 the file lies in the data folder · 2 usage, or the file is no backup · 4 the server refuses.
             """)
@@ -54,6 +55,9 @@ struct HubRestoreCommand: AsyncParsableCommand {
     @Flag(help: "Replace secrets of the backup that the key file does not open: new access keys, no push credentials.")
     var renewSecrets = false
 
+    @Flag(help: "Without a server: go on without the key file that the data folder records and the settings do not name.")
+    var keyIsLost = false
+
     @Flag(help: "Do not ask.")
     var yes = false
 
@@ -63,7 +67,8 @@ struct HubRestoreCommand: AsyncParsableCommand {
             let settings = try server.settings()
             try await session.confirm(
                 "Everything in \(settings.data) makes room for \(file), and what came after that backup is lost.", isSaid: yes)
-            let (flaw, renewed) = try await BackupFile(settings: settings).restore(file, renewsSecrets: renewSecrets)
+            let (flaw, renewed) = try await BackupFile(settings: settings).restore(
+                file, renewsSecrets: renewSecrets, isKeyLost: keyIsLost)
             let report = RenewedSecretsReport(json: renewed)
             return CommandResult(
                 json: ["file": .string(file), "replaced": flaw.map { .string($0.message) } ?? .null, "renewed": report.json]
