@@ -12,7 +12,7 @@ final class DataFolder: Sendable {
     init(path: String) throws(PushError) {
         self.path = path
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw Self.unusable(path, errno) }
-        let file = "\(path)/lock"
+        let file = "\(path)/\(Self.lockName)"
         // Only what is made here is given away: the owner of the folder could have put a link under the name.
         let made = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if made >= 0 { FileOwner.give(made, toOwnerOf: path) }
@@ -26,6 +26,9 @@ final class DataFolder: Sendable {
                 "data.in_use", "another server uses the data folder \(path)", hint: "end it, or name another folder with --data")
         }
         for name in Self.leftovers(in: path) { unlink("\(path)/\(name)") }
+        // A folder that had no lock is new, also with a key file that was put there for it. The lock must not make it look used.
+        let mark = FolderMark(folder: path)
+        if made >= 0, mark.isMissing, access(database, F_OK) != 0 { try mark.write(FolderMark.Record()) }
     }
 
     deinit {
@@ -39,6 +42,7 @@ final class DataFolder: Sendable {
     var database: String { file(Self.databaseName) }
 
     static let databaseName = "pushhost.sqlite"
+    static let lockName = "lock"
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 

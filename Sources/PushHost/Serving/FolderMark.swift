@@ -22,14 +22,18 @@ struct FolderMark {
 
     private var path: String { "\(folder)/\(Self.name)" }
 
-    /// A folder that an older version has used has no such file, but the key of its secure payloads.
+    var isMissing: Bool { access(path, F_OK) != 0 && errno == ENOENT }
+
+    /// A folder that an older version has used has no such file, but a lock and the key of its secure payloads. A key alone does not say
+    /// that there was a server: it may have been put there for a new one.
     ///
     /// Throws `data.unusable` for a file that may not be read.
     func read() throws(PushError) -> Record {
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else {
             guard errno == ENOENT else { throw DataFolder.unusable(folder, errno, file: path) }
-            return Record(database: DatabaseMark(isUsed: (try? PayloadKeyFile(folder: folder).read()) != nil))
+            let isLocked = access("\(folder)/\(DataFolder.lockName)", F_OK) == 0
+            return Record(database: DatabaseMark(isUsed: isLocked && (try? PayloadKeyFile(folder: folder).read()) != nil))
         }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Self.limit)

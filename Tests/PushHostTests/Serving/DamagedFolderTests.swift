@@ -101,7 +101,29 @@ import Testing
         }
     }
 
-    @Test func `A folder of an older version is marked at its next start, and its payload key alone says that it was used`() async throws {
+    @Test func `A folder with nothing but a key file is new, and its database is sealed with that key`() async throws {
+        let key = Data((0..<32).map { UInt8($0) })
+        try folder.write("data/payload.key", key)
+        #expect(try await run("doctor").output.contains("free: no server runs"))
+        // A command that fails there does not make it look used.
+        try folder.write("bad", Data("no backup".utf8))
+        #expect(try await run("hub", "restore", "bad", "--yes").errors.contains("error[storage.foreign_file]"))
+        try await serving { _, _ in try await register() }
+        #expect(try Data(contentsOf: data.appending(path: "payload.key")) == key)
+        try await serving { _, _ in
+            let count = try await installations()
+            #expect(count == 1)
+        }
+        // From now on it is a server's.
+        try FileManager.default.removeItem(at: database)
+        #expect(try await refused().errors.contains("error[storage.damaged]"))
+        try FileManager.default.removeItem(at: data.appending(path: "lock"))
+        #expect(try await refused().errors.contains("error[storage.damaged]"))
+        #expect(!FileManager.default.fileExists(atPath: database.path))
+    }
+
+    @Test func `A folder of an older version is marked at its next start, and its lock and payload key say that it was used`() async throws
+    {
         try await serving()
         let first = try Data(contentsOf: mark)
         try FileManager.default.removeItem(at: mark)
