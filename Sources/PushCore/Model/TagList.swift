@@ -29,6 +29,11 @@ extension Tag {
         return Tag.reservedForms.first { folded.hasPrefix($0) }
     }
 
+    /// Whether it is `$InstallationId:{…}` of the installation with this id.
+    func isAddress(of installation: String) -> Bool {
+        text == "$InstallationId:{\(installation)}" || Tag(validating: "$InstallationId:{\(installation)}") == self
+    }
+
     /// The id in `$InstallationId:{id}`; nil for any other tag.
     package var installationID: String? {
         guard reservedForm == Self.reservedForms[0], let open = text.firstIndex(of: "{"), text.hasSuffix("}") else { return nil }

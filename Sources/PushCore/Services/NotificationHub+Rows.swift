@@ -2,7 +2,7 @@
 extension NotificationHub {
     /// Rows of the store without the reserved tags that older versions accepted from clients; the index has none of these either.
     nonisolated func storedRegistrations(at places: [UInt32]) async throws(PushError) -> [PlacedRegistration] {
-        try await store.registrations(at: places).map(\.withoutForeignTags)
+        try await store.registrations(at: places).map { foreignTags.removed(from: $0.withoutForeignTags) }
     }
 
     /// Installations of the store, likewise.
@@ -81,7 +81,8 @@ extension PlacedInstallation {
 }
 
 extension PlacedRegistration {
-    /// The hub gives reserved tags to the registrations of installations only; on any other one a client has put them.
+    /// The hub gives reserved tags to the registrations of installations only; on any other one a client has put them. What a client has
+    /// put on those of installations is in `ForeignTags`.
     var withoutForeignTags: PlacedRegistration {
         guard registration.installationID == nil, registration.tags.contains(where: \.isReserved) else { return self }
         var clean = self

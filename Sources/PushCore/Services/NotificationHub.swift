@@ -43,6 +43,8 @@ package actor NotificationHub: HubGateway {
     var isStopping = false
     /// The same for those who do not come by the actor.
     nonisolated let isClosed = Atomic(false)
+    /// What the rows of the store have, and the index has not.
+    let foreignTags: ForeignTags
     /// Most devices that a test send reaches, as in Azure.
     static let testSize = 10
 
@@ -57,6 +59,7 @@ package actor NotificationHub: HubGateway {
         self.settings = settings
         meter = HubMeter(hub: settings.name)
         table = loaded.table
+        foreignTags = loaded.foreignTags
         for row in loaded.unreadable {
             environment.warn(.hub, "left out: \(row.reason)")
             meter.leftOut()

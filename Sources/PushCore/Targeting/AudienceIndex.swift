@@ -221,20 +221,31 @@ extension AudienceIndex {
             if rare.count >= max(Self.batch, min(Self.longest, index.rare.count / 2)) { flushRare() }
         }
 
-        /// Reads the tags of a row.
+        /// The tags that start with `$` that a registration of an installation may have. The hub gives them out, and clients could once
+        /// bring others.
+        struct Addresses {
+            let installation: String
+            /// Of `$UserId:{…}`; nil for an installation without a user.
+            let user: TagFingerprint?
+        }
+
+        func fingerprint(of tag: Tag) -> TagFingerprint { index.key.fingerprint(of: tag) }
+
+        /// Whether the hub gives this tag to the registrations of that installation.
+        func isAddress(_ tag: Tag, _ addresses: Addresses) -> Bool {
+            fingerprint(of: tag) == addresses.user || tag.isAddress(of: addresses.installation)
+        }
+
+        /// Reads the tags of a row, without those that start with `$` and are not the hub's.
         ///
         /// - Parameters:
         ///   - text: tags with commas between them. Throws `tag.invalid`.
         ///   - tags: they, in the place of what there was.
-        mutating func read(_ text: UnsafeRawBufferPointer, into tags: inout [ReadTag]) throws(PushError) {
-            _ = try read(text, into: &tags, isReservedLeftOut: false)
-        }
-
-        /// Reads the tags of a row, without those that start with `$` where these are left out.
-        ///
+        ///   - addresses: nil for a standalone registration, to which the hub gives no such tags.
         /// - Returns: whether a tag was left out.
+        @discardableResult
         mutating func read(
-            _ text: UnsafeRawBufferPointer, into tags: inout [ReadTag], isReservedLeftOut: Bool
+            _ text: UnsafeRawBufferPointer, into tags: inout [ReadTag], of addresses: Addresses? = nil
         ) throws(PushError) -> Bool {
             tags.removeAll(keepingCapacity: true)
             guard !text.isEmpty else { return false }
@@ -242,14 +253,29 @@ extension AudienceIndex {
             var start = 0
             repeat {
                 let end = Self.comma(in: text, from: start)
-                if isReservedLeftOut, end > start, text[start] == UInt8(ascii: "$") {
-                    isLeftOut = true
+                let part = UnsafeRawBufferPointer(rebasing: text[start..<end])
+                if part.first != UInt8(ascii: "$") {
+                    tags.append(try read(part))
+                } else if let addresses, let tag = try read(part, of: addresses) {
+                    tags.append(tag)
                 } else {
-                    tags.append(try read(UnsafeRawBufferPointer(rebasing: text[start..<end])))
+                    isLeftOut = true
                 }
                 start = end + 1
             } while start <= text.count
             return isLeftOut
+        }
+
+        /// Nil for a tag that the hub did not give to that installation.
+        private func read(_ text: UnsafeRawBufferPointer, of addresses: Addresses) throws(PushError) -> ReadTag? {
+            let text = String(decoding: text, as: UTF8.self)
+            let tag: Tag
+            do throws(TagError) {
+                tag = try Tag(text)
+            } catch {
+                throw PushError(error)
+            }
+            return isAddress(tag, addresses) ? found(fingerprint(of: tag)) : nil
         }
 
         /// Where the next comma is, or the end; looked for eight bytes at a time.

@@ -9,6 +9,8 @@ package struct HubLoader: StoredHubReader {
     /// Rows with reserved tags that an older version accepted from a client. These tags are left out: they would address what is meant
     /// for others.
     private(set) var rowsWithForeignTags = 0
+    /// The registrations of installations among them: the store has these tags until the row is written again.
+    private(set) var foreignTags = ForeignTags()
     private var index = AudienceIndex.Loader()
     /// Of the row that is read.
     private var tags: [AudienceIndex.Loader.ReadTag] = []
@@ -17,6 +19,8 @@ package struct HubLoader: StoredHubReader {
     private var last: (key: Int64, number: UInt32)?
     /// When installations were written and when they leave, for those that come twice.
     private var writings = PlaceColumn<Writing?>(vacant: nil)
+    /// By the places of installations: the tags `$UserId:{…}` of those with a user.
+    private var users = PlaceColumn<TagFingerprint?>(vacant: nil)
     /// When the older ones of them left.
     private var older: [String: Set<Timestamp>] = [:]
     private var taken: (registrations: Set<UInt32>, installations: Set<UInt32>) = ([], [])
@@ -52,6 +56,7 @@ package struct HubLoader: StoredHubReader {
             table.installations.withdraw(other)
         }
         writings[placed.place] = writing
+        if let user = placed.installation.userID, let tag = try? Tag.user(user) { users[placed.place] = index.fingerprint(of: tag) }
         let clean = placed.withoutForeignTags
         if clean != placed { rowsWithForeignTags += 1 }
         table.installations.set(clean, replacing: nil)
@@ -60,12 +65,13 @@ package struct HubLoader: StoredHubReader {
     // MARK: - Registrations
 
     package mutating func add(_ row: StoredRegistration, whole: () throws(PushError) -> Registration) throws(PushError) {
-        try add(row) { (loader) throws(PushError) in try loader.number(of: row, whole) }
+        try add(row, whole: whole) { (loader) throws(PushError) in try loader.number(of: row, whole) }
     }
 
     /// - Parameter number: takes the number of its template.
     private mutating func add(
-        _ row: StoredRegistration, template number: (inout HubLoader) throws(PushError) -> UInt32
+        _ row: StoredRegistration, whole: () throws(PushError) -> Registration,
+        template number: (inout HubLoader) throws(PushError) -> UInt32
     ) throws(PushError) {
         try check(row.place)
         let packed = PackedRegistrationID(row.id)
@@ -74,12 +80,15 @@ package struct HubLoader: StoredHubReader {
             throw PushError(
                 "hub.not_found", "\"\(String(decoding: row.id, as: UTF8.self).prefix(64))\" is no registration id", hint: nil, status: 404)
         }
-        // Those of an installation's registrations are the hub's own.
-        if try index.read(row.tags, into: &tags, isReservedLeftOut: row.installationID == nil) { rowsWithForeignTags += 1 }
         ends.registrations = max(ends.registrations, row.place + 1)
         if let installation = row.installationID, isOutlived(installation, row.expiration) {
             if let id = packed?.id ?? unusual { leave(row.place, id, row.expiration) }
             return
+        }
+        let addresses = addresses(of: row)
+        if try index.read(row.tags, into: &tags, of: addresses) {
+            if let addresses { foreignTags.note(try whole(), keeping: { [index] in index.isAddress($0, addresses) }) }
+            rowsWithForeignTags += 1
         }
         let number = try number(&self)
         if row.platform == .apns, row.handle.count == 2 * DeviceHandle.tokenSize {
@@ -107,13 +116,22 @@ package struct HubLoader: StoredHubReader {
                             StoredRegistration(
                                 place: placed.place, id: UnsafeRawBufferPointer(id), platform: registration.platform, handle: handle,
                                 tags: tags, templateKey: nil, pushVariables: registration.pushVariables,
-                                installationID: registration.installationID, expiration: registration.expiration)
+                                installationID: registration.installationID, expiration: registration.expiration),
+                            whole: { registration }
                         ) { $0.table.loadTemplate(registration.template) }
                     }
                 }
             }
         }
         try result.get()
+    }
+
+    /// What the row itself says is not asked: an older version may have written a client's tags there. Of an installation that cannot be
+    /// read the user is unknown.
+    private func addresses(of row: StoredRegistration) -> AudienceIndex.Loader.Addresses? {
+        guard let installation = row.installationID else { return nil }
+        let user = table.installations.place(of: installation).flatMap { users[$0] }
+        return AudienceIndex.Loader.Addresses(installation: installation, user: user)
     }
 
     private func isOutlived(_ installation: String, _ expiration: Timestamp) -> Bool {
@@ -170,7 +188,7 @@ package struct HubLoader: StoredHubReader {
         self.index = AudienceIndex.Loader()
         table.loaded(index.finish(), end: ends.registrations, taken: taken.registrations)
         (tags, numbers, last, older) = ([], [:], nil, [:])
-        writings = PlaceColumn(vacant: nil)
+        (writings, users) = (PlaceColumn(vacant: nil), PlaceColumn(vacant: nil))
     }
 
     private func check(_ place: UInt32) throws(PushError) {

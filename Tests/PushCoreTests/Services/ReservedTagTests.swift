@@ -174,6 +174,55 @@ import Testing
         #expect(bench.events.filter(\.isWarning).count == events)
     }
 
+    @Test func `registrations of an installation address what the installation says, whatever their rows have`() async throws {
+        try await installVictim()
+        func placed(_ place: UInt32, _ number: Int, _ tags: [String], of installation: String) throws -> PlacedRegistration {
+            PlacedRegistration(
+                place: place,
+                registration: Registration(
+                    id: try #require(RegistrationID("\(number)-2-3")), etag: 3, expiration: .distantFuture, updatedAt: HubBench.dawn,
+                    handle: .phone(number), tags: try tags.map { try Tag($0) }, installationID: installation))
+        }
+        func installed(_ place: UInt32, _ id: String, _ user: String?, _ number: Int) -> PlacedInstallation {
+            PlacedInstallation(
+                place: place, installation: Installation(id: id, userID: user, handle: .phone(number)), expiration: .distantFuture)
+        }
+        // The last one's installation is not there.
+        try await bench.store.commit(
+            RegistrationChange(
+                puts: [
+                    try placed(100, 101, ["$InstallationId:{victim-1}", "a", "$UserId:{bob}", "$InstallationId:{PAD}"], of: "pad"),
+                    try placed(101, 102, ["$installationid:{tab}", "$UserId:{bob}", "$UserId:{EVE}"], of: "tab"),
+                    try placed(102, 103, ["b", "$InstallationId:{right}", "$UserId:{ana}"], of: "right"),
+                    try placed(103, 104, ["$InstallationId:{gone}", "$UserId:{bob}"], of: "gone"),
+                ],
+                installationPuts: [
+                    installed(100, "pad", nil, 101), installed(101, "tab", "eve", 102), installed(102, "right", "ana", 103),
+                ]))
+        let hub = try await bench.reopened()
+        let warning = bench.events.last(where: \.isWarning)?.text
+        #expect(warning?.hasPrefix("the hub hub: 3 stored registrations or installations have tags that start with $") == true)
+        for text in Self.texts { #expect(try await hub.send(.alert(to: text)).devices.map(\.handle) == [.phone(9)], "\(text)") }
+        for (text, number) in [
+            ("a && $InstallationId:{pad}", 101), ("$InstallationId:{tab} && $UserId:{eve}", 102),
+            ("b && $InstallationId:{right} && $UserId:{ana}", 103), ("$InstallationId:{gone}", 104),
+        ] { #expect(try await hub.send(.alert(to: text)).devices.map(\.handle) == [.phone(number)], "\(text)") }
+        // They are not shown either.
+        #expect(
+            try await hub.registration(try #require(RegistrationID("101-2-3"))).tags.map(\.text) == ["a", "$InstallationId:{PAD}"])
+        // What the hub gives later counts, and goes again.
+        try await hub.patchInstallation("pad", [.init(.add, "/userId", "bob")])
+        #expect(Set(try await hub.send(.alert(to: "$UserId:{bob}")).devices.map(\.handle)) == [.phone(9), .phone(101)])
+        try await hub.patchInstallation("pad", [.init(.remove, "/userId")])
+        try await hub.deleteInstallation("tab")
+        try await checkOnlyVictimIsReached(by: hub)
+        #expect(try await hub.send(.alert(to: "$UserId:{eve}")).state == .noTargetFound)
+    }
+
+    private func checkOnlyVictimIsReached(by hub: NotificationHub) async throws {
+        for text in Self.texts { #expect(try await hub.send(.alert(to: text)).devices.map(\.handle) == [.phone(9)], "\(text)") }
+    }
+
     @Test func `a device that comes back has none of them`() async throws {
         try await installVictim()
         let id = try #require(RegistrationID("1-2-3"))
