@@ -275,8 +275,9 @@ extension ErrorCatalogue {
                     "push.install(\"my phone\", { device = phone })", cure: "push.install(\"my-phone\", { device = phone })")),
             ErrorDescription(
                 "installation.user_id", .answer, means: "The key may not say whose device an installation is.",
-                when: "A key with the right Listen alone writes an installation with a userId, and the server has the setting "
-                    + "hub.listen_user_id: refuse. Nothing was changed. Status 403.",
+                when: "A key with the right Listen alone writes an installation with a userId that it did not have, or gives one that "
+                    + "keeps its userId another pushChannel, and the server has the setting hub.listen_user_id: refuse. Nothing was "
+                    + "changed. Status 403.",
                 cure: "Have your own server write the installation, with a key that has Send, or leave userId out."),
             ErrorDescription(
                 "installation.channel", .misuse, means: "An installation has no channel, or two.",

@@ -13,12 +13,6 @@ package struct PatchOperation: Sendable, Equatable {
         self.path = path
         self.value = value
     }
-
-    /// Whether it makes the device one of a user: the path is read as it is when it is applied.
-    package var setsUser: Bool {
-        guard kind != .remove, let step = try? PatchStep(self), step.path.first?.lowercased() == "userid" else { return false }
-        return value.map { !$0.isNull && $0 != "" } ?? false
-    }
 }
 
 extension Installation {

@@ -3,11 +3,18 @@ extension NotificationHub {
     /// Creates or overwrites. A channel that a push service has called dead stays expired until another one comes, and
     /// whether it is expired is the hub's to say.
     package func putInstallation(_ installation: Installation) async throws(PushError) {
+        try await putInstallation(installation, refusing: { _ in nil })
+    }
+
+    /// - Parameter refusal: why a change is refused; asked for what is stored now, before anything is changed.
+    package func putInstallation(
+        _ installation: Installation, refusing refusal: @Sendable (InstallationChange) -> PushError?
+    ) async throws(PushError) {
         await takeTurn(.installation(installation.id))
         defer { turns.leave(.installation(installation.id)) }
         try checkIsOpen()
         sweep(holding: .installation(installation.id))
-        try await put(installation, replacing: try await installationRow(installation.id))
+        try await put(installation, replacing: try await installationRow(installation.id), refusing: refusal)
     }
 
     /// With the moment at which it expires, whether its app or the hub chose it.
@@ -18,6 +25,13 @@ extension NotificationHub {
     }
 
     package func patchInstallation(_ id: String, _ operations: [PatchOperation]) async throws(PushError) {
+        try await patchInstallation(id, operations, refusing: { _ in nil })
+    }
+
+    /// - Parameter refusal: as of ``putInstallation(_:refusing:)``.
+    package func patchInstallation(
+        _ id: String, _ operations: [PatchOperation], refusing refusal: @Sendable (InstallationChange) -> PushError?
+    ) async throws(PushError) {
         await takeTurn(.installation(id))
         defer { turns.leave(.installation(id)) }
         try checkIsOpen()
@@ -25,7 +39,7 @@ extension NotificationHub {
         guard let row = try await installationRow(id) else { throw Self.noInstallation(id) }
         var installation = row.installation
         try installation.apply(operations)
-        try await put(installation, replacing: row)
+        try await put(installation, replacing: row, refusing: refusal)
     }
 
     package func deleteInstallation(_ id: String) async throws(PushError) {
@@ -57,9 +71,6 @@ extension NotificationHub {
         return InstallationPage(installations: rows.map(\.dated), continuation: last.map { String($0) })
     }
 
-    /// Stores an installation whose turn the caller has.
-    ///
-    /// - Parameter row: the one before.
     /// Ids that differ in case alone have one tag `$InstallationId:{…}`, for tags are compared without regard to case: the second one
     /// would receive what is sent to the first.
     private func checkHasOwnTag(_ id: String) throws(PushError) {
@@ -72,9 +83,15 @@ extension NotificationHub {
         }
     }
 
-    private func put(_ installation: Installation, replacing row: PlacedInstallation?) async throws(PushError) {
+    /// Stores an installation whose turn the caller has.
+    ///
+    /// - Parameter row: the one before.
+    private func put(
+        _ installation: Installation, replacing row: PlacedInstallation?, refusing refusal: (InstallationChange) -> PushError?
+    ) async throws(PushError) {
         try checkHasOwnTag(installation.id)
         var checked = try installation.checked().keepingExpired(row?.installation)
+        if let error = refusal(InstallationChange(old: row?.installation, new: checked)) { throw error }
         var draft: RegistrationDraft?
         if environment.hooks.isWanted(.onRegister) {
             try checkExpiration(of: checked)

@@ -13,7 +13,7 @@ extension ServerSettings {
         Setting(
             "hub.listen_user_id", .choice(ClientPolicy.ListenUserID.allCases.map(\.rawValue)),
             "What happens to an installation with a `userId` from a key with Listen alone: `accept` stores it, as Azure does; `refuse` "
-                + "answers 403.",
+                + "answers 403 unless it had this `userId` and these channels before.",
             default: "accept"
         ) { $0.clients.listenUserID = ClientPolicy.ListenUserID(rawValue: $1.text) ?? .accept },
     ]

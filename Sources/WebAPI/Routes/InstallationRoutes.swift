@@ -11,8 +11,7 @@ struct InstallationRoutes: Sendable {
         let hub = caller.hub
         let body = try await access.body(request, limit: Installation.maximumSize, .listen, of: hub)
         let installation = try Installation(body: body, id: id)
-        if installation.userID != nil { try checkMayNameUsers(caller) }
-        try await hub.service.putInstallation(installation)
+        try await hub.service.putInstallation(installation, refusing: refusal(of: caller))
         return WebAnswer(.ok, [.contentLocation: request.address(request.trimmedPath)])
     }
 
@@ -29,9 +28,8 @@ struct InstallationRoutes: Sendable {
         let caller = try access.caller(hub, .listen, request)
         let hub = caller.hub
         let operations = try PatchOperation.list(body: try await access.body(request, limit: Installation.maximumSize, .listen, of: hub))
-        if operations.contains(where: \.setsUser) { try checkMayNameUsers(caller) }
         do throws(PushError) {
-            try await hub.service.patchInstallation(id, operations)
+            try await hub.service.patchInstallation(id, operations, refusing: refusal(of: caller))
         } catch {
             throw Self.renamed(error)
         }
@@ -45,15 +43,28 @@ struct InstallationRoutes: Sendable {
         return WebAnswer(.noContent)
     }
 
-    /// A device with such a user gets what is sent to the user. Throws `installation.user_id` (403) for a key with Listen alone where the
-    /// server wants to know who says so.
-    private func checkMayNameUsers(_ caller: HubCaller) throws(PushError) {
-        guard access.policy.listenUserID == .refuse, !access.isTrusted, !caller.rule.allows(.send) else { return }
-        throw PushError(
-            "installation.user_id",
-            "the key \"\(caller.rule.name)\" has the right Listen alone and cannot set a userId; nothing was changed",
-            hint: "have your own server write the installation with a key that has Send, or leave userId out; "
-                + "the setting is hub.listen_user_id", status: 403)
+    /// A device with a user gets what is sent to the user. With `hub.listen_user_id: refuse` a key with Listen alone may not bring that to
+    /// a channel that did not receive it before: `installation.user_id` (403).
+    private func refusal(of caller: HubCaller) -> @Sendable (InstallationChange) -> PushError? {
+        guard access.policy.listenUserID == .refuse, !access.isTrusted, !caller.rule.allows(.send) else { return { _ in nil } }
+        let key = caller.rule.name
+        return { change in
+            switch change.claim {
+            case nil: nil
+            case .user:
+                PushError(
+                    "installation.user_id", "the key \"\(key)\" has the right Listen alone and cannot set a userId; nothing was changed",
+                    hint: "have your own server write the installation with a key that has Send, or leave userId out; "
+                        + "the setting is hub.listen_user_id", status: 403)
+            case .channel:
+                PushError(
+                    "installation.user_id",
+                    "the key \"\(key)\" has the right Listen alone and cannot give an installation with a userId another pushChannel; "
+                        + "nothing was changed",
+                    hint: "remove the userId in the same request and have your own server set it again with a key that has Send; "
+                        + "the setting is hub.listen_user_id", status: 403)
+            }
+        }
     }
 
     /// The sentence that clients know.

@@ -12,7 +12,7 @@ package struct ClientPolicy: Sendable, Equatable {
     package enum ListenUserID: String, Sendable, CaseIterable {
         /// The device receives what is sent to that user, as in Azure.
         case accept
-        /// It is refused with `installation.user_id`.
+        /// It is refused with `installation.user_id`, unless the installation had this user and these channels before.
         case refuse
     }
 

@@ -71,17 +71,6 @@ import Testing
         }
     }
 
-    @Test("A patch says whether it sets the user") func user() {
-        for path in ["/userId", "/UserID", "/USERID"] {
-            for kind in [PatchOperation.Kind.add, .replace] {
-                #expect(PatchOperation(kind, path, "bob").setsUser)
-                for value in [nil, .null, ""] as [JSON?] { #expect(!PatchOperation(kind, path, value).setsUser) }
-            }
-            #expect(!PatchOperation(.remove, path, "bob").setsUser)
-        }
-        #expect(!PatchOperation(.add, "/tags", "userId").setsUser)
-    }
-
     @Test("Plain members are set and removed") func members() throws {
         #expect(try patched(.init(.replace, "/userId", "bob")).userID == "bob")
         #expect(try patched(.init(.remove, "/userId")).userID == nil)

@@ -93,6 +93,92 @@ import Testing
         #expect(try await hub.installation("pad").userID == "ana")
     }
 
+    @Test("With refuse, a Listen-only key cannot have another channel receive what is sent to a user", arguments: ["apns", "wns"])
+    func channel(platform: String) async throws {
+        let bench = try await RouteBench()
+        let strict = routes(bench, ClientPolicy(listenUserID: .refuse))
+        let hub = try #require(bench.access.namespace.hub("hub")?.service)
+        let (mine, theirs) =
+            platform == "apns"
+            ? (String(repeating: "B2", count: 32), Self.token)
+            : ("https://db.notify.windows.com/?token=mine", "https://db.notify.windows.com/?token=theirs")
+        func write(_ channel: String, _ members: String, rule: String = Self.listening) async throws -> WebAnswer {
+            let body = #"{"installationId":"pad","platform":"\#(platform)","pushChannel":"\#(channel)"\#(members)}"#
+            return try await strict.put("pad", of: "hub", bench.request("/hub/installations/pad", rule: rule, body: body))
+        }
+        _ = try await write(theirs, #","userId":"bob""#, rule: Namespace.fullRule)
+        let before = try await hub.installation("pad")
+        let user = #"{"op":"replace","path":"/userId","value":"bob"}"#
+        var patches = [
+            #"[{"op":"replace","path":"/pushChannel","value":"\#(mine)"}]"#, #"[{"op":"Add","path":"/PUSHCHANNEL","value":"\#(mine)"}]"#,
+            #"[{"op":"remove","path":"/userId"},{"op":"replace","path":"/pushChannel","value":"\#(mine)"},\#(user)]"#,
+            #"[{"op":"replace","path":"/pushChannel","value":"\#(mine)"},{"op":"add","path":"/userid","value":"BOB"}]"#,
+        ]
+        if platform == "wns" {
+            patches += [
+                #"[{"op":"add","path":"/secondaryTiles/t","value":{"pushChannel":"\#(mine)"}}]"#,
+                #"[{"op":"add","path":"/secondaryTiles","value":{"t":{"pushChannel":"\#(mine)"}}}]"#,
+                #"[{"op":"add","path":"/secondaryTiles/t","value":{"pushChannel":"\#(theirs)"}},"#
+                    + #"{"op":"replace","path":"/secondaryTiles/t/pushChannel","value":"\#(mine)"}]"#,
+            ]
+            let tiled = #","userId":"bob","secondaryTiles":{"t":{"pushChannel":"\#(mine)"}}"#
+            #expect(await refusal { try await write(theirs, tiled) }?.code == "installation.user_id")
+        }
+        for operations in patches {
+            let error = await refusal { try await patch(strict, bench, operations, rule: Self.listening) }
+            #expect(error?.code == "installation.user_id" && error?.status == 403, "\(operations)")
+            #expect(error?.message.contains("cannot give an installation with a userId another pushChannel") == true)
+        }
+        #expect(await refusal { try await write(mine, #","userId":"bob""#) }?.code == "installation.user_id")
+        // Operations that Azure does not have move nothing either.
+        for operation in [
+            #"{"op":"move","from":"/tags","path":"/userId"}"#, #"{"op":"copy","from":"/tags","path":"/pushChannel"}"#,
+            #"{"op":"replace","path":"","value":{"userId":"eve"}}"#, #"{"op":"add","path":"/","value":{"userId":"eve"}}"#,
+        ] {
+            let error = await refusal { try await patch(strict, bench, "[\(operation)]", rule: Self.listening) }
+            #expect(error?.code == "installation.patch", "\(operation)")
+        }
+        var now = try await hub.installation("pad")
+        now.updatedAt = before.updatedAt
+        #expect(now == before)
+        // What a device writes again as it is stays allowed, and so does a log-out, with which the channel is free.
+        _ = try await write(theirs, #","userId":"Bob","tags":["a"]"#)
+        _ = try await patch(strict, bench, "[\(user)]", rule: Self.listening)
+        #expect(try await hub.installation("pad").tags.map(\.text) == ["a"])
+        _ = try await patch(
+            strict, bench, #"[{"op":"remove","path":"/userId"},{"op":"replace","path":"/pushChannel","value":"\#(mine)"}]"#,
+            rule: Self.listening)
+        #expect(try await hub.installation("pad").userID == nil)
+        _ = try await patch(strict, bench, "[\(user)]", rule: Namespace.fullRule)
+        _ = try await patch(
+            strict, bench, #"[{"op":"replace","path":"/pushChannel","value":"\#(theirs)"}]"#, rule: Namespace.fullRule)
+        #expect(try await hub.installation("pad").handle == before.handle)
+    }
+
+    @Test("Registrations and jobs are no way around it: those of an installation are not written one by one, jobs take Manage")
+    func otherWays() async throws {
+        let bench = try await RouteBench()
+        let strict = routes(bench, ClientPolicy(listenUserID: .refuse))
+        _ = try await put(strict, bench, #","userId":"bob""#, rule: Namespace.fullRule)
+        let hub = try #require(bench.access.namespace.hub("hub")?.service)
+        let id = try #require(try await hub.registrations(.all, page: Page()).registrations.first?.id)
+        let xml = """
+            <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><AppleRegistrationDescription \
+            xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect">\
+            <DeviceToken>\(String(repeating: "B2", count: 32))</DeviceToken></AppleRegistrationDescription></content></entry>
+            """
+        let registrations = RegistrationRoutes(access: bench.access)
+        let path = "/hub/registrations/\(id)"
+        let written = await refusal {
+            try await registrations.put(id.text, of: "hub", bench.request(path, rule: Self.listening, body: xml))
+        }
+        #expect(written?.code == "hub.installation" && written?.status == 409)
+        let jobs = JobRoutes(access: bench.access, random: SeededRandom(seed: 1))
+        let job = await refusal { try await jobs.create("hub", bench.request("/hub/jobs", rule: Self.listening, body: "<x/>")) }
+        #expect(job?.code == "sas.forbidden")
+        #expect(try await hub.installation("pad").userID == "bob")
+    }
+
     @Test("The owner's socket asks for no key, and may say whose device it is") func trusted() async throws {
         let bench = try await RouteBench()
         var access = bench.access
