@@ -147,7 +147,8 @@ extension ErrorCatalogue {
                 cure: "Read the answers of earlier requests, and send it again in a second."),
             ErrorDescription(
                 "request.encoding", .answer, means: "The body of the request has a content coding that the server does not decode.",
-                when: "The request has Content-Encoding: gzip, or another coding. Status 415; Accept-Encoding says what is taken.",
+                when: "The request has Content-Encoding: gzip, or another registered content coding. Nothing was changed. Status 415; "
+                    + "Accept-Encoding says what is taken.",
                 cure: "Send the body as it is, without Content-Encoding."),
             ErrorDescription(
                 "request.host", .answer, means: "The request names no host.",

@@ -268,12 +268,9 @@ package struct HubResponder: HTTPResponder {
 
     /// Bodies are read as they are. A plugin gets them with their header, and may decode them.
     private static func checkCoding(_ request: Request) throws(PushError) {
-        guard let coding = request.headers[.contentEncoding] else { return }
-        // Some clients name the character set here.
-        let harmless = ["", "identity", "utf-8", "utf8"]
-        guard let name = coding.split(separator: ",").map(\.trimmed).first(where: { !harmless.contains($0.lowercased()) }) else { return }
+        guard let name = request.headers[.contentEncoding].flatMap(ContentCoding.firstEncoded(in:)) else { return }
         throw PushError(
-            "request.encoding", "the body has the content coding \"\(name.prefix(40))\", which this server does not decode",
+            "request.encoding", "the body has the content coding \"\(name)\", which this server does not decode; nothing was changed",
             hint: "send the body without Content-Encoding", status: 415, details: ["acceptEncoding": "identity"])
     }
 

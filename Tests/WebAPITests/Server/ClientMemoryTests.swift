@@ -114,14 +114,14 @@ import Testing
             let token = try served.token(nil)
             for (path, coding) in [
                 ("/hub/messages", "gzip"), ("/api/v1/hubs", "GZIP"), ("/hub/registrations", "identity, br"), ("/api/login", "zstd"),
-                ("/hub/messages", "unknown"),
+                ("/hub/messages", "aes128gcm"), ("/hub/messages", "utf-8,\t\"gzip\";q=1"),
             ] {
                 let answer = try await served.ask(
                     "POST", path, [token, ("Content-Encoding", coding), ("Accept", "application/problem+json")], Array("x".utf8))
                 #expect(answer.status == 415 && answer.code == "request.encoding", "\(path)")
                 #expect(answer.headers["accept-encoding"] == "identity")
             }
-            for coding in ["identity", "utf-8", ""] {
+            for coding in ["identity", "utf-8", "", "\"utf-8\"", "us-ascii", "UTF-8; charset=utf-8", "unknown"] {
                 let answer = try await served.ask("POST", "/api/v1/hubs", [token, ("Content-Encoding", coding)], Array("x".utf8))
                 #expect(answer.status == 400 && answer.code == "request.body", "\(coding)")
             }
@@ -129,5 +129,18 @@ import Testing
             let seen = try await served.ask("POST", "/plugins/greet", [("Content-Encoding", "gzip")], Array("x".utf8))
             #expect(seen.status == 200 && seen.json["headers"]?["content-encoding"] == "gzip")
         }
+    }
+
+    @Test(
+        arguments: [
+            ("gzip", "gzip"), ("X-GZIP", "x-gzip"), ("deflate", "deflate"), ("compress", "compress"), ("x-compress", "x-compress"),
+            ("br", "br"),
+            ("zstd", "zstd"), ("dcb", "dcb"), ("dcz", "dcz"), ("aes128gcm", "aes128gcm"), ("exi", "exi"), ("pack200-gzip", "pack200-gzip"),
+            ("identity", nil), ("", nil), (",", nil), (" ; ", nil), ("utf-8", nil), ("'utf-8'", nil), ("us-ascii", nil),
+            ("iso-8859-1", nil),
+            ("utf-8;gzip", nil), ("utf-8 ; q=1, Br ;q=0", "br"), ("gzipped", nil),
+        ] as [(String, String?)])
+    func `only registered content codings change the bytes of a body`(header: String, coding: String?) {
+        #expect(ContentCoding.firstEncoded(in: header) == coding)
     }
 }
