@@ -175,9 +175,9 @@ extension BreakableStore {
         return try await store.heldRemovals(filter, below: number, limit: limit)
     }
 
-    package func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError) {
+    package func dropHeldRemovals(_ removals: [HeldRemoval]) async throws(PushError) -> Set<Int64> {
         try check(.commit)
-        try await store.dropHeldRemovals(numbers)
+        return try await store.dropHeldRemovals(removals)
     }
 }
 

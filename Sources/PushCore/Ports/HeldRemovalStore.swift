@@ -7,6 +7,9 @@ package protocol HeldRemovalStore: Sendable {
     func hold(_ removals: [HeldRemoval]) async throws(PushError)
     /// The newest first, those with numbers below `number`, or from the newest on for nil.
     func heldRemovals(_ filter: HeldRemovalFilter, below number: Int64?, limit: Int) async throws(PushError) -> [HeldRemoval]
-    /// Drops removals; the devices stay registered.
-    func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError)
+    /// Drops removals; the devices stay registered. One whose `validBefore` is another by now stays: it was held once more after the
+    /// caller had read it.
+    ///
+    /// - Returns: the numbers of those that it dropped.
+    func dropHeldRemovals(_ removals: [HeldRemoval]) async throws(PushError) -> Set<Int64>
 }

@@ -8,6 +8,8 @@ struct RemovalBrake: Sendable {
     /// Most devices that may be removed; nil for any number.
     private let limit: Int?
     private var removed: Int
+    /// Whether there is a limit.
+    var isLimited: Bool { limit != nil }
     /// Removals that were held.
     private(set) var held = 0
 

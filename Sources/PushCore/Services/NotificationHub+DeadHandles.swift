@@ -38,32 +38,68 @@ extension NotificationHub {
     }
 
     private func removeDead(_ dead: [DeadHandle], _ delivery: inout Delivery) async -> RemovedHandles {
+        let found = placed(dead)
         // What nothing is registered for is no removal.
-        let registered = dead.filter { !table.places(for: $0.handle).isEmpty }
-        guard !registered.isEmpty else { return RemovedHandles() }
-        let heldBefore = delivery.brake.held
-        let (now, later) = registered.reduce(into: ([DeadHandle](), [DeadHandle]())) { parts, dead in
-            // What is held already waits for the operator, however many notifications come by it.
-            let isHeld = !heldRows.isEmpty && table.places(for: dead.handle).contains { heldRows.contains($0) }
-            if !isHeld, delivery.brake.admitsRemoval() { parts.0.append(dead) } else { parts.1.append(dead) }
-        }
-        if !later.isEmpty { await hold(later, isFirst: heldBefore == 0 && delivery.brake.held > 0, &delivery) }
+        guard !found.isEmpty else { return RemovedHandles() }
+        var attempted = found
+        let keys = await takeTurns(of: found)
+        defer { for key in keys { turns.leave(key) } }
         do throws(PushError) {
-            return try await remove(now)
+            guard delivery.brake.isLimited || !heldRows.isEmpty else { return try await withdraw(found) }
+            let rows = Dictionary(grouping: try await removable(found), by: \.dead.handle)
+            let heldBefore = delivery.brake.held
+            var (now, later) = ([PlacedDeath](), [PlacedDeath]())
+            for dead in dead {
+                guard let rows = rows[dead.handle] else { continue }
+                // What is held already waits for the operator, however many notifications come by it.
+                let isHeld = rows.contains { heldRows.contains($0.place) }
+                if !isHeld, delivery.brake.admitsRemoval() { now += rows } else { later += rows }
+            }
+            if !later.isEmpty { await hold(later, isFirst: heldBefore == 0 && delivery.brake.held > 0, &delivery) }
+            attempted = now
+            return try await withdraw(now)
         } catch {
-            for dead in now.sorted(by: { $0.handle.text < $1.handle.text }) { noteRefusal(dead.handle, error) }
+            for handle in Set(attempted.map(\.dead.handle)).sorted(by: { $0.text < $1.text }) { noteRefusal(handle, error) }
             return RemovedHandles()
         }
     }
 
     /// Takes registrations whose handles are invalid off the air, and the channels of installations, all in one change.
     func remove(_ dead: [DeadHandle]) async throws(PushError) -> RemovedHandles {
-        let found = dead.flatMap { dead in table.places(for: dead.handle).map { (place: $0, id: table.id(at: $0), dead: dead) } }
+        let found = placed(dead)
         guard !found.isEmpty else { return RemovedHandles() }
-        // Always in the same order, so that two that take many do not wait for each other.
+        let keys = await takeTurns(of: found)
+        defer { for key in keys { turns.leave(key) } }
+        return try await withdraw(found)
+    }
+
+    /// Of these handles those with registrations that a removal would take away.
+    func removableHandles(_ dead: [DeadHandle]) async throws(PushError) -> Set<DeviceHandle> {
+        Set(try await removable(placed(dead)).map(\.dead.handle))
+    }
+
+    private func placed(_ dead: [DeadHandle]) -> [PlacedDeath] {
+        dead.flatMap { dead in table.places(for: dead.handle).map { PlacedDeath(place: $0, id: table.id(at: $0), dead: dead) } }
+    }
+
+    /// Always in the same order, so that two that take many do not wait for each other. The caller leaves them.
+    private func takeTurns(of found: [PlacedDeath]) async -> [RegistrationTable.Expiring] {
         let keys = Set(found.map { table.turn(at: $0.place) }).sorted()
         for key in keys { await takeTurn(key) }
-        defer { for key in keys { turns.leave(key) } }
+        return keys
+    }
+
+    /// Those that are registered still, and were not registered again after the handle was called invalid.
+    private func removable(_ found: [PlacedDeath]) async throws(PushError) -> [PlacedDeath] {
+        let standing = found.filter { table.place(of: $0.id) == $0.place }
+        let rows = try await rows(stillAt: standing.map(\.place))
+        let current = Dictionary(uniqueKeysWithValues: rows.map { ($0.place, $0.registration) })
+        return standing.filter { $0.isRemovable(current[$0.place]) }
+    }
+
+    /// Takes registrations off the air; the caller has their turns.
+    private func withdraw(_ found: [PlacedDeath]) async throws(PushError) -> RemovedHandles {
+        guard !found.isEmpty else { return RemovedHandles() }
         var (change, rows, cleared, notes) = try await withdrawal(of: found)
         guard !change.isEmpty else { return RemovedHandles() }
         change.events = deaths(of: change.pruned, origin: [])
@@ -79,18 +115,17 @@ extension NotificationHub {
     private typealias Withdrawal = (change: RegistrationChange, rows: ReplacedRows, cleared: Set<DeviceHandle>, notes: [String])
 
     /// What is to be changed where the handles of these are invalid, with the rows that it replaces; the caller has their turns.
-    private func withdrawal(
-        of found: [(place: UInt32, id: RegistrationID, dead: DeadHandle)]
-    ) async throws(PushError) -> Withdrawal {
+    private func withdrawal(of found: [PlacedDeath]) async throws(PushError) -> Withdrawal {
         // It may have been written while others had their turn.
         let standing = found.filter { table.place(of: $0.id) == $0.place }
         var registrations = try await rows(at: standing.map(\.place))
         let current = Dictionary(uniqueKeysWithValues: registrations.map { ($0.place, $0.registration) })
         var withdrawal: Withdrawal = (RegistrationChange(), ReplacedRows(), [], [])
         var installations: [String: (row: PlacedInstallation, dead: Set<DeviceHandle>, departure: RegistrationDeparture)] = [:]
-        for (place, id, dead) in standing {
-            let (handle, reason, notification) = (dead.handle, dead.reason, dead.notificationID)
-            guard let now = current[place], now.handle == handle, now.updatedAt <= dead.validBefore else { continue }
+        for found in standing {
+            let (id, handle, reason) = (found.id, found.dead.handle, found.dead.reason)
+            let notification = found.dead.notificationID
+            guard let now = current[found.place], found.isRemovable(now) else { continue }
             let departure = departure(
                 .handleDied("\(handle.platform.displayName) answered \(reason.isEmpty ? "that its handle is dead" : reason)"))
             if let installation = now.installationID {
@@ -151,6 +186,19 @@ struct DeadHandle: Sendable {
     var notificationID: String
     /// Registrations that were updated later stay.
     var validBefore: Timestamp
+}
+
+/// A registration for a handle that a push service calls invalid.
+struct PlacedDeath: Sendable {
+    var place: UInt32
+    var id: RegistrationID
+    var dead: DeadHandle
+
+    /// - Parameter registration: what is registered at the place now.
+    func isRemovable(_ registration: Registration?) -> Bool {
+        guard let registration else { return false }
+        return registration.handle == dead.handle && registration.updatedAt <= dead.validBefore
+    }
 }
 
 /// What the removal of handles took away.

@@ -72,13 +72,14 @@ extension NotificationHub {
         _ filter: HeldRemovalFilter, isTrial: Bool = false
     ) async throws(PushError) -> HeldRemovalResult {
         try await settleHeldRemovals(filter, "applied", isTrial: isTrial) { [self] step throws(PushError) in
-            let cleared = try await remove(step.map { DeadHandle($0) })
-            for removal in step where cleared.cleared.contains(removal.handle) {
-                meter.pruned(removal.handle.platform, removal.reason)
+            let dead = step.map { DeadHandle($0) }
+            let cleared = isTrial ? try await removableHandles(dead) : try await remove(dead).cleared
+            let removed = step.filter { cleared.contains($0.handle) }
+            if !isTrial {
+                for removal in removed { meter.pruned(removal.handle.platform, removal.reason) }
+                _ = try await drop(step)
             }
-            let outdated = step.filter { !cleared.cleared.contains($0.handle) }
-            try await drop(outdated)
-            return HeldRemovalResult(devices: step.count - outdated.count, outdated: outdated.count)
+            return HeldRemovalResult(devices: removed.count, outdated: step.count - removed.count)
         }
     }
 
@@ -87,8 +88,7 @@ extension NotificationHub {
         _ filter: HeldRemovalFilter, isTrial: Bool = false
     ) async throws(PushError) -> HeldRemovalResult {
         try await settleHeldRemovals(filter, "dropped", isTrial: isTrial) { [self] step throws(PushError) in
-            try await drop(step)
-            return HeldRemovalResult(devices: step.count)
+            HeldRemovalResult(devices: isTrial ? step.count : try await drop(step))
         }
     }
 
@@ -101,7 +101,7 @@ extension NotificationHub {
         while true {
             let step = try await store.heldRemovals(filter, below: number, limit: Self.heldStep)
             guard let last = step.last else { break }
-            let part = isTrial ? HeldRemovalResult(devices: step.count) : try await settle(step)
+            let part = try await settle(step)
             sum = HeldRemovalResult(devices: sum.devices + part.devices, outdated: sum.outdated + part.outdated)
             number = last.number
         }
@@ -109,29 +109,40 @@ extension NotificationHub {
         return sum
     }
 
-    private func drop(_ removals: [HeldRemoval]) async throws(PushError) {
-        guard !removals.isEmpty else { return }
-        try await store.dropHeldRemovals(removals.map(\.number))
-        for removal in removals { for row in table.places(for: removal.handle) { heldRows.remove(row) } }
+    /// Drops removals, but for those that a later notification has held once more meanwhile.
+    ///
+    /// - Returns: how many it dropped.
+    private func drop(_ removals: [HeldRemoval]) async throws(PushError) -> Int {
+        // So that none of them is held once more while its rows are looked for.
+        let keys = Set(removals.flatMap { table.places(for: $0.handle) }.map { table.turn(at: $0) }).sorted()
+        for key in keys { await takeTurn(key) }
+        defer { for key in keys { turns.leave(key) } }
+        let dropped = try await store.dropHeldRemovals(removals)
+        for removal in removals where dropped.contains(removal.number) {
+            for row in table.places(for: removal.handle) { heldRows.remove(row) }
+        }
+        return dropped.count
     }
 
-    /// Holds removals.
+    /// Holds removals; the caller has the turns of the registrations.
     ///
     /// - Parameter isFirst: whether they are the first beyond the limit of their notification, of which the operator is warned.
-    func hold(_ dead: [DeadHandle], isFirst: Bool, _ delivery: inout Delivery) async {
+    func hold(_ found: [PlacedDeath], isFirst: Bool, _ delivery: inout Delivery) async {
         let now = environment.clock.now
+        let dead = Dictionary(found.map { ($0.dead.handle, $0.dead) }, uniquingKeysWith: { first, _ in first })
+        let handles = found.map(\.dead.handle).uniqued()
         do throws(PushError) {
             try await store.hold(
-                dead.map {
+                handles.compactMap { dead[$0] }.map {
                     HeldRemoval(
                         handle: $0.handle, reason: $0.reason, notificationID: $0.notificationID, time: now, validBefore: $0.validBefore)
                 })
         } catch {
             environment.warn(
-                .feedback, "\(delivery.outcome.id): \(dead.count) removals could not be stored, the devices stay: \(error.message)")
+                .feedback, "\(delivery.outcome.id): \(handles.count) removals could not be stored, the devices stay: \(error.message)")
             return
         }
-        for dead in dead { heldRows.insert(contentsOf: table.places(for: dead.handle)) }
+        heldRows.insert(contentsOf: found.map(\.place))
         guard isFirst else { return }
         let share = Int((settings.maxRemovedShare * 100).rounded())
         let notice =
@@ -152,15 +163,15 @@ extension NotificationHub {
         }
     }
 
-    /// Marks the held removals that a change settles.
+    /// Marks the held removals that a change settles: those of devices of which no other row is to be removed.
     ///
-    /// - Returns: their rows.
+    /// - Returns: the rows that are held no more.
     func settleHeldRemovals(in change: inout RegistrationChange) -> [UInt32] {
         guard !heldRows.isEmpty else { return [] }
         let rows = Set(change.removals.map(\.place) + change.puts.map(\.place)).filter { heldRows.contains($0) }.sorted()
-        for row in rows {
-            change.settledRemovals.append(table.handle(at: row))
-            heldRows.remove(row)
+        for row in rows { heldRows.remove(row) }
+        change.settledRemovals += rows.map { table.handle(at: $0) }.uniqued().filter { handle in
+            !table.places(for: handle).contains { heldRows.contains($0) }
         }
         return rows
     }

@@ -146,8 +146,8 @@ extension AttendedHubStore: HeldRemovalStore {
         try await thread.outside(try await base.heldRemovals(filter, below: number, limit: limit))
     }
 
-    func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError) {
-        try await thread.outside(try await base.dropHeldRemovals(numbers))
+    func dropHeldRemovals(_ removals: [HeldRemoval]) async throws(PushError) -> Set<Int64> {
+        try await thread.outside(try await base.dropHeldRemovals(removals))
     }
 }
 

@@ -18,7 +18,16 @@ struct MemoryHeldRemovals {
         removals[removal.handle]?.number = last
     }
 
-    mutating func drop(_ numbers: Set<Int64>) { removals = removals.filter { !numbers.contains($0.value.number) } }
+    mutating func drop(_ dropped: [HeldRemoval]) -> Set<Int64> {
+        var numbers: Set<Int64> = []
+        for removal in dropped {
+            guard let known = removals[removal.handle], known.number == removal.number, known.validBefore == removal.validBefore
+            else { continue }
+            removals[removal.handle] = nil
+            numbers.insert(removal.number)
+        }
+        return numbers
+    }
 
     mutating func commit(_ change: RegistrationChange) {
         for handle in change.settledRemovals { removals[handle] = nil }
@@ -32,5 +41,5 @@ extension MemoryHubStore: HeldRemovalStore {
         Array(heldRemovals.newestFirst.lazy.filter { $0.number < number ?? .max && filter.matches($0) }.prefix(limit))
     }
 
-    package func dropHeldRemovals(_ numbers: [Int64]) { heldRemovals.drop(Set(numbers)) }
+    package func dropHeldRemovals(_ removals: [HeldRemoval]) -> Set<Int64> { heldRemovals.drop(removals) }
 }

@@ -44,8 +44,17 @@ enum HeldRemovalTable {
             reason: row.text(6), notificationID: row.text(3), time: row.time(1), validBefore: row.time(2))
     }
 
-    static func delete(_ numbers: [Int64], hub: Int64, in database: Database) throws {
-        for number in numbers { try database.run("DELETE FROM held_removal WHERE number = ? AND hub = ?", number, hub) }
+    /// - Returns: the numbers of those that were there as they are given.
+    static func delete(_ removals: [HeldRemoval], hub: Int64, in database: Database) throws -> Set<Int64> {
+        var deleted: Set<Int64> = []
+        for removal in removals {
+            let before = database.totalChangesCount
+            try database.run(
+                "DELETE FROM held_removal WHERE number = ? AND hub = ? AND valid_before = ?", removal.number, hub,
+                removal.validBefore.milliseconds)
+            if database.totalChangesCount > before { deleted.insert(removal.number) }
+        }
+        return deleted
     }
 
     static func delete(of handles: [DeviceHandle], hub: Int64, in database: Database) throws {
@@ -68,7 +77,7 @@ extension SQLiteHubStore: HeldRemovalStore {
         }
     }
 
-    func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError) {
-        try await database.write { [hub] database in try HeldRemovalTable.delete(numbers, hub: hub, in: database) }
+    func dropHeldRemovals(_ removals: [HeldRemoval]) async throws(PushError) -> Set<Int64> {
+        try await database.write { [hub] database in try HeldRemovalTable.delete(removals, hub: hub, in: database) }
     }
 }

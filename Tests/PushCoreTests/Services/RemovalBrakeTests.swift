@@ -112,6 +112,53 @@ import Testing
         #expect(try await hub.registrations(.handle(.phone(3)), page: Page()).registrations.count == 1)
     }
 
+    @Test func `devices that were registered again since their refusal neither count toward the limit nor are held`() async throws {
+        try await crowd(1200, dead: 0)
+        // The first 900 were called invalid before they were registered.
+        try script(1...900, .rejected(.dead(since: HubBench.dawn + .seconds(-60))))
+        try script(901...1100, .rejected(.dead()))
+        let hub = try await hub(0.1)
+        let outcome = try await hub.send(.alert(to: "all"))
+        #expect(outcome.removedCount == 120)
+        #expect(try await held(hub) == 80)
+        #expect(await hub.heldRemovalCount == 80)
+        #expect(await hub.size().registrations == 1080)
+    }
+
+    @Test func `a trial of applying counts only the devices that would be removed`() async throws {
+        try await crowd(10, dead: 0)
+        for number in 1...10 {
+            let validBefore = HubBench.dawn + .seconds(number <= 4 ? -60 : 60)
+            try await bench.store.hold([
+                HeldRemoval(
+                    handle: .phone(number), reason: "Unregistered", notificationID: "n", time: HubBench.dawn, validBefore: validBefore)
+            ])
+        }
+        let hub = try await hub(0)
+        let expected = HeldRemovalResult(devices: 6, outdated: 4)
+        #expect(try await hub.applyHeldRemovals(HeldRemovalFilter(), isTrial: true) == expected)
+        #expect(try await held(hub) == 10)
+        #expect(try await hub.applyHeldRemovals(HeldRemovalFilter()) == expected)
+        #expect(await hub.size().registrations == 4)
+        #expect(try await held(hub) == 0)
+        #expect(await hub.heldRemovalCount == 0)
+    }
+
+    @Test func `a device with two registrations is held until the last of them is gone`() async throws {
+        try await crowd(1000, dead: 1000)
+        _ = try await bench.hub.createRegistration(RegistrationDescription(handle: .phone(1), tags: [try Tag("all")]))
+        let hub = try await hub(0)
+        _ = try await hub.send(.alert(to: "all"))
+        #expect(await hub.heldRemovalCount == 1001)
+        let rows = try await hub.registrations(.handle(.phone(1)), page: Page()).registrations.map(\.id)
+        #expect(rows.count == 2)
+        try await hub.deleteRegistration(rows[0], ifMatch: nil)
+        #expect(try await held(hub) == 1000)
+        try await hub.deleteRegistration(rows[1], ifMatch: nil)
+        #expect(try await held(hub) == 999)
+        #expect(await hub.heldRemovalCount == 999)
+    }
+
     @Test func `a device that expires has no held removal any more`() async throws {
         let hub = try await bench.reopened(HubSettings(registrationTTL: .seconds(3600), maxRemovedShare: 0))
         for number in 1...1000 { _ = try await hub.createRegistration(RegistrationDescription(handle: .phone(number), tags: [])) }

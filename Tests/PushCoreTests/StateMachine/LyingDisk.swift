@@ -159,7 +159,9 @@ extension LyingDisk {
         try await store.heldRemovals(filter, below: number, limit: limit)
     }
 
-    func dropHeldRemovals(_ numbers: [Int64]) async throws(PushError) { try await store.dropHeldRemovals(numbers) }
+    func dropHeldRemovals(_ removals: [HeldRemoval]) async throws(PushError) -> Set<Int64> {
+        try await store.dropHeldRemovals(removals)
+    }
 }
 
 extension LyingDisk {

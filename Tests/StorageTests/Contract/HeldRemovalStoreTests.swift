@@ -25,7 +25,9 @@ import Testing
             #expect(try await numbers(HeldRemovalFilter(), below: all[1].number, limit: 1) == [.phone(2)])
             #expect(try await numbers(HeldRemovalFilter(notificationID: "n-2")) == [.phone(4)])
             #expect(try await numbers(HeldRemovalFilter(notificationID: "n-1", reason: Samples.oddText)) == [])
-            try await store.dropHeldRemovals([all[0].number, all[3].number, 99])
+            var unknown = Self.removal(9)
+            unknown.number = 99
+            #expect(try await store.dropHeldRemovals([all[0], all[3], unknown]) == [all[0].number, all[3].number])
             #expect(try await numbers(HeldRemovalFilter()) == [.phone(3), .phone(2)])
         }
     }
@@ -39,6 +41,21 @@ import Testing
             var expected = Self.removal(1, at: 9)
             expected.number = 1
             #expect(try await store.heldRemovals(HeldRemovalFilter(), below: nil, limit: 9) == [expected])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a removal that was held once more is not dropped by a decision about what it was before`(engine: Engine) async throws {
+        try await engine.runHub { store in
+            try await store.hold([Self.removal(1, at: 3), Self.removal(2, at: 3)])
+            let read = try await store.heldRemovals(HeldRemovalFilter(), below: nil, limit: 9)
+            try await store.hold([Self.removal(1, notification: "n-2", at: 9)])
+            let dropped = try await store.dropHeldRemovals(read)
+            #expect(dropped == [read[0].number])
+            let left = try await store.heldRemovals(HeldRemovalFilter(), below: nil, limit: 9)
+            #expect(left.map(\.handle) == [.phone(1)] && left.map(\.validBefore) == [HubBench.dawn + .seconds(9)])
+            #expect(try await store.dropHeldRemovals(left) == [left[0].number])
+            #expect(try await store.dropHeldRemovals(left) == [])
         }
     }
 
