@@ -42,8 +42,17 @@ struct WebPushAnswer: Sendable {
         let rejection = Rejection(
             status: status, reason: word ?? reason?.rawValue ?? "HTTP \(status)",
             explanation: said.isEmpty ? text : "\(text) (\(said))", outcome: reason?.outcome ?? outcomeOfStatus,
-            isHandleDead: reason?.isHandleDead ?? false, scope: reason == .badRequest && hasOwnHeaders ? .send : .hub)
+            isHandleDead: reason?.isHandleDead ?? false, mixUp: reason?.mixUp, scope: scope(hasOwnHeaders: hasOwnHeaders))
         return (reason?.retry ?? (status >= 500 ? .later() : .never)).verdict(rejection, retryAfter: retryAfter)
+    }
+
+    /// A token that one subscription refuses may suit all others.
+    private func scope(hasOwnHeaders: Bool) -> Rejection.Scope {
+        switch reason {
+        case .badRequest: hasOwnHeaders ? .send : .hub
+        case .some(let reason) where reason.isAboutToken: .send
+        default: .hub
+        }
     }
 
     private static func isSuccess(_ status: Int) -> Bool { (200..<300).contains(status) }

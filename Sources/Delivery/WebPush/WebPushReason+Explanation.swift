@@ -3,7 +3,9 @@ extension WebPushReason {
     package var explanation: String {
         switch self {
         case .badRequest: "a header is missing or wrong, or the encryption is; correct TTL, Urgency or Topic"
-        case .unauthorized: "the VAPID token was refused; check subject, key pair, and that this machine's clock is right"
+        case .unauthorized:
+            "the VAPID token was refused, or the subscription was made with another VAPID key; check subject, key pair, and that this "
+                + "machine's clock is right"
         case .forbidden:
             "the subscription was made with another VAPID key, or the token was refused; use the key pair that the web app "
                 + "subscribes with"

@@ -49,6 +49,17 @@ package enum WebPushReason: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether the VAPID token does not suit the subscription. The status does not tell whose fault that is: FCM answers 403 for a
+    /// subscription that was made with another key, autopush 401 with the `errno` of a token that is bad for all, Apple 403 for both.
+    package var isAboutToken: Bool { self == .unauthorized || self == .forbidden }
+
+    /// What it means if most subscriptions are answered so; nil where nothing follows from it.
+    var mixUp: String? {
+        isAboutToken
+            ? "most subscriptions refuse the VAPID token: they were made with another VAPID key, or the token is refused; use the key pair "
+                + "that the web app subscribes with, and check the subject and this machine's clock" : nil
+    }
+
     /// RFC 8030 says 404 of an expired subscription (section 7.3); the services in use say 410.
     package var isHandleDead: Bool { self == .notFound || self == .gone }
 

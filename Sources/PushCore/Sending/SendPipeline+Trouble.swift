@@ -29,14 +29,16 @@ extension SendPipeline {
     func noteMixUp(_ verdicts: [Verdict], of platform: Platform) {
         switch gauges[platform]?.note(verdicts, now: environment.clock.now) {
         case .suspected(let words):
-            environment.warn(.delivery, "the hub \(hub): \(platform.displayName): \(words); no dead handle is removed meanwhile")
+            let consequence = platform == .browser ? "" : "; no dead handle is removed meanwhile"
+            environment.warn(.delivery, "the hub \(hub): \(platform.displayName): \(words)\(consequence)")
         case .over: environment.warn(.delivery, "the hub \(hub): \(platform.displayName): most handles are those of the credential again")
         case nil: break
         }
     }
 
-    /// Whether handles that the service calls dead leave the hub.
-    func believesDeaths(on platform: Platform) -> Bool { gauges[platform]?.isTrusted ?? true }
+    /// Whether handles that the service calls dead leave the hub. A browser's subscription has the address of its only service, which
+    /// knows whether it has ended, whatever the key.
+    func believesDeaths(on platform: Platform) -> Bool { platform == .browser || gauges[platform]?.isTrusted ?? true }
 
     /// What is to be said of a notification of which these are devices: each notice once.
     func notices(of settled: [SettledTarget]) -> [Notice] {

@@ -39,6 +39,15 @@ import Testing
         #expect(rejection.reason == WebPushReason.allCases.first { $0.status == status }?.rawValue ?? "HTTP \(status)")
     }
 
+    @Test(arguments: [401, 403])
+    func `a token that a subscription refuses says nothing of others, unless most refuse it`(status: Int) async throws {
+        let rejection = try #require(try await verdict(.answer(status)).rejection)
+        #expect(rejection.scope == .send && !rejection.isCredentialBlocked)
+        #expect(rejection.mixUp?.contains("VAPID key") == true)
+        let gone = try #require(try await verdict(.answer(410)).rejection)
+        #expect(gone.scope == .hub && gone.mixUp == nil)
+    }
+
     @Test func `statuses of the reasons are all different, and all refusals`() {
         #expect(Set(WebPushReason.allCases.map(\.status)).count == WebPushReason.allCases.count)
         #expect(WebPushReason.allCases.allSatisfy { $0.status >= 400 })
