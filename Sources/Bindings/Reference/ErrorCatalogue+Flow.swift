@@ -118,7 +118,7 @@ extension ErrorCatalogue {
             ErrorDescription(
                 "budget.output", .budget, means: "The run wrote too much.",
                 when: "print, push.log, the names of steps, and the lines about sends, warnings and what phones show came to more than "
-                    + "4 MiB together.",
+                    + "4 MiB together; with --json or --trace, which list everything, to more than 64 MiB.",
                 cure: "Print less; look for a loop that prints or sends without end.",
                 example: .lua("while true do print((\"waiting \"):rep(1000)) end", cure: "print \"waiting\"")),
             ErrorDescription(

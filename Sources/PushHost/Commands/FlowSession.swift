@@ -86,7 +86,8 @@ struct FlowSession {
         return end
     }
 
-    /// Bytes of a report that lists everything.
+    /// Bytes of a report that lists everything: JSON has each send with its devices where text counts them, 970 bytes for each user of
+    /// `scripts/crowd.lua`, and a trace has each exchange. With the limit of text, flows that pass in text would fail as JSON.
     private static let fullOutput = 64 << 20
 
     /// A trace is output, too.
