@@ -292,6 +292,16 @@ package final class FlowRun: Sendable {
         }
     }
 
+    /// Notes an expectation that does not hold. What the report prints of it is charged before it is stored.
+    func noteFailedExpectation(_ failure: FailedExpectation, task: Int) throws(LuaError) {
+        if state.withLock({ $0.failed.count }) < Self.keptFailures {
+            let size = failure.shortened.byteCount
+            try account.charge(.output, size)
+            try account.charge(.memory, size)
+        }
+        noteExpectation(failure, task: task)
+    }
+
     /// Writes to the run's log. Raises `budget.output` when a script writes without end.
     func log(_ level: String, _ text: String, at location: SourceLocation?) throws(LuaError) {
         try charge(text)
@@ -376,5 +386,9 @@ extension FailedExpectation {
         func cut(_ text: String) -> String { text.utf8.count <= 4000 ? text : "\(text.prefix(1000))…" }
         return FailedExpectation(
             message: cut(message), location: location, expected: expected.map(cut), actual: actual.map(cut))
+    }
+
+    fileprivate var byteCount: Int {
+        [message, expected ?? "", actual ?? ""].reduce(0) { $0 + $1.utf8.count }
     }
 }

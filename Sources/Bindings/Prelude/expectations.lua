@@ -6,24 +6,51 @@ local text_of, unplaced = host.text_of, host.unplaced
 local pack, unpack, concat = table.pack, table.unpack, table.concat
 local tostring, type, pairs, ipairs, setmetatable = tostring, type, pairs, ipairs, setmetatable
 local error, rawequal, select = error, rawequal, select
-local format, find, mathtype = string.format, string.find, math.type
+local format, find, gsub, sub = string.format, string.find, string.gsub, string.sub
+local mathtype, max = math.type, math.max
 
-local function show(value, depth)
-  depth = depth or 0
-  if type(value) == "string" then return format("%q", value):gsub("\\\n", "\\n") .. "" end
-  if type(value) ~= "table" then return tostring(value) end
+-- Bytes that are shown of a value, or of all differences of two tables together. `room.left` is what is left of them.
+local ROOM = 64 << 10
+-- A part and the marks around it.
+local MARKS = 4
+
+-- The beginning of a text that there is room for, without a character that is cut in two.
+local function cut(text, room)
+  if #text <= room.left then return text end
+  return (gsub(sub(text, 1, max(room.left, 0)), "[\xC0-\xFF][\x80-\xBF]*$", ""))
+end
+
+local function show(value, depth, room)
+  depth, room = depth or 0, room or { left = ROOM }
+  if type(value) ~= "table" then
+    local whole = type(value) == "string" and value or tostring(value)
+    local text = cut(whole, room)
+    local shown = type(value) == "string" and gsub(format("%q", text), "\\\n", "\\n") .. "" or text
+    room.left = room.left - #shown - MARKS
+    return #text < #whole and shown .. "…" or shown
+  end
+  room.left = room.left - MARKS
   if depth > 3 then return "{…}" end
-  local parts, count = {}, 0
+  local parts, count, is_whole = {}, 0, true
   for index, item in ipairs(value) do
-    parts[#parts + 1] = show(item, depth + 1)
+    if room.left <= 0 then
+      is_whole = false
+      break
+    end
+    parts[#parts + 1] = show(item, depth + 1, room)
     count = index
   end
   for key, item in pairs(value) do
-    if not (mathtype(key) == "integer" and key >= 1 and key <= count) then
-      local name = type(key) == "string" and find(key, "^[%a_][%w_]*$") and key or "[" .. show(key, depth + 1) .. "]"
-      parts[#parts + 1] = name .. " = " .. show(item, depth + 1)
+    if room.left <= 0 then
+      is_whole = is_whole and mathtype(key) == "integer" and key >= 1 and key <= count
+      if not is_whole then break end
+    elseif not (mathtype(key) == "integer" and key >= 1 and key <= count) then
+      local name = type(key) == "string" and find(key, "^[%a_][%w_]*$") and cut(key, room) or "[" .. show(key, depth + 1, room) .. "]"
+      room.left = room.left - #name
+      parts[#parts + 1] = name .. " = " .. show(item, depth + 1, room)
     end
   end
+  if not is_whole then parts[#parts + 1] = "…" end
   local text = "{ " .. concat(parts, ", ") .. " }"
   return #parts == 0 and "{}" or text
 end
@@ -62,12 +89,13 @@ local function same(a, b)
   return is_same
 end
 
--- Where two tables differ, a line each: what was wanted there and what there is. Of more than `MOST` the first.
-local MOST, SHORT = 20, 60
+-- Where two tables differ, a line each: what was wanted there and what there is. Of more than `MOST`, or than there is room for, the
+-- first.
+local MOST, SHORT, LONGEST_KEY = 20, 60, 200
 
 local function step_to(path, key)
-  if type(key) == "string" and find(key, "^[%a_][%w_]*$") then return path .. "." .. key end
-  return path .. "[" .. show(key) .. "]"
+  if type(key) == "string" and #key <= LONGEST_KEY and find(key, "^[%a_][%w_]*$") then return path .. "." .. key end
+  return path .. "[" .. show(key, 0, { left = LONGEST_KEY }) .. "]"
 end
 
 local function differ(lines, path, wanted, value, depth)
@@ -75,9 +103,12 @@ local function differ(lines, path, wanted, value, depth)
   if type(wanted) ~= "table" or type(value) ~= "table" or depth > 8 then
     local name = path == "" and "the value" or path
     lines.count = lines.count + 1
-    if lines.count <= MOST then
+    local room = lines.room
+    if lines.count <= MOST and room.left > 0 then
+      room.left = room.left - #name
       lines[#lines + 1] = format(
-        "%s: expected %s, got %s", name, wanted == nil and "nothing" or show(wanted), value == nil and "nothing" or show(value)
+        "%s: expected %s, got %s", name, wanted == nil and "nothing" or show(wanted, 0, room),
+        value == nil and "nothing" or show(value, 0, room)
       )
     end
     return
@@ -89,9 +120,9 @@ local function differ(lines, path, wanted, value, depth)
 end
 
 local function differences(wanted, value)
-  local lines = { count = 0 }
+  local lines = { count = 0, room = { left = ROOM } }
   differ(lines, "", wanted, value, 0)
-  if lines.count > MOST then lines[#lines + 1] = format("… and %d more", lines.count - MOST) end
+  if lines.count > #lines then lines[#lines + 1] = format("… and %d more", lines.count - #lines) end
   return lines
 end
 

@@ -58,8 +58,8 @@ enum HostFunctions {
             LuaFunction("host.expectation_met") { (site: LuaCallSite) in
                 home.attached(site).noteExpectation(nil, task: site.task)
             },
-            LuaFunction("host.expectation_failed") { (site: LuaCallSite, failure: Failure) in
-                home.attached(site).noteExpectation(
+            LuaFunction("host.expectation_failed") { (site: LuaCallSite, failure: Failure) throws in
+                try home.attached(site).noteFailedExpectation(
                     FailedExpectation(
                         message: failure.message, location: site.location, expected: failure.expected, actual: failure.actual),
                     task: site.task)

@@ -94,6 +94,41 @@ import Testing
         #expect(run.error?.code == "budget.memory", "\(run.report.verdict)")
     }
 
+    @Test(arguments: [
+        "for i = 1, 400 do a[i], b[i] = ('x'):rep(50000) .. i, ('y'):rep(50000) .. i end",
+        "for i = 1, 200000 do a[i], b[i] = i, -i end",
+        "a[('k'):rep(1 << 20)], b[1] = 1, ('\\0'):rep(1 << 20)",
+        "a[1], b[1] = ('é'):rep(1 << 20), {}",
+    ])
+    func `a failed expectation shows a bounded part of its values, and is charged`(lua: String) async throws {
+        let account = RunAccount(RunAccount.Limits(cpu: .seconds(600), memory: 1 << 30))
+        let run = try await rehearse(
+            "local a, b = {}, {} \(lua) push.expect(a).to.equal(b)", limits: LuaLimits(memory: 1 << 30, cpu: .seconds(600)),
+            account: account)
+        let error = try #require(run.error)
+        #expect(error.code == "expect.failed")
+        // What one expectation shows, with escapes.
+        #expect(error.message.utf8.count < 5 << 16, "\(error.message.utf8.count)")
+        guard case .table(let details) = error.details else { throw LuaError.failure("test", "no details") }
+        for name in ["expected", "actual"] {
+            guard case .string(let text)? = details.fields[name] else { throw LuaError.failure("test", "no \(name)") }
+            #expect(text.utf8.count < 5 << 16)
+            #expect(!text.contains("\u{FFFD}"))
+        }
+        #expect(account.used(.output) > 0)
+    }
+
+    @Test func `differences beyond the room are counted`() async throws {
+        let run = try await rehearse(
+            """
+            local a, b = {}, {}
+            for i = 1, 10 do a[i], b[i] = ("x"):rep(20000) .. i, ("y"):rep(20000) .. i end
+            push.expect(a).to.equal(b)
+            """, limits: LuaLimits(memory: 64 << 20))
+        let lines = try #require(run.error?.message.split(separator: "\n"))
+        #expect(lines.first == "expected another table; 10 differences:" && lines.last == "… and 8 more", "\(lines.map(\.count))")
+    }
+
     @Test func `what runs use is small where they do little`() async throws {
         let run = try await rehearse(
             """
