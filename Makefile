@@ -147,6 +147,7 @@ bench-plugins: setup
 	@swift build --configuration release --product pushhost --static-swift-stdlib
 	@/usr/bin/python3 Benchmarks/Plugins/routes.py .build/release/pushhost .build/bench-plugins/data
 	@/usr/bin/python3 Benchmarks/Plugins/reload.py .build/release/pushhost .build/bench-plugins/data
+	@/usr/bin/python3 Benchmarks/Plugins/memory.py .build/release/pushhost .build/bench-plugins/data
 
 # Whether runs stay within their budgets: scripts that loop over what the host does for them.
 bench-budgets: setup

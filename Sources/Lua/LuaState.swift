@@ -201,6 +201,17 @@ public actor LuaState {
     /// Tasks that have not ended, of all runs; the scripts' bodies count.
     public var liveTasks: Int { machine.runs.values.reduce(0) { $0 + $1.live.count } }
 
+    /// Collects garbage if more than `least` bytes are in use: Lua itself does so only when a script goes on.
+    ///
+    /// - Returns: how many bytes that freed.
+    @discardableResult
+    package func collectGarbage(beyond least: Int) -> Int {
+        let before = machine.context.pointee.used
+        guard !machine.isClosed, before > least else { return 0 }
+        machine.collect()
+        return max(0, before - machine.context.pointee.used)
+    }
+
     /// For tests of the machine itself.
     func inspect<Result>(_ body: (Machine) throws -> Result) rethrows -> Result {
         try body(machine)

@@ -88,12 +88,15 @@ package struct PluginServices: Sendable {
     /// Starts work that nobody waits for.
     package var start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     package var attendance: PluginAttendance?
+    /// Much memory was freed, which the process may give back to the system.
+    package var onRelief: @Sendable () -> Void
 
     package init(
         world: FlowWorld, hub: @escaping @Sendable (String) async -> (any HubGateway)? = { _ in nil }, keyValues: any KeyValueSpaces,
         http: any OutboundHTTP, deadlines: (any HubClock)? = nil,
         onDenial: @escaping @Sendable (PluginDenial) -> Void = { _ in }, log: @escaping @Sendable (PluginMessage) -> Void,
-        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>, attendance: PluginAttendance? = nil
+        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>, attendance: PluginAttendance? = nil,
+        onRelief: @escaping @Sendable () -> Void = {}
     ) {
         self.world = world
         self.hub = hub
@@ -104,6 +107,7 @@ package struct PluginServices: Sendable {
         self.log = log
         self.start = start
         self.attendance = attendance
+        self.onRelief = onRelief
     }
 }
 

@@ -164,6 +164,7 @@ final class PluginInstance: Sendable {
                 limits: limits, attachment: run, account: run.account)
             return (values, run)
         } catch let error as LuaError {
+            cleanUp(loaded.state)
             guard error.kind == .cancelled, deadline.hasPassed else { throw error }
             var late = LuaError(
                 kind: .budget, code: "hook.timeout",
@@ -175,6 +176,16 @@ final class PluginInstance: Sendable {
             throw .failure("host.error", "\(error)")
         }
     }
+
+    /// Has what a failed call left behind given back: it may have the whole memory of the plugin, which Lua frees only with the next call.
+    private func cleanUp(_ state: LuaState) {
+        _ = context.services.start { [services = context.services] in
+            if await state.collectGarbage(beyond: Self.smallMemory) > Self.smallMemory { services.onRelief() }
+        }
+    }
+
+    /// Bytes that are not worth collecting.
+    private static let smallMemory = 4 << 20
 
     /// Lets go of its state, whose memory is given back when the calls under way have ended: another instance has taken its place.
     func retire() { loaded.withLock { $0 = nil } }

@@ -39,6 +39,7 @@ final class ServerPlugins: Sendable {
             log.log(level: level, "\(message.isOfList ? "plugins" : "plugin \(message.plugin)"): \(message.text)", metadata: metadata)
             if let change = message.change { Task { await audit.note(change, of: message) } }
         }
+        let relief = MemoryRelief(clock: SystemClock())
         host = PluginHost(
             services: PluginServices(
                 world: world,
@@ -49,7 +50,8 @@ final class ServerPlugins: Sendable {
                 }, keyValues: storage.keyValues, http: PublicHTTPClient(clock: SystemClock()),
                 deadlines: SystemClock(),
                 onDenial: { denial in Task { await audit.note(denial) } }, log: tell,
-                start: { work in lab?.thread.start(work) ?? Task { await work() } }, attendance: lab?.attendance))
+                start: { work in lab?.thread.start(work) ?? Task { await work() } }, attendance: lab?.attendance,
+                onRelief: { relief.plan() }))
         self.hubs = hubs
         supervisor = PluginSupervisor(
             folder: folder, versions: PluginVersions(path: data.file("plugins")), host: host, clock: clock, log: tell)

@@ -32,6 +32,15 @@ import Testing
         #expect(["budget.files", "budget.cpu"].contains { error.message.contains($0) }, "\(error)")
     }
 
+    @Test func `what a call that spent the memory leaves behind is freed, without another call`() async throws {
+        let (reliefs, relieved) = AsyncStream.makeStream(of: Void.self)
+        let bench = try PluginBench(onRelief: { relieved.yield() })
+        let error = try await failure(of: "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end", bench)
+        #expect(error.message.contains("budget.memory"), "\(error)")
+        var iterator = reliefs.makeAsyncIterator()
+        #expect(await iterator.next() != nil)
+    }
+
     @Test func `a state that another one has replaced is given back, whoever still knows the version`() async throws {
         let bench = try PluginBench()
         let source = PluginBench.plugin(

@@ -16,7 +16,10 @@ final class PluginBench: Sendable {
     private let socket = HookSocket()
 
     /// - Parameter isHooked: whether the hub asks the plugins; else tests do.
-    init(secrets: [String: String] = [:], isHooked: Bool = false, http: any OutboundHTTP = NoServers()) throws {
+    init(
+        secrets: [String: String] = [:], isHooked: Bool = false, http: any OutboundHTTP = NoServers(),
+        onRelief: @escaping @Sendable () -> Void = {}
+    ) throws {
         let bench = try HubBench(hooks: isHooked ? socket : NoHooks())
         let world = FlowWorld(
             target: FlowWorld.Target(name: "server", isSimulated: false, outlivesRuns: true), hub: bench.hub, backend: bench.backend,
@@ -27,7 +30,7 @@ final class PluginBench: Sendable {
                 world: world, keyValues: MemoryKeyValueSpaces(), http: http,
                 onDenial: { denial in box.bench?.refusals.withLock { $0.append(denial) } },
                 log: { message in box.bench?.lines.withLock { $0.append(message) } },
-                start: { work in Task { await work() } }))
+                start: { work in Task { await work() } }, onRelief: onRelief))
         hub = bench
         box.set(self)
         socket.connect(host)
