@@ -61,6 +61,10 @@ extension ErrorCatalogue {
                 when: "A session was ended, its client was silent for two minutes, the server was started again, or 64 are open.",
                 cure: "Begin another session; end those that are done with."),
             ErrorDescription(
+                "lab.full", .failure, .answer, means: "The lab of a server has no room for another phone, or for more on its phones.",
+                when: "There are as many phones as lab.phones says, or all phones together hold 4 GiB.",
+                cure: "End sessions of the lab, raise lab.phones, or start the server again: its phones are kept in memory alone."),
+            ErrorDescription(
                 "lab.answer", .failure, means: "The lab of a server answered something that cannot be read.",
                 when: "Another program listens at the address, or the server is of another version.",
                 cure: "Look at the address of the target, and at the versions of both programs."),

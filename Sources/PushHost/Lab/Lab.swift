@@ -35,7 +35,10 @@ final class Lab: Sendable {
             ("labKey", .string(key.reveal())),
             (
                 "lab",
-                ["adoptedPhones": .integer(Int64(phones.adoptedHandles)), "isFull": .bool(phones.adoptedHandles >= phones.adoptionLimit)]
+                [
+                    "adoptedPhones": .integer(Int64(phones.adoptedHandles)), "isFull": .bool(phones.adoptedHandles >= phones.adoptionLimit),
+                    "storedBytes": .integer(Int64(phones.storedBytes)), "isOutOfMemory": .bool(phones.isOutOfMemory),
+                ]
             ),
         ]
     }

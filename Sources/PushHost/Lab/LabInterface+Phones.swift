@@ -23,7 +23,9 @@ extension LabInterface {
             return LabRoutes.Answer(200, ["items": .array(try await session.phones.inbox(of: phone).map(\.json))])
         case ("actions", 2):
             try call.check("POST")
-            try await session.phones.perform(try DeviceAction(body: call.body), on: phone)
+            let action = try DeviceAction(body: call.body)
+            if case .show = action { try checkMemory() }
+            try await session.phones.perform(action, on: phone)
             await noteHandle(of: phone, session)
             return LabRoutes.Answer(200, try await session.phones.device(phone).json(id: phone))
         case ("storage", 2):
@@ -49,6 +51,7 @@ extension LabInterface {
 
     private func add(_ call: LabRoutes.Call, _ session: LabSession) async throws(PushError) -> LabRoutes.Answer {
         let fields = try LabFields(body: call.body, allowing: DeviceDescription.members)
+        guard lab.simulators.phones.hasRoomForPhone else { throw Self.full }
         let phone = try await session.phones.addDevice(try DeviceDescription(fields))
         lab.owners.give(phone.phone, to: session)
         await noteHandle(of: phone, session)
@@ -63,8 +66,17 @@ extension LabInterface {
 
     private func store(_ call: LabRoutes.Call, _ phone: DeviceID, _ session: LabSession) async throws(PushError) {
         let fields = try LabFields(body: call.body, allowing: ["key", "value"])
+        if fields.value("value") != nil { try checkMemory() }
         try await session.phones.store(try fields.optionalText("value"), for: try fields.text("key"), on: phone)
     }
+
+    private func checkMemory() throws(PushError) {
+        if lab.simulators.phones.isOutOfMemory { throw Self.full }
+    }
+
+    private static let full = PushError(
+        "lab.full", "the lab has no room for another phone, or for more on its phones; nothing was changed",
+        hint: "end sessions of the lab, raise lab.phones, or start the server again", status: 507)
 
     /// Before anybody is told of a handle it is on record what must be removed one day.
     private func noteHandle(of phone: DeviceID, _ session: LabSession) async {

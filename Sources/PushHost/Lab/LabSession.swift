@@ -21,13 +21,31 @@ final class LabSession: Sendable {
         var requests = 0
         /// Resumed when the last of them is answered.
         var ending: CheckedContinuation<Void, Never>?
+        /// The latest of them, and how many were there before.
         var events: [LabEvent] = []
+        var forgotten = 0
+        var eventBytes = 0
+        var eventCount: Int { forgotten + events.count }
         var serial = 0
         var waiters: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
         /// Every handle that its phones ever had, in order.
         var handles: [DeviceHandle] = []
         var known: Set<DeviceHandle> = []
         var isOver = false
+
+        mutating func append(_ event: LabEvent) {
+            events.append(event)
+            eventBytes += event.storedBytes
+            guard eventBytes > LabSession.eventLimit else { return }
+            // A quarter at a time.
+            var count = 0
+            while eventBytes > LabSession.eventLimit / 4 * 3, count < events.count {
+                eventBytes -= events[count].storedBytes
+                count += 1
+            }
+            events.removeFirst(count)
+            forgotten += count
+        }
     }
 
     /// - Parameter now: of the system's clock.
@@ -63,17 +81,20 @@ final class LabSession: Sendable {
 
     // MARK: - Events
 
-    var eventCount: Int { state.withLock { $0.events.count } }
+    var eventCount: Int { state.withLock { $0.eventCount } }
+
+    /// Bytes of the events that are kept; the oldest of more are forgotten.
+    static let eventLimit = 64 << 20
 
     /// Those behind the first `count`, and how many there are.
     func events(after count: Int) -> (events: [LabEvent], count: Int) {
-        state.withLock { (Array($0.events.dropFirst(max(0, count))), $0.events.count) }
+        state.withLock { (Array($0.events.dropFirst(max(0, count - $0.forgotten))), $0.eventCount) }
     }
 
     func note(_ event: LabEvent) {
         let due = state.withLock { state in
-            state.events.append(event)
-            let due = state.waiters.filter { $0.value.count < state.events.count }
+            state.append(event)
+            let due = state.waiters.filter { $0.value.count < state.eventCount }
             for serial in due.keys { state.waiters[serial] = nil }
             return due.values.map(\.continuation)
         }
@@ -89,7 +110,7 @@ final class LabSession: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if state.isOver || state.events.count > count || Task.isCancelled { return true }
+                    if state.isOver || state.eventCount > count || Task.isCancelled { return true }
                     state.waiters[serial] = (count, continuation)
                     return false
                 }
@@ -133,6 +154,16 @@ final class LabSession: Sendable {
             if isQuiet { continuation.resume() }
         }
         return true
+    }
+}
+
+extension LabEvent {
+    /// About as many bytes as it takes.
+    fileprivate var storedBytes: Int {
+        switch self {
+        case .phone(let event): 200 + event.text.utf8.count
+        case .wake(_, let item, _): 400 + item.payload.count + item.title.utf8.count + item.body.utf8.count + item.text.utf8.count
+        }
     }
 }
 

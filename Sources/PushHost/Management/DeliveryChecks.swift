@@ -1,4 +1,5 @@
 import PushCore
+import Simulators
 import WebAPI
 
 /// Whether a server that runs can deliver just now.
@@ -25,6 +26,12 @@ struct DeliveryChecks {
                 .wrong(
                     "lab", "the lab is full: it has made phones of \(count) handles, and pushes to further ones are refused (LabFull)",
                     "raise lab.phones in the settings: the handles may well be right"))
+        }
+        if description?["lab"]?["isOutOfMemory"]?.bool == true {
+            conditions.append(
+                .wrong(
+                    "lab", "the phones of the lab hold \(PhoneLab.standardStorageLimit >> 30) GiB, and all pushes are refused (LabFull)",
+                    "end sessions of the lab, or start the server again: its phones are kept in memory alone"))
         }
         if !conditions.isEmpty { return found + conditions }
         return found.isEmpty ? [.well(Self.name, "no push service is out of reach, and no tokens are mixed up")] : found

@@ -82,6 +82,7 @@ extension APNsSimulator {
         guard !body.isEmpty else { throw APNsRefusal(.payloadEmpty) }
         guard body.count <= Self.payloadLimit else { throw APNsRefusal(.payloadTooLarge) }
         guard let payload = JSONValue(body), payload.members?.isEmpty == false else { throw APNsRefusal(.payloadEmpty) }
+        if lab.isOutOfMemory { throw .labFull }
         let now = clock.now()
         try checkFaults(for: channel.id, now: now)
         let told = APNsRequest(broadcastTo: bundleID, expiration: expiration, priority: priority)

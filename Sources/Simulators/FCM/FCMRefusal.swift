@@ -55,6 +55,8 @@ struct FCMRefusal: Error {
             details: [detail("google.rpc.BadRequest", "fieldViolations", .array([violation]))])
     }
 
+    static var labFull: FCMRefusal { FCMRefusal(status: LabFull.status, canonical: LabFull.reason, message: LabFull.message) }
+
     /// 401 with no `FcmError`: the access token is missing, unknown or expired.
     static let unauthenticated = FCMRefusal(
         status: 401, canonical: "UNAUTHENTICATED",

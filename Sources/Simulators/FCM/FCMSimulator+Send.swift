@@ -66,6 +66,7 @@ extension FCMSimulator {
     private func addressees(
         of message: FCMMessage, settings: FCMSimulatorSettings
     ) throws(FCMRefusal) -> (phones: [PhoneID], handle: String?) {
+        if lab.isOutOfMemory { throw .labFull }
         switch message.target {
         case .token(let token): return ([try phone(of: token, message, settings)], token)
         case .installation(let id):
@@ -83,7 +84,7 @@ extension FCMSimulator {
     ) throws(FCMRefusal) -> PhoneID {
         let stranger = PhoneDescription(name: token, platform: .fcm, app: message.restrictedPackage ?? settings.projectID)
         let known = lab.record(of: token, adoptingAs: stranger)
-        if known == nil, lab.isFull { throw FCMRefusal(status: LabFull.status, canonical: LabFull.reason, message: LabFull.message) }
+        if lab.isFull(isKnown: known != nil) { throw .labFull }
         guard let record = known, record.platform == .fcm, record.retiredAt == nil else { throw FCMRefusal(.unregistered) }
         guard record.project ?? settings.projectID == settings.projectID else { throw FCMRefusal(.senderIDMismatch) }
         return record.phone

@@ -7,4 +7,7 @@ package struct AppDelivery: Sendable, Equatable {
     package var receivedAt: Int64
     /// The whole payload, as `InboxItem.data`.
     package var data: [UInt8]
+
+    /// About as many bytes as it takes.
+    var storedBytes: Int { 150 + data.count }
 }

@@ -32,6 +32,10 @@ package struct InboxItem: Sendable, Equatable {
     /// Collapse id or tag: the next one with the same text takes this one's place.
     package var replacementKey: String?
 
+    /// About as many bytes as it takes.
+    var storedBytes: Int { Self.fixedBytes + data.count + title.utf8.count + subtitle.utf8.count + body.utf8.count }
+    private static let fixedBytes = 400
+
     /// What the user sees: title, subtitle and body, one line each, without the empty ones; "" when it is not shown.
     package var text: String {
         guard isShown else { return "" }

@@ -1,8 +1,8 @@
-/// What every simulated service answers where a handle that nobody has would become a phone and the lab has no room: no push service
-/// has this status, so that it is taken for no fault of the handle.
+/// What every simulated service answers where a handle that nobody has would become a phone and the lab has no room, or where its phones
+/// have no room for another push: no push service has this status, so that it is taken for no fault of the handle.
 enum LabFull {
     /// Insufficient Storage (RFC 4918, section 11.5).
     static let status = 507
     static let reason = "LabFull"
-    static let message = "the lab has no room for another phone"
+    static let message = "the lab has no room for another phone, or for another push"
 }

@@ -10,7 +10,10 @@ struct LabState: Sendable {
     private(set) var installations: [String: String] = [:]
     /// Adopted phones that are only counted; none of them is among `phones`.
     var crowd = Crowd()
-    var mailboxes: [PhoneID: [AppDelivery]] = [:]
+    /// Pushes that wait for the code of apps.
+    private var mailboxes: [PhoneID: [AppDelivery]] = [:]
+    /// Of all phones, and of what waits for them.
+    var storedBytes = 0
     var deliveryWaiters = Waiters<AppDelivery>()
     var changeWaiters = Waiters<Int>()
     /// The first phone of each name.
@@ -82,6 +85,7 @@ struct LabState: Sendable {
             guard let name = phones[id]?.description.name else { continue }
             retireHandle(of: id, now: now)
             if phones[id]?.isAdopted == true { adopted -= 1 }
+            storedBytes -= (phones[id]?.storedBytes ?? 0) + (mailboxes[id] ?? []).reduce(0) { $0 + $1.storedBytes }
             phones[id] = nil
             mailboxes[id] = nil
             if names[name] == id { freed.insert(name) }
@@ -105,14 +109,29 @@ struct LabState: Sendable {
         return (true, actions)
     }
 
+    /// Takes the first push out that waits for the code of an app.
+    mutating func nextKept(of phone: PhoneID) -> AppDelivery? {
+        guard mailboxes[phone]?.isEmpty == false, let first = mailboxes[phone]?.removeFirst() else { return nil }
+        storedBytes -= first.storedBytes
+        return first
+    }
+
+    private mutating func keep(_ delivery: AppDelivery, limit: Int?) {
+        mailboxes[delivery.phone, default: []].append(delivery)
+        storedBytes += delivery.storedBytes
+        while let limit, mailboxes[delivery.phone]?.count ?? 0 > limit { _ = nextKept(of: delivery.phone) }
+    }
+
     /// Routes what a change caused to those who wait for it, and returns what is to be done outside of the lock.
-    mutating func settle(_ effects: Effects) -> [@Sendable () -> Void] {
+    ///
+    /// - Parameter mailboxLimit: how many pushes may wait for the code of an app, the newest; all for nil.
+    mutating func settle(_ effects: Effects, mailboxLimit: Int?) -> [@Sendable () -> Void] {
         var actions: [@Sendable () -> Void] = []
         for delivery in effects.wakes {
             if let waiter = deliveryWaiters.removeFirst(of: delivery.phone) {
                 actions.append { waiter.continuation.resume(returning: delivery) }
             } else if phones[delivery.phone]?.description.handlesPushes == true {
-                mailboxes[delivery.phone, default: []].append(delivery)
+                keep(delivery, limit: mailboxLimit)
             }
         }
         for id in effects.touched {

@@ -57,4 +57,8 @@ struct Parcel: Sendable {
     var isBackground = false
     /// Why the phone can do nothing with it.
     var fault: String?
+
+    /// About as many bytes as it takes.
+    var storedBytes: Int { Self.fixedBytes + data.count + (banner?.text.utf8.count ?? 0) + (appBanner?.text.utf8.count ?? 0) }
+    private static let fixedBytes = 600
 }

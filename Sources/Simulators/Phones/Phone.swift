@@ -13,9 +13,12 @@ struct Phone: Sendable {
     /// The user closed the app for good (APNs: swiped away; FCM: force-stopped; WNS: terminated; browsers: quit).
     var closedSince: Int64?
     var uninstalledSince: Int64?
-    var inbox: [InboxItem] = []
+    private(set) var inbox: [InboxItem] = []
+    /// Of the items of the inbox.
+    private var inboxBytes = 0
     var shelf = Shelf()
-    var storage: [String: String] = [:]
+    private(set) var storage: [String: String] = [:]
+    private var storageBytes = 0
     var badge: String?
     var tiles: [[String]] = []
     var topics: Set<String> = []
@@ -37,6 +40,9 @@ struct Phone: Sendable {
     var isOnline: Bool { offlineSince == nil }
     var isInLowPower: Bool { lowPowerSince != nil }
     var isForceQuit: Bool { closedSince != nil }
+
+    /// About as many bytes as everything takes that has come to the phone, or waits for it.
+    var storedBytes: Int { inboxBytes + storageBytes + shelf.storedBytes }
 
     private static let historyLimit = 200
 
@@ -125,7 +131,22 @@ struct Phone: Sendable {
 
     /// Forgets the oldest items beyond `limit`; some more may stay for a while.
     mutating func trimInbox(to limit: Int) {
-        if inbox.count > limit + limit / 4 { inbox.removeFirst(inbox.count - limit) }
+        guard inbox.count > limit + limit / 4 else { return }
+        inboxBytes -= inbox.prefix(inbox.count - limit).reduce(0) { $0 + $1.storedBytes }
+        inbox.removeFirst(inbox.count - limit)
+    }
+
+    private mutating func add(_ item: InboxItem) {
+        inbox.append(item)
+        inboxBytes += item.storedBytes
+        revision += 1
+    }
+
+    /// Keeps a text of the app; nil removes it.
+    mutating func store(_ value: String?, forKey key: String) {
+        if let old = storage[key] { storageBytes -= key.utf8.count + old.utf8.count }
+        storage[key] = value
+        if let value { storageBytes += key.utf8.count + value.utf8.count }
     }
 
     /// Loses what waits for it.
@@ -141,7 +162,7 @@ struct Phone: Sendable {
             inbox[place].isShown = false
             inbox[place].reasonNotShown = Self.uninstalledApp
         }
-        storage = [:]
+        (storage, storageBytes) = ([:], 0)
         badge = nil
         activity = LiveActivity()
         (tiles, tileTags) = ([], [])
@@ -192,8 +213,7 @@ struct Phone: Sendable {
         effects.record(.dropped(reason: reason), parcel.id, self, now)
         var item = item(of: parcel, parcel.banner ?? Banner(), source: .push, now: now)
         item.reasonNotShown = reason
-        inbox.append(item)
-        revision += 1
+        add(item)
     }
 
     private mutating func change(_ surface: Parcel.Surface) {
@@ -225,8 +245,7 @@ struct Phone: Sendable {
                 ? (description.handlesPushes ? Self.leftToApp : Self.backgroundPush)
                 : "the push has no text"
         }
-        inbox.append(item)
-        revision += 1
+        add(item)
         return item
     }
 

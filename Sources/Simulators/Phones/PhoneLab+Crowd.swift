@@ -19,7 +19,7 @@ extension PhoneLab {
     func addressee(ofToken token: String, app: String, environment: APNsEnvironment) -> Addressee {
         let now = clock.now()
         return state.withLock { state in
-            if let record = state.handles[token] { return .phone(record) }
+            if let record = state.handles[token] { return isOutOfMemory(state) ? .noRoom : .phone(record) }
             let crowdToken = closeCircle == nil ? nil : CrowdToken(token)
             if let place = crowdToken.flatMap({ state.crowd.place(of: $0) }) {
                 let kind = state.crowd.kind(at: place)
@@ -27,7 +27,7 @@ extension PhoneLab {
                 return kind.app == app ? .member(place) : .otherApp
             }
             guard adoptsHandles, (64...200).contains(token.utf8.count) else { return .stranger }
-            guard hasRoom(state) else { return .noRoom }
+            guard hasRoom(state), !isOutOfMemory(state) else { return .noRoom }
             if let crowdToken, state.phones.count >= closeCircle ?? .max {
                 return state.crowd.join(crowdToken, .init(app: app, environment: environment)).map { .member($0) } ?? .noRoom
             }

@@ -10,7 +10,7 @@ extension PhoneLab {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = state.withLock { state -> AppDelivery?? in
-                    if state.mailboxes[phone]?.isEmpty == false { return state.mailboxes[phone]?.removeFirst() }
+                    if let kept = state.nextKept(of: phone) { return kept }
                     if Task.isCancelled { return .some(nil) }
                     state.deliveryWaiters.join(.init(ticket: ticket, phone: phone, continuation: continuation))
                     return .none

@@ -12,6 +12,7 @@ package final class PhoneLab: Sendable {
     /// How many handles that nobody gave out may become phones: made-up handles must not use up the memory.
     package let adoptionLimit: Int
     private let inboxLimit: Int?
+    private let storageLimit: Int
     private let observer: (@Sendable (PhoneEvent) -> Void)?
     private let wakeObserver: (@Sendable (AppDelivery) -> Void)?
     let state = Mutex(LabState())
@@ -21,13 +22,14 @@ package final class PhoneLab: Sendable {
     ///     handle. The services still demand that it has the right shape.
     ///   - closeCircle: How many phones are kept in full; iPhones beyond them that are adopted are only counted. Nil for all.
     ///   - adoptionLimit: How many handles may be adopted, those that are only counted included.
-    ///   - inboxLimit: How many items a phone keeps, the newest; all for nil.
+    ///   - inboxLimit: How many items a phone keeps, the newest, and how many pushes wait for its app's code; all for nil.
+    ///   - storageLimit: How many bytes the phones may have together: beyond them the services refuse pushes.
     ///   - observer: Told what becomes of every push, in order, outside of any lock.
     ///   - wakeObserver: Told in the same way of every push that wakes an app's own code.
     package init(
         clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool = false, closeCircle: Int? = nil,
         adoptionLimit: Int = PhoneLab.standardAdoptionLimit, inboxLimit: Int? = nil,
-        observer: (@Sendable (PhoneEvent) -> Void)? = nil, wakeObserver: (@Sendable (AppDelivery) -> Void)? = nil
+        storageLimit: Int = .max, observer: (@Sendable (PhoneEvent) -> Void)? = nil, wakeObserver: (@Sendable (AppDelivery) -> Void)? = nil
     ) {
         self.clock = clock
         self.random = random
@@ -35,6 +37,7 @@ package final class PhoneLab: Sendable {
         self.closeCircle = closeCircle
         self.adoptionLimit = adoptionLimit
         self.inboxLimit = inboxLimit
+        self.storageLimit = storageLimit
         self.observer = observer
         self.wakeObserver = wakeObserver
     }
@@ -102,7 +105,7 @@ package final class PhoneLab: Sendable {
 
     /// Keeps a text on the phone; nil removes it.
     package func store(_ value: String?, forKey key: String, on phone: PhoneID) {
-        change(phone) { phone, _, _ in phone.storage[key] = value }
+        change(phone) { phone, _, _ in phone.store(value, forKey: key) }
     }
 
     /// Cuts the phone off; the services keep what their rules allow.
@@ -203,9 +206,25 @@ package final class PhoneLab: Sendable {
         let now = clock.now()
         return state.withLock { state in
             if let record = state.handles[handle] { return record }
-            guard adoptsHandles, hasRoom(state) else { return nil }
+            guard adoptsHandles, hasRoom(state), !isOutOfMemory(state) else { return nil }
             return state.adopt(handle, as: description(), now: now)
         }
+    }
+
+    /// Bytes of everything that has come to the phones of a lab for strangers, or waits for them.
+    package static let standardStorageLimit = 4 << 30
+
+    /// About as many bytes as everything takes that has come to phones, or waits for them.
+    package var storedBytes: Int { state.withLock { $0.storedBytes } }
+
+    /// Whether the services refuse all pushes, for want of memory.
+    package var isOutOfMemory: Bool { state.withLock { isOutOfMemory($0) } }
+
+    func isOutOfMemory(_ state: LabState) -> Bool { state.storedBytes >= storageLimit }
+
+    /// Whether there is room for another phone, whoever adds it.
+    package var hasRoomForPhone: Bool {
+        state.withLock { $0.phones.count + $0.crowd.count < adoptionLimit && !isOutOfMemory($0) }
     }
 
     /// Of a lab whose phones all have an inbox.
@@ -214,8 +233,10 @@ package final class PhoneLab: Sendable {
     /// Handles that were adopted, those that are only counted included.
     package var adoptedHandles: Int { state.withLock { $0.adopted + $0.crowd.count } }
 
-    /// Whether a handle that nobody has is refused for want of room alone.
-    var isFull: Bool { adoptsHandles && !state.withLock { hasRoom($0) } }
+    /// Whether a push is refused for want of room alone.
+    ///
+    /// - Parameter isKnown: whether a phone has the handle.
+    func isFull(isKnown: Bool) -> Bool { isOutOfMemory || !isKnown && adoptsHandles && !state.withLock { hasRoom($0) } }
 
     func hasRoom(_ state: LabState) -> Bool { state.adopted + state.crowd.count < adoptionLimit }
 
@@ -228,13 +249,19 @@ package final class PhoneLab: Sendable {
         let now = clock.now()
         let (result, effects, actions) = state.withLock { state in
             var effects = Effects()
+            var grown = 0
             let result = state.phones[phone]?.apply { phone in
-                defer { if let inboxLimit { phone.trimInbox(to: inboxLimit) } }
+                let before = phone.storedBytes
+                defer {
+                    if let inboxLimit { phone.trimInbox(to: inboxLimit) }
+                    grown = phone.storedBytes - before
+                }
                 return body(&phone, now, &effects)
             }
+            state.storedBytes += grown
             effects.touch(phone)
             if !effects.events.isEmpty { state.phones[phone]?.note(effects.events) }
-            return (result, effects, state.settle(effects))
+            return (result, effects, state.settle(effects, mailboxLimit: inboxLimit))
         }
         for event in effects.events { observer?(event) }
         for delivery in effects.wakes { wakeObserver?(delivery) }

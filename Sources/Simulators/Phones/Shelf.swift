@@ -1,6 +1,7 @@
 /// The pushes that a service keeps for an offline phone, oldest first.
 struct Shelf: Sendable {
     private(set) var parcels: [Parcel] = []
+    var storedBytes: Int { parcels.reduce(0) { $0 + $1.storedBytes } }
 
     /// What had to go to make room.
     enum Loss: Equatable {

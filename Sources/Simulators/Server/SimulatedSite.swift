@@ -20,7 +20,8 @@ struct SimulatedSite: Sendable {
 
     init(
         credentials: SimulatorCredentials, clock: SimulatorClock, random: SimulatorRandom, adoptsHandles: Bool,
-        closeCircle: Int? = nil, adoptionLimit: Int? = nil, chance: SimulatorRandom? = nil, watcher: PhoneWatcher? = nil
+        closeCircle: Int? = nil, adoptionLimit: Int? = nil, storageLimit: Int = PhoneLab.standardStorageLimit,
+        chance: SimulatorRandom? = nil, watcher: PhoneWatcher? = nil
     ) {
         self.credentials = credentials
         self.clock = clock
@@ -29,6 +30,7 @@ struct SimulatedSite: Sendable {
             clock: clock, random: random, adoptsHandles: adoptsHandles, closeCircle: closeCircle,
             adoptionLimit: adoptionLimit ?? (closeCircle == nil ? PhoneLab.standardAdoptionLimit : Crowd.capacity),
             inboxLimit: closeCircle == nil ? Self.inboxLimit : Self.crowdedInboxLimit,
+            storageLimit: storageLimit,
             observer: watcher?.event, wakeObserver: watcher?.wake)
         var team = APNsSimulatorSettings(
             teamID: SimulatorCredentials.teamID,

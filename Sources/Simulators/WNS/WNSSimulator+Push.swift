@@ -42,7 +42,7 @@ extension WNSSimulator {
             isChannel
             ? lab.record(of: channel, adoptingAs: PhoneDescription(name: channel, platform: .wns, app: app))
             : lab.record(of: channel)
-        if record == nil, isChannel, lab.isFull { throw .labFull }
+        if isChannel, lab.isFull(isKnown: record != nil) { throw .labFull }
         return record?.platform == .wns ? record : nil
     }
 

@@ -86,7 +86,7 @@ package final class WebPushSimulator: RefusingService {
             ? lab.record(
                 of: endpoint, adoptingAs: PhoneDescription(name: endpoint, platform: .browser, app: Self.adoptedApp))
             : lab.record(of: endpoint)
-        if record == nil, isEndpoint, lab.isFull { throw .labFull }
+        if isEndpoint, lab.isFull(isKnown: record != nil) { throw .labFull }
         return record?.platform == .browser ? record : nil
     }
 

@@ -17,10 +17,10 @@ final class FCMBench: Sendable {
     let phone: PhoneID
 
     /// - Parameter adoptionLimit: nil for a lab that adopts no handles.
-    init(adoptionLimit: Int? = nil) {
+    init(adoptionLimit: Int? = nil, storageLimit: Int = .max) {
         lab = PhoneLab(
             clock: time.clock, random: time.random, adoptsHandles: adoptionLimit != nil,
-            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, observer: log.add)
+            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, storageLimit: storageLimit, observer: log.add)
         simulator = FCMSimulator(
             lab: lab, clock: time.clock, random: time.random,
             settings: FCMSimulatorSettings(projectID: "example-project", clientEmail: Self.email))

@@ -16,10 +16,10 @@ final class WebPushBench: Sendable {
     let phone: PhoneID
 
     /// - Parameter adoptionLimit: nil for a lab that adopts no handles.
-    init(random: SimulatorRandom? = nil, isRestricted: Bool = true, adoptionLimit: Int? = nil) {
+    init(random: SimulatorRandom? = nil, isRestricted: Bool = true, adoptionLimit: Int? = nil, storageLimit: Int = .max) {
         lab = PhoneLab(
             clock: time.clock, random: random ?? time.random, adoptsHandles: adoptionLimit != nil,
-            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, observer: log.add)
+            adoptionLimit: adoptionLimit ?? PhoneLab.standardAdoptionLimit, storageLimit: storageLimit, observer: log.add)
         simulator = WebPushSimulator(lab: lab, clock: time.clock, random: time.random)
         phone = lab.addPhone(
             PhoneDescription(

@@ -15,6 +15,47 @@ import Testing
         #expect(try await bench.send().status == 200)
     }
 
+    @Test func `a lab whose phones have no memory left refuses pushes, until phones leave`() async throws {
+        let bench = FCMBench(storageLimit: 20_000)
+        var sent = 0
+        while try await bench.send().status == 200 {
+            sent += 1
+            try #require(sent < 1000)
+        }
+        let full = try await bench.send()
+        #expect(full.status == 507 && full.text.contains(#""status":"LabFull""#), "\(full.text)")
+        #expect(bench.lab.isOutOfMemory && !bench.lab.hasRoomForPhone && sent > 10)
+        #expect(bench.lab.storedBytes < 22_000)
+        bench.lab.remove([bench.phone])
+        #expect(bench.lab.storedBytes == 0 && bench.lab.hasRoomForPhone)
+    }
+
+    @Test func `a browser's service says so, too, for a subscription that it knows`() async throws {
+        let bench = WebPushBench(storageLimit: 0)
+        #expect(try await bench.send().status == 507)
+        #expect(try await bench.send { $0.path = "/other" }.status == 404)
+    }
+
+    @Test func `what phones hold is counted, and what they lose is not`() {
+        let time = ManualTime()
+        let lab = PhoneLab(clock: time.clock, random: time.random, inboxLimit: 4)
+        let phone = lab.addPhone(PhoneDescription(name: "x", platform: .fcm, app: "a"))
+        lab.store(String(repeating: "v", count: 100), forKey: "key", on: phone)
+        #expect(lab.storedBytes == 103)
+        lab.store("v", forKey: "key", on: phone)
+        lab.store(nil, forKey: "other", on: phone)
+        #expect(lab.storedBytes == 4)
+        lab.showLocal(title: "", body: String(repeating: "b", count: 1000), on: phone)
+        let item = lab.storedBytes - 4
+        #expect(item > 1000)
+        for _ in 1...40 { lab.showLocal(title: "", body: String(repeating: "b", count: 1000), on: phone) }
+        #expect(lab.storedBytes == 4 + lab.inbox(of: phone).count * item && lab.inbox(of: phone).count <= 5)
+        lab.uninstall(phone)
+        #expect(lab.storedBytes == lab.inbox(of: phone).count * item)
+        lab.remove([phone])
+        #expect(lab.storedBytes == 0)
+    }
+
     @Test func `WNS names the lab, and not the channel`() async throws {
         let bench = WNSBench(adoptionLimit: 1)
         #expect(try await bench.send(to: "https://db5.notify.windows.com/?token=one").status == 200)
