@@ -10,6 +10,10 @@ package enum Notice: Hashable, Sendable {
     case planLost(plan: String)
     /// Most answers of the push service say that the tokens belong to another environment than the credential.
     case wrongEnvironment(Platform, advice: String)
+    /// Push services called the tokens of more than this share of the audience invalid: further removals are held.
+    case heldRemovals(percent: Int)
+    /// The send was planned and not made.
+    case planned(devices: Int)
     /// Text of another server, or of a version that this one does not know. It is shown and never matched.
     case text(String)
 
@@ -19,6 +23,8 @@ package enum Notice: Hashable, Sendable {
         case exceededApproval = "exceeded_approval"
         case planLost = "plan_lost"
         case wrongEnvironment = "wrong_environment"
+        case heldRemovals = "held_removals"
+        case planned
     }
 
     package var isDeferral: Bool { if case .deferred = self { true } else { false } }
@@ -27,7 +33,7 @@ package enum Notice: Hashable, Sendable {
     package var explainsAbandonment: Bool {
         switch self {
         case .exceededApproval, .planLost: true
-        case .deferred, .wrongEnvironment, .text: false
+        case .deferred, .wrongEnvironment, .heldRemovals, .planned, .text: false
         }
     }
 
@@ -40,6 +46,10 @@ package enum Notice: Hashable, Sendable {
             "at its moment it would have reached \(Self.devices(reach)), more than \(approved.text): nobody got it"
         case .planLost(let plan): "the plan \(plan) is lost: nobody gets it"
         case .wrongEnvironment(let platform, let advice): "\(platform.displayName): \(advice)"
+        case .heldRemovals(let percent):
+            "push services called the tokens of more than \(percent) % of the audience invalid: "
+                + "further removals are held (feedback.max_removed_share)"
+        case .planned(let devices): "planned, not sent: \(devices) device\(devices == 1 ? "" : "s") would get it"
         case .text(let text): text
         }
     }

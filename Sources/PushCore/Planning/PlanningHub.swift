@@ -96,7 +96,7 @@ package final class PlanningHub: HubGateway {
                 id: id, state: report.total == 0 && !isFuture ? .noTargetFound : isFuture ? .scheduled : .enqueued,
                 tags: report.audience.expression?.description, enqueuedAt: clock.now, scheduledFor: moment,
                 nearMisses: report.total == 0 ? report.nearMisses : [])
-            outcome.note(["planned, not sent: \(report.total) device\(report.total == 1 ? "" : "s") would get it"])
+            outcome.note([.planned(devices: report.total)])
             state.outcomes[id] = outcome
             return outcome
         }

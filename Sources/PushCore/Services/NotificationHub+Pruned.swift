@@ -144,12 +144,9 @@ extension NotificationHub {
         }
         heldRows.insert(contentsOf: found.map(\.place))
         guard isFirst else { return }
-        let share = Int((settings.maxRemovedShare * 100).rounded())
-        let notice =
-            "push services called the tokens of more than \(share) % of the audience invalid: "
-            + "further removals are held (feedback.max_removed_share)"
+        let notice = Notice.heldRemovals(percent: Int((settings.maxRemovedShare * 100).rounded()))
         delivery.outcome.note([notice])
-        environment.warn(.feedback, "\(delivery.outcome.id): \(notice); check the environment, then use pushhost pruned apply or drop")
+        environment.warn(.feedback, "\(delivery.outcome.id): \(notice.text); check the environment, then use pushhost pruned apply or drop")
     }
 
     /// Finds the rows of what an earlier process held.

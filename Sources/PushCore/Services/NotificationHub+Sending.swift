@@ -30,7 +30,7 @@ extension NotificationHub {
             if draft.request.isTest { draft.moment = nil }
             try checkIsOpen()
         }
-        let kept = begin(draft, approved)
+        let kept = begin(draft, nil, approved)
         if draft.moment == nil { live[kept.outcome.id] = kept.outcome }
         do throws(PushError) {
             _ = try await store.accept(kept)
@@ -233,7 +233,7 @@ extension NotificationHub {
     private static let devicesShown = 10_000
 
     private nonisolated func begin(
-        _ draft: SendDraft, _ idempotency: IdempotencyKey? = nil, _ approved: ApprovedReach?
+        _ draft: SendDraft, _ idempotency: IdempotencyKey?, _ approved: ApprovedReach?
     ) -> KeptNotification {
         var request = draft.request
         request.approvedReach = draft.moment == nil ? nil : approved

@@ -8,6 +8,8 @@ extension Notice {
         case .exceededApproval: .exceededApproval
         case .planLost: .planLost
         case .wrongEnvironment: .wrongEnvironment
+        case .heldRemovals: .heldRemovals
+        case .planned: .planned
         case .text: nil
         }
     }
@@ -28,6 +30,8 @@ extension Notice {
         case .wrongEnvironment(let platform, let advice):
             object.append("platform", .string(platform.rawValue))
             object.append("advice", .string(advice))
+        case .heldRemovals(let percent): object.append("percent", .integer(Int64(percent)))
+        case .planned(let devices): object.append("devices", .integer(Int64(devices)))
         case .text: break
         }
         return .object(object)
@@ -52,6 +56,8 @@ extension Notice {
         case .wrongEnvironment:
             self = .wrongEnvironment(
                 try Platform(stored: json.required("platform").storedText()), advice: try json.required("advice").storedText())
+        case .heldRemovals: self = .heldRemovals(percent: Int(try json.required("percent").storedInteger()))
+        case .planned: self = .planned(devices: Int(try json.required("devices").storedInteger()))
         case nil: throw UnreadableValue(reason: "\"\(name)\" is an unknown kind of notice")
         }
     }

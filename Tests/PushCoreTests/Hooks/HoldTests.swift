@@ -93,7 +93,7 @@ import Testing
             await hub.stop()
             hub = try await self.hub()
             try await bench.untilSomebodySleeps()
-            #expect(try await bench.store.notification(1)?.outcome.notices == Self.notices)
+            #expect(try await bench.store.notification(1)?.outcome.notices.map(\.text) == Self.notices)
         }
         await bench.settle()
         #expect(bench.connector.deliveries.map(\.time) == [HubBench.dawn, Self.ten, Self.eleven])

@@ -239,7 +239,7 @@ import Testing
             let row = (0..<Int(random.next() % 7)).map { _ in
                 random.next() % 3 == 0 ? "user\(id)" : words[Int(random.next() % UInt64(words.count))]
             }
-            try Array(row.joined(separator: ",").utf8).withUnsafeBytes { text in try loader.read(text, into: &read) }
+            _ = try Array(row.joined(separator: ",").utf8).withUnsafeBytes { text in try loader.read(text, into: &read) }
             #expect(read.count == row.count)
             loader.insert(id, read)
             index.insert(id, tags: try row.map { try Tag($0) })
@@ -254,13 +254,13 @@ import Testing
         var loader = AudienceIndex.Loader()
         var read: [AudienceIndex.Loader.ReadTag] = []
         for id in 0..<2_500 as Range<UInt32> {
-            try Array("news,other".utf8).withUnsafeBytes { text in try loader.read(text, into: &read) }
+            _ = try Array("news,other".utf8).withUnsafeBytes { text in try loader.read(text, into: &read) }
             loader.insert(id, read)
         }
         try #require(read.allSatisfy { if case .shared = $0 { true } else { false } })
         let bytes = Array(text.utf8)
         if text.isEmpty {
-            try bytes.withUnsafeBytes { text in try loader.read(text, into: &read) }
+            _ = try bytes.withUnsafeBytes { text in try loader.read(text, into: &read) }
             #expect(read.isEmpty)
         } else {
             let error = #expect(throws: PushError.self) { try bytes.withUnsafeBytes { text in try loader.read(text, into: &read) } }

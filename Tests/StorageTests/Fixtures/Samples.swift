@@ -9,7 +9,7 @@ enum Samples {
         .exceededApproval(reach: 18, ApprovedReach(devices: 17, basis: .approval("a-1"))),
         .exceededApproval(reach: nil, ApprovedReach(devices: 0, basis: .ceiling(of: .key("ops", hub: "news")))),
         .exceededApproval(reach: 1, ApprovedReach(devices: 0, basis: .ceiling(of: nil))), .planLost(plan: "p-0001"),
-        .wrongEnvironment(.apns, advice: oddText), .text(oddText), .text(""),
+        .wrongEnvironment(.apns, advice: oddText), .heldRemovals(percent: 20), .planned(devices: 3), .text(oddText), .text(""),
     ]
 
     /// Canonically equivalent spellings, marks, NUL, quotes, a byte order mark, a flag.

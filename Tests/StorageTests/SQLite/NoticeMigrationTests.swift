@@ -1,5 +1,6 @@
 import GRDB
 import PushCore
+import Support
 import Testing
 
 @testable import Storage
