@@ -111,7 +111,8 @@ import Testing
                 #expect(error?.code == "target.timeout" && error?.details["may_be_done"] == true)
                 #expect(error?.message.hasSuffix("/hub/messages: no answer in time") == true)
             }
-            #expect(server.requests.count == 1)
+            // None where the time was over before the connection was there; never a second one.
+            #expect(server.requests.count <= 1)
         }
     }
 
