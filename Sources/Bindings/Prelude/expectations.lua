@@ -9,8 +9,9 @@ local error, rawequal, select = error, rawequal, select
 local format, find, gsub, sub = string.format, string.find, string.gsub, string.sub
 local mathtype, max = math.type, math.max
 
--- Bytes that are shown of a value, or of all differences of two tables together. `room.left` is what is left of them.
-local ROOM = 64 << 10
+-- Bytes that are shown of a value, or of all differences of two tables together: less than an error message may have. `room.left` is
+-- what is left of them.
+local ROOM = 48 << 10
 -- A part and the marks around it.
 local MARKS = 4
 
