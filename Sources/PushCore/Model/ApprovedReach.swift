@@ -1,6 +1,6 @@
 /// The number of devices that a scheduled notification may reach at its due time, and what allows it.
 ///
-/// The audience may grow between the request and the due time, when nobody is there to approve more.
+/// The audience may grow between the request and the due time, and a send that is due cannot wait for an approval.
 package struct ApprovedReach: Sendable, Hashable {
     package enum Basis: Sendable, Hashable {
         /// A limit under which no approval is needed: a principal's own, or the server's where there is none.

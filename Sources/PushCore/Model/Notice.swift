@@ -14,7 +14,7 @@ package enum Notice: Hashable, Sendable {
     case heldRemovals(percent: Int)
     /// The send was planned and not made.
     case planned(devices: Int)
-    /// Text of another server, or of a version that this one does not know. It is shown and never matched.
+    /// Text of another server, or of an older version. It is shown and never matched.
     case text(String)
 
     /// What a notice is stored under. A value never changes; a case may be renamed.

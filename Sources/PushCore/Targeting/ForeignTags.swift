@@ -1,6 +1,6 @@
-/// Stored registrations of installations that have reserved tags of somebody else, as an older version accepted them from a client.
+/// Stored registrations of installations that have reserved tags of another installation or user, as an older version accepted them.
 ///
-/// The hub's index has none of these tags, so whoever reads such a row must not see them either. They go when the row is written again,
+/// The hub's index has none of these tags, so reads of such a row must not return them either. They go when the row is written again,
 /// which is why an entry holds for one state of its row.
 struct ForeignTags: Sendable {
     private struct Entry: Sendable {

@@ -222,7 +222,7 @@ package final class PhoneLab: Sendable {
 
     func isOutOfMemory(_ state: LabState) -> Bool { state.storedBytes >= storageLimit }
 
-    /// Whether there is room for another phone, whoever adds it.
+    /// Whether another phone may be added, by a session or by adoption.
     package var hasRoomForPhone: Bool {
         state.withLock { $0.phones.count + $0.crowd.count < adoptionLimit && !isOutOfMemory($0) }
     }
